@@ -22,6 +22,11 @@
 #   make install       into PREFIX (default /usr/local)
 #   make dist          a tarball that runs on any x86-64 Linux with glibc 2.36, under dist/
 #   make test-dist     the same, unpacked and run where nothing else is installed
+#   make deb           Debian's packages, under dist/; that of the CUDA backend where nvcc is
+#   make test-deb      the same, installed and used in a bare Debian that debootstrap makes (root and a network)
+#   make test-tutorial what make deb has left, and every command of docs/guide/start.md, in a bare Debian
+#   make image         an image for docker and podman of what make deb has left, under dist/ (root and a network)
+#   make test-same     two builds in two folders give the same bytes: libraries, tarball, packages
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
@@ -32,20 +37,33 @@
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
 #   make abi-baseline  keeps what this version promises to programs that are built with it
 #
-# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 90 120" (else those of the GPUs here, or 90), NVCC12=path (a second backend, for drivers older than R580), LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files)
+# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 90 120" (else those of the GPUs here, or 90), NVCC12=path (a second backend, for drivers older than R580), LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files),
+# CROSS=aarch64-linux-gnu- (for another machine: docs/guide/install.md; RUN=qemu-aarch64-static runs its programs), LIBDIR=lib64 (where under PREFIX libraries are installed), RPATH=no (of libraries where the loader looks anyway), CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
 BUILD ?= build
 PREFIX ?= /usr/local
-CC ?= gcc
-CXX ?= g++
+LIBDIR ?= lib
 LUA ?= lua5.4
 GEN := $(BUILD)/gen
 OBJ := $(BUILD)/obj
 
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
+ifeq ($(origin CXX),default)
+CXX := $(CROSS)g++
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS)ar
+endif
+ifeq ($(origin LD),default)
+LD := $(CROSS)ld
+endif
+OBJCOPY ?= $(CROSS)objcopy
+# Of another machine's libraries, as Debian's multiarch has them.
+PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:-=)/pkgconfig:/usr/share/pkgconfig )pkg-config
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 OPT ?= -O2 -g
@@ -55,18 +73,22 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # Simulated kernels are thousands of template instances: optimized and with every check of UBSan they take
 # minutes a file. AddressSanitizer finds what the checks that are left out look for.
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
-LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
+LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 # What the binding needs besides the library.
 LUA_LIBS := -lz -lcjson -ldl -lm
-LUA_STATIC := $(shell pkg-config --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
+LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
+# Who sets SOURCE_DATE_EPOCH gets the same bytes in whatever folder he builds: files are named from that of the sources. What has a date
+# has this one, or else the last commit's, or that of the file which has the version.
+SAME_BYTES := $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
+EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),$(shell date -u -r include/ltensor.h +%s))
 # What a library exports is chosen as it is linked (scripts/symbols.lua); inside it a call goes where it says. A section for each
 # function: a program with a static library takes those that it reaches.
 CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-interposition -ffunction-sections \
-             -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(INCLUDES) $(CFLAGS)
+             -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
-               $(INCLUDES) $(CXXFLAGS)
+               $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
 CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
@@ -78,7 +100,7 @@ CUDA ?= $(if $(NVCC),yes,no)
 NVCC12 ?=
 # Of the GPUs in this machine; 90 where it has none. A release is for all of them.
 present_archs := $(if $(filter yes,$(CUDA)),$(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9]+\.[0-9]+$$'))))
-CUDA_ARCHS ?= $(if $(filter dist test-dist,$(MAKECMDGOALS)),75 80 86 89 90 100 120,$(or $(present_archs),90))
+CUDA_ARCHS ?= $(if $(filter dist test-dist deb,$(MAKECMDGOALS)),75 80 86 89 90 100 120,$(or $(present_archs),90))
 newest_arch := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
@@ -109,10 +131,11 @@ CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 # Vector kernels: every file of src/core/cpu/vector is compiled once per instruction set.
 VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
-ISA_FLAGS_baseline := -msse2
+# Elsewhere the baseline is what every processor has, NEON with arm64.
+ISA_FLAGS_baseline := $(if $(filter x86_64,$(MACHINE)),-msse2)
 ISA_FLAGS_avx2 := -mavx2 -mfma -mf16c
 ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mprefer-vector-width=512
-ISAS := baseline avx2 avx512
+ISAS := baseline $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # With sanitizers the optimizer takes minutes over one of these files. "omp simd" vectorizes without -O3, whose other passes take twice the
 # time for nothing that could be measured, once arrays of accumulators are unrolled into registers (-fpeel-loops), branches that do not
@@ -128,7 +151,7 @@ BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OB
 REPL_SRC := $(wildcard repl/*.c repl/*/*.c)
 REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 # lib/meta is for editors, no program loads it.
-LIB_LUA := $(shell find lib -name meta -prune -o -name '*.lua' -print 2>/dev/null | sort)
+LIB_LUA := $(sort $(shell find lib -name meta -prune -o -name '*.lua' -print))
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
 CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime/*.cu))
@@ -147,11 +170,11 @@ CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
 CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
 
 # Engines of torch.distributed, for each MPI whose compiler is here: src/comm/mpi with its headers.
-MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
+MPIS := $(if $(CROSS),,$(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m))))
 ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
 
 # What speaks Jupyter's protocol, where the headers of ZeroMQ and Nettle are: the program opens it for --kernel.
-JUPYTER := $(if $(shell pkg-config --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
+JUPYTER := $(if $(shell $(PKG_CONFIG) --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
 JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
 
 PROGRAM := $(BUILD)/ltensor
@@ -159,7 +182,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all book bench-compile bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -251,7 +274,7 @@ $(OBJ)/src/core/cpu/vector/%.$(1).o: src/core/cpu/vector/%.c $(SLEEF_NAMES)
 	@mkdir -p $$(@D)
 	@echo '  CC $$< ($(1))'
 	$(CC) $(CFLAGS_ALL) $$(VECTOR_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
-	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
+	$(OBJCOPY) --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
@@ -319,13 +342,13 @@ define static_library
 $(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
 	@echo '  AR $$@'
 	@rm -f $$@
-	objcopy --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
-	ar rcs $$@ $(OBJ)/libltensor$(1).o
+	$(OBJCOPY) --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
+	$(AR) rcsD $$@ $(OBJ)/libltensor$(1).o
 	@rm $(OBJ)/libltensor$(1).o
 endef
 $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
 
-LINK_SHARED := -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+LINK_SHARED = $(LDFLAGS) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
 SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
 $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 	@echo '  LINK $@'
@@ -334,14 +357,15 @@ $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 
 # What builds on libltensor.so, in a folder, of the objects in another. torch.so is the module for a Lua interpreter: nothing but
 # its need of the libraries, so that a process has them once.
+rpath = $(if $(filter no,$(RPATH)),,-Wl,-rpath,$(1))
 define lua_libraries
 $(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/libltensor.so
 	@echo '  LINK $$@'
-	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$< -L$(1) -lltensor $(LUA_LIBS) -llua5.4
+	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map $(call rpath,'$$$$ORIGIN') -o $$@ $$< -L$(1) -lltensor $(LUA_LIBS) -llua5.4
 	@ln -sf $$(@F) $$@.$(SONAME)
 $(1)/torch.so: $(1)/libltensor_lua.so
 	@echo '  LINK $$@'
-	$(CC) -shared -nostdlib -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/../..' -o $$@ -Wl,--no-as-needed -L$(1) -lltensor_lua
+	$(CC) -shared -nostdlib $(LDFLAGS) $(call rpath,'$$$$ORIGIN:$$$$ORIGIN/../..') -o $$@ -Wl,--no-as-needed -L$(1) -Wl,-rpath-link,$(1) -lltensor_lua
 endef
 $(eval $(call lua_libraries,$(BUILD),$(OBJ)))
 
@@ -360,7 +384,7 @@ $(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
 	@(echo '{ lua_*; luaL_*; luaopen_*;'; sed -n 's/^    \(lt_.*;\)$$/\1/p' $^; echo '};') >$@
 
 PROGRAM_LIBS = $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
-PROGRAM_LINK = $(CC) $(SAN) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
+PROGRAM_LINK = $(CC) $(SAN) $(LDFLAGS) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
 $(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
 	@echo '  LINK $@'
 	$(PROGRAM_LINK) -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
@@ -373,18 +397,18 @@ $(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/
 
 $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
-	$(CXX) -shared $(SAN) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lboost_context -lopenblas -lpthread
+	$(CXX) -shared $(SAN) $(LDFLAGS) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lboost_context -lopenblas -lpthread
 
 # What they need of MPI is there when they are opened: they are linked with none.
 $(ENGINES): $(BUILD)/libltensor_%.so: $(OBJ)/src/comm/mpi/mpi.%.o
 	@echo '  LINK $@'
-	$(CC) -shared $(SAN) -o $@ $<
+	$(CC) -shared $(SAN) $(LDFLAGS) -o $@ $<
 
 # Lua's functions are the program's, which opens it.
 $(JUPYTER_OBJ): private CFLAGS += -fvisibility=hidden
 $(BUILD)/libltensor_jupyter.so: $(JUPYTER_OBJ)
 	@echo '  LINK $@'
-	$(CC) -shared $(SAN) -o $@ $^ -lzmq -lnettle -lcjson -lpthread
+	$(CC) -shared $(SAN) $(LDFLAGS) -o $@ $^ -lzmq -lnettle -lcjson -lpthread
 
 # A program takes it where LTENSOR_LIB_DIR names its folder, which has the other plugins as well.
 CHECKED_PLUGINS := $(patsubst $(BUILD)/%,$(BUILD)/checked/%,$(ENGINES) $(JUPYTER))
@@ -537,10 +561,25 @@ bench-cuda: all
 	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh
 
 dist: all docs $(BUILD)/shell/ltensor.1 test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
-	@BUILD=$(BUILD) VERSION=$(VERSION) sh scripts/dist.sh
+	@BUILD=$(BUILD) VERSION=$(VERSION) EPOCH=$(EPOCH) sh scripts/dist.sh
 
 test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz
+
+deb:
+	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" sh packaging/deb.sh
+
+test-deb: deb
+	@VERSION=$(VERSION) sh tests/packages/deb.sh
+
+# Of the packages that are in dist/.
+test-tutorial:
+	@VERSION=$(VERSION) sh tests/packages/tutorial.sh
+image:
+	@VERSION=$(VERSION) EPOCH=$(EPOCH) sh packaging/docker/image.sh
+
+test-same:
+	@sh tests/packages/same.sh all
 
 # A static program that multiplies two matrices, beside libtorch's: a page for docs/results.
 bench-start: all
@@ -577,9 +616,12 @@ ptx-objects: $(CUDA_OBJ)
 layers:
 	@$(LUA) scripts/layers.lua
 
-# Our Lua, the shell scripts and the manual page, by the programs that look at such.
-lint: $(BUILD)/shell/ltensor.1
+# Our Lua, the shell scripts and the manual page, by the programs that look at such; annotations by a language server, where one is.
+LUA_SERVER ?= $(shell command -v emmylua_ls || command -v lua-language-server)
+lint: $(BUILD)/shell/ltensor.1 docs
+	@sh packaging/release.sh check
 	luacheck -q .
+	$(if $(LUA_SERVER),LUA_SERVER=$(LUA_SERVER) python3 tests/editors/check.py $(BUILD)/meta tests/editors/uses.lua,@echo "lint: no language server (emmylua_ls or lua-language-server, or LUA_SERVER=path): annotations were not checked")
 	shellcheck -x $$(git ls-files '*.sh') .ci/run
 	mandoc -T lint $<
 
@@ -594,27 +636,28 @@ format:
 # The text of the pages is the one of the REPL's help; the annotations are LuaCATS.
 RESULT := $(if $(MINIMAL),$(MIN),$(BUILD))
 RESULT_GEN := $(if $(MINIMAL),$(MIN_GEN),$(GEN))
-docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP))
+docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP) $(PROGRAM))
 	@mkdir -p $(RESULT)/docs $(RESULT)/meta
 	$(if $(MINIMAL),LT_OPS=$(MIN_GEN)/ops) $(LUA) scripts/gen/pages.lua $(RESULT_GEN)/ops_docs.lua $(RESULT)/docs
-	cp lib/meta/torch.lua $(RESULT)/meta/torch.lua
+	cp lib/meta/*.lua $(RESULT)/meta/
 	cp $(RESULT_GEN)/ltensor.d.lua $(RESULT)/meta/ops.lua
+	$(if $(MINIMAL),,$(RUN) $(PROGRAM) scripts/site/annotations.lua $(RESULT)/meta)
 
 # The documentation site, with mkdocs and its theme material.
 site: all
 	@BUILD=$(BUILD) LUA=$(LUA) sh scripts/site/build.sh
 
-# The manual page and what shells complete, from the text of --help. Its date is the last commit's, or that of the file which has the version.
-DATE = $(or $(shell git log -1 --format=%cs 2>/dev/null),$(shell date -u -r include/ltensor.h +%Y-%m-%d))
+# The manual page and what shells complete, from the text of --help.
+DATE = $(shell date -u -d @$(EPOCH) +%Y-%m-%d)
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	@mkdir -p $(@D)
-	$(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
+	$(RUN) $(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
 
 # ---- install ---------------------------------------------------------------------------------------------
 # What a program links with the static libraries; gcc and clang have an OpenMP each.
 STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
 install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
-	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" STRIP=$(STRIP) \
+	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" STRIP=$(STRIP) \
 	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
 
 # What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.

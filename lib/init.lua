@@ -21,6 +21,7 @@ local parts = { amp = true, audio = true, distributed = true, distributions = tr
   utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
+torch.channels_last, torch.channels_last_3d = 'channels_last', 'channels_last_3d'
 torch.strided, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc = 'torch.strided', 'torch.sparse_coo', 'torch.sparse_csr', 'torch.sparse_csc'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 

@@ -285,9 +285,34 @@ function help.show(session, name, with_source)
   return true
 end
 
--- help(topic) at the prompt: what show() says of a name or, for functions and classes, of a value; an overview without one.
+-- The first page of the documentation (make site): beside the program where it was built, or where it was installed. Nil: in neither.
+local function first_page()
+  local system = require 'repl.system'
+  local folder = system.program_folder()
+  for _, place in ipairs(folder and { '/site/html/index.html', '/../share/doc/ltensor/html/index.html' } or {}) do
+    if system.modified(folder .. place) then return folder .. place end
+  end
+  return nil
+end
+
+-- Says where the documentation is, and on a desktop opens it.
+local function open_documentation()
+  local page = first_page()
+  if not page then return print 'the documentation as pages for a browser: make site, in the source, builds it' end
+  print('the documentation: file://' .. page)
+  if os.getenv 'DISPLAY' or os.getenv 'WAYLAND_DISPLAY' then
+    os.execute(("xdg-open '%s' >/dev/null 2>&1 &"):format((page:gsub("'", "'\\''"))))
+  end
+end
+
+-- help(topic) at the prompt: what show() says of a name or, for functions and classes, of a value; without one an overview, and the pages
+-- of the documentation.
 function help.of(session, topic)
-  local name = topic == nil and '' or type(topic) == 'string' and topic
+  if topic == nil then
+    help.show(session, '')
+    return open_documentation()
+  end
+  local name = type(topic) == 'string' and topic
   if type(topic) == 'function' then
     local entry = documented_by_value(topic)
     name = echo.value(topic):match '^<function ([%w_.]+)>$'

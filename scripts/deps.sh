@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes sure that the packages ltensor needs are installed: `scripts/deps.sh` for building,
-# `scripts/deps.sh test` for the test suite too, `scripts/deps.sh ci` also for make lint and make site.
+# `scripts/deps.sh test` for the test suite too, `scripts/deps.sh ci` also for make lint, make site and make deb;
+# `scripts/deps.sh deb` for make deb alone.
 #
 # On Debian and Ubuntu what is missing is installed with apt-get, through sudo when the user is
 # not root. Elsewhere, or without the right to install, the script names what is needed.
@@ -20,12 +21,15 @@ esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
 abigail-tools clang cmake luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich'
 
+deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
+
 case "${1-}" in
+    deb) wanted="$build_packages $deb_packages" ;;
     '') wanted=$build_packages ;;
     test) wanted="$build_packages $test_packages" ;;
-    ci) wanted="$build_packages $test_packages lua-check mandoc mkdocs-material shellcheck" ;;
+    ci) wanted="$build_packages $test_packages $deb_packages debootstrap lintian lua-check mandoc mkdocs-material shellcheck" ;;
     *)
-        echo "usage: scripts/deps.sh [test|ci]" >&2
+        echo "usage: scripts/deps.sh [test|ci|deb]" >&2
         exit 2
         ;;
 esac

@@ -1,6 +1,7 @@
 #!/bin/sh
 # make dist: packs dist/ltensor-<version>-x86_64-linux.tar.gz, which runs on any x86-64 Linux with glibc 2.36
-# without installing anything. Uses $BUILD (built before), $VERSION.
+# without installing anything. Uses $BUILD (built before), $VERSION,
+# $EPOCH (the time of every file in it).
 #
 #   bin/ltensor            finds its libraries relative to itself
 #   lib/*.so*              every library it needs, glibc's aside; lib/ltensor/: the GPU backends, the engines of torch.distributed, the kernel for Jupyter
@@ -63,7 +64,7 @@ cp -R lib/. "$root/share/ltensor/lib/"
 for folder in ops nn optim distributions; do # where the tests look for declarations beside src/ops, and for examples
     ln -s "../share/ltensor/lib/$folder" "$root/lib/$folder"
 done
-cp "$BUILD/meta/ops.lua" "$root/share/ltensor/lib/meta/ops.lua"
+cp "$BUILD"/meta/*.lua "$root/share/ltensor/lib/meta/"
 cp -R docs scripts "$root/"
 mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"
 cp -R src/ops "$root/src/"
@@ -147,7 +148,7 @@ newest=$(find "$root" -type f \( -name '*.so*' -o -path '*/bin/*' -o -path '*/bu
     sed -n 's/.*[( ]GLIBC_\(2\.[0-9.]*\).*/\1/p' | sort -Vu | tail -n 1)
 [ "$(printf '%s\n%s\n' "$newest" $glibc_limit | sort -V | tail -n 1)" = $glibc_limit ] ||
     fail "built here it needs glibc $newest; build where glibc is $glibc_limit or older"
-tar -C dist --owner=0 --group=0 --sort=name -cf - "$name" | gzip -9 >"$root.tar.gz"
+tar -C dist --format=gnu --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --mtime="@$EPOCH" --sort=name -cf - "$name" | gzip -9n >"$root.tar.gz"
 size=$(wc -c <"$root.tar.gz")
 [ "$size" -le $size_limit ] || fail "$root.tar.gz has $size bytes, more than $size_limit"
 echo "$root.tar.gz: $((size / 1000000)) MB, needs glibc $newest"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # make install: what $BUILD holds into $DESTDIR$PREFIX. Also needs $VERSION, $GEN (the generated headers) and $LIBS, $LUA_LIBS (what a
-# program with the static libraries links).
+# program with the static libraries links). LIBDIR is the prefix's folder of libraries (lib; lib64 or lib/x86_64-linux-gnu where a
+# distribution has another): the program looks in lib/ltensor, which is then a link.
 #
 #   bin/ltensor                        the program
 #   lib/libltensor.{so,a}              the library; libltensor_lua.{so,a}: the binding; libltensor_repl.a: the prompt for hosts
@@ -16,9 +17,15 @@
 set -eu
 BUILD=${BUILD-build}
 dest=${DESTDIR-}$PREFIX
+lib=$dest/$LIBDIR
 
-install -d "$dest/bin" "$dest/lib/ltensor" "$dest/lib/lua/5.4" "$dest/lib/pkgconfig" "$dest/lib/cmake/ltensor" "$dest/include" \
+install -d "$dest/bin" "$lib/ltensor" "$lib/lua/5.4" "$lib/pkgconfig" "$lib/cmake/ltensor" "$dest/include" \
     "$dest/share/ltensor/lib" "$dest/share/doc/ltensor/reference"
+
+if [ "$LIBDIR" != lib ]; then
+    install -d "$dest/lib"
+    ln -sfnr "$lib/ltensor" "$dest/lib/ltensor"
+fi
 
 # An executable file or a shared library: install_binary FILE TO. The copy is made before it takes the name, for programs that run.
 install_binary() {
@@ -38,26 +45,30 @@ install_binary() {
 # A library of chosen ops (make MINIMAL=1) comes without the program, its prompt and the simulated GPUs.
 [ ! -f "$BUILD/ltensor" ] || install_binary "$BUILD/ltensor" "$dest/bin/ltensor"
 for library in libltensor libltensor_lua; do
-    install_binary "$BUILD/$library.so" "$dest/lib/$library.so.$SONAME"
-    ln -sf "$library.so.$SONAME" "$dest/lib/$library.so"
+    install_binary "$BUILD/$library.so" "$lib/$library.so.$SONAME"
+    ln -sf "$library.so.$SONAME" "$lib/$library.so"
 done
-install_binary "$BUILD/torch.so" "$dest/lib/lua/5.4/torch.so"
+install_binary "$BUILD/torch.so" "$lib/lua/5.4/torch.so"
 for backend in sim cuda cuda12 openmpi mpich jupyter; do
     file=libltensor_$backend.so
-    [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$dest/lib/ltensor/$file"
+    [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$lib/ltensor/$file"
 done
 for library in libltensor libltensor_lua libltensor_repl; do
     [ -f "$BUILD/$library.a" ] || continue
-    install -m 644 "$BUILD/$library.a" "$dest/lib/"
-    [ "${STRIP-yes}" = no ] || objcopy --strip-debug "$dest/lib/$library.a"
+    install -m 644 "$BUILD/$library.a" "$lib/"
+    [ "${STRIP-yes}" = no ] || objcopy --strip-debug "$lib/$library.a"
 done
 
 install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$GEN/ltensor_ops.h" "$dest/include/"
 [ ! -f "$BUILD/libltensor_repl.a" ] || install -m 644 include/ltensor_prompt.h "$dest/include/"
 cp -R lib/. "$dest/share/ltensor/lib/"
-install -m 644 "$BUILD/meta/ops.lua" "$dest/share/ltensor/lib/meta/ops.lua"
+install -m 644 "$BUILD"/meta/*.lua "$dest/share/ltensor/lib/meta/"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"
 install -m 644 README.md LICENSE "$dest/share/doc/ltensor/"
+if [ -d "$BUILD/site/html" ]; then # make site; help() opens it
+    rm -rf "$dest/share/doc/ltensor/html"
+    cp -R "$BUILD/site/html" "$dest/share/doc/ltensor/html"
+fi
 install_data() { install -D -m 644 "$1" "$dest/share/$2"; }
 if [ -f "$BUILD/ltensor" ]; then
     install_data "$BUILD/shell/ltensor.1" man/man1/ltensor.1
@@ -73,12 +84,13 @@ if [ -f "$BUILD/libltensor_jupyter.so" ]; then
     chmod 644 "$kernel"/*
 fi
 
+to_prefix=$(echo "$LIBDIR" | sed 's|[^/]*|..|g')
 fill() {
-    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" "$1" >"$2"
+    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@LIBDIR@|$LIBDIR|" -e "s|@TO_PREFIX@|$to_prefix|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" "$1" >"$2"
 }
 for package in ltensor ltensor-static ltensor_lua ltensor_lua-static; do
-    fill "scripts/package/$package.pc.in" "$dest/lib/pkgconfig/$package.pc"
+    fill "packaging/pkg-config/$package.pc.in" "$lib/pkgconfig/$package.pc"
 done
 for file in ltensor-config.cmake ltensor-config-version.cmake; do
-    fill "scripts/package/$file.in" "$dest/lib/cmake/ltensor/$file"
+    fill "packaging/cmake/$file.in" "$lib/cmake/ltensor/$file"
 done

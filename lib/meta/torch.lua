@@ -1,5 +1,5 @@
 ---@meta
--- torch.lua - what editors know of the module besides its ops, whose annotations are generated (ops.lua beside this
+-- torch.lua - what editors know of the module besides classes (modules.lua) and ops, whose annotations are generated (ops.lua beside this
 -- file where ltensor is installed, build/meta/ops.lua after make). No program loads it.
 
 ---@class torch.Size: integer[]
@@ -8,6 +8,9 @@
 ---@class torch.device
 ---@field type string
 ---@field index integer?
+
+---What ends a scope: local _ <close> = torch.no_grad().
+---@class torch.Guard
 
 ---@class torch
 ---@field float16 torch.dtype
@@ -42,18 +45,10 @@
 ---@field cuda table
 ---@field linalg table
 ---@field nn torch.nn
----@field optim table
+---@field optim torch.optim
+---@field distributions torch.distributions
 ---@field utils table
 local torch = {}
-
----@class torch.nn
----@field functional torch.nn.functional
----@field Module table
----@field Sequential table
----@field Parameter fun(data: torch.Tensor, requires_grad?: boolean): torch.Tensor
----@field Linear fun(in_features: integer, out_features: integer, options?: table): table
----@field init table
----@field utils table
 
 ---@alias torch.Data number|boolean|torch.Data[]
 ---@alias torch.Options {dtype?: torch.dtype, device?: torch.device|string|integer, requires_grad?: boolean, pin_memory?: boolean}
@@ -148,13 +143,20 @@ function torch.sparse_coo_tensor(indices, values, size, options) end
 ---@return torch.Tensor
 function torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options) end
 
----No gradients are recorded in the scope: until the guard is closed, or while body runs.
----@param body? fun(...): ...
----@return any
+---No gradients are recorded in the scope: until the guard is closed, or while body runs, whose result is given.
+---@generic T
+---@param body fun(...): T
+---@param ... any
+---@return T
+---@overload fun(): torch.Guard
 function torch.no_grad(body, ...) end
 
----@param body? fun(...): ...
----@return any
+---Gradients are recorded in the scope, in one where they are not, too.
+---@generic T
+---@param body fun(...): T
+---@param ... any
+---@return T
+---@overload fun(): torch.Guard
 function torch.enable_grad(body, ...) end
 
 ---The limits of a floating dtype: bits, min, max, eps, tiny, smallest_normal, resolution.

@@ -364,7 +364,10 @@ local function convert(self, fn)
   return self
 end
 
--- to(device), to(dtype), to{device =, dtype =, non_blocking =}: dtypes apply to floating-point tensors only.
+local formats = { [torch.contiguous_format] = true, [torch.preserve_format] = true, [torch.channels_last] = true, [torch.channels_last_3d] = true }
+
+-- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to floating-point tensors only,
+-- memory formats to those of four and five dimensions.
 function Module:to(...)
   local options = {}
   for _, value in ipairs { ... } do
@@ -375,13 +378,19 @@ function Module:to(...)
     elseif kind == 'Tensor' then options.dtype, options.device = value.dtype, value.device
     else options.device = value end
   end
-  kinds.check_names('Module.to', options, 'device dtype non_blocking')
+  kinds.check_names('Module.to', options, 'device dtype non_blocking memory_format')
+  local format = options.memory_format
+  if format ~= nil and not formats[format] then
+    fail(("Module.to: memory_format must be torch.contiguous_format, torch.preserve_format, torch.channels_last or torch.channels_last_3d, got '%s'"):format(tostring(format)))
+  end
   if options.dtype and not options.dtype.is_floating_point then
     fail(('nn.Module.to only accepts floating point dtypes, but got desired dtype=%s'):format(tostring(options.dtype)))
   end
   return convert(self, function(tensor)
     local dtype = options.dtype and tensor:is_floating_point() and options.dtype or tensor.dtype
-    return tensor:to { device = options.device or tensor.device, dtype = dtype, non_blocking = options.non_blocking or false }
+    local there = tensor:to { device = options.device or tensor.device, dtype = dtype, non_blocking = options.non_blocking or false }
+    local image = there:dim() == 4 or there:dim() == 5
+    return format and image and there:contiguous { memory_format = format } or there
   end)
 end
 

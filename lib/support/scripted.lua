@@ -70,6 +70,7 @@ local function parse(signature)
       local a = { name = argument, kind = kind:gsub('%?$', ''), nullable = kind:sub(-1) == '?', default = default_of(default ~= '' and default or nil) }
       a.optional = a.nullable or default ~= ''
       list[#list + 1], list.names[#list.names + 1] = a, argument
+      list.is_factory = list.is_factory or a.kind == 'Device'
     end
   end
   if not named then list.positional = #list end
@@ -133,6 +134,14 @@ local function read(signature, values, n)
   return out
 end
 
+-- A factory makes what out= holds where the call says nothing else.
+local function as_out(signature, values)
+  local out = values[signature.out]
+  for i, a in ipairs(signature) do
+    if values[i] == nil and (a.kind == 'Dtype' or a.kind == 'Device') then values[i] = a.kind == 'Dtype' and out.dtype or out.device end
+  end
+end
+
 --- The function of Lua that calls the first of the overloads, { signature, run = f }, that takes its arguments.
 function scripted.caller(overloads)
   local signatures = {}
@@ -151,6 +160,7 @@ function scripted.caller(overloads)
     for i, signature in ipairs(signatures) do
       local values, why, name = read(signature, { ... }, select('#', ...))
       if values and signature.out and values[signature.out] then
+        if signature.is_factory then as_out(signature, values) end
         return outs.store(signature.name, values[signature.out], overloads[i].run(table.unpack(values, 1, signature.out - 1)))
       end
       if values then return overloads[i].run(table.unpack(values, 1, #signature)) end

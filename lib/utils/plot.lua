@@ -214,7 +214,10 @@ end
 local function svg_of(figure) return require('torch.utils.plot.svg')[drawn_by[figure.kind]](figure) end
 
 local function png_of(figure)
-  return require('torch.utils.plot.picture').png(require('torch.utils.plot.raster')[drawn_by[figure.kind]](figure))
+  local raster, kind = require 'torch.utils.plot.raster', drawn_by[figure.kind]
+  local picture = raster[kind](figure)
+  if kind == 'pixels' and figure.title then picture = raster.titled(picture, figure.title) end
+  return require('torch.utils.plot.picture').png(picture)
 end
 
 --- Shows figures in one place: lib/utils/plot/live.lua says how.

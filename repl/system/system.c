@@ -185,6 +185,18 @@ static int working_directory(lua_State *L)
     return 1;
 }
 
+/* program_folder() -> the folder of the program that runs; nil when the system does not tell */
+static int program_folder(lua_State *L)
+{
+    char path[4096];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+    if (n <= 0 || n == sizeof path) return 0;
+    const char *slash = memrchr(path, '/', (size_t)n);
+    if (slash == NULL) return 0;
+    lua_pushlstring(L, path, (size_t)(slash - path));
+    return 1;
+}
+
 /* modified(path) -> when the file was changed last, in nanoseconds; nil when it is not there */
 static int modified(lua_State *L)
 {
@@ -212,6 +224,7 @@ int luaopen_repl_system(lua_State *L)
                                          {"change_directory", change_directory},
                                          {"working_directory", working_directory},
                                          {"modified", modified},
+                                         {"program_folder", program_folder},
                                          {"set_environment", set_environment},
                                          {NULL, NULL}};
     luaL_newlib(L, functions);

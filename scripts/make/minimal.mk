@@ -57,8 +57,8 @@ $(MIN_OBJ)/absent: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/ba
 # Entries that nothing comes to are references to what is not there, and may not be there: zero.
 define min_table
 $(MIN_OBJ)/$(notdir $(1)): $(1) $(MIN_OBJ)/absent
-	objcopy --redefine-syms=$(MIN_OBJ)/absent $$< $$@
-	objcopy -w --weaken-symbol='lt_absent_*' $$@
+	$(OBJCOPY) --redefine-syms=$(MIN_OBJ)/absent $$< $$@
+	$(OBJCOPY) -w --weaken-symbol='lt_absent_*' $$@
 endef
 $(foreach o,$(TABLE_OBJ),$(eval $(call min_table,$(o))))
 
@@ -66,7 +66,7 @@ define min_family
 $(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/pointwise/%.c $(MIN_OBJ)/absent $(OBJ)/flags_of_c $(SLEEF_NAMES)
 	@echo '  CC $$< ($(1), chosen)'
 	$(CC) $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES) $(VECTOR_FLAGS) $(FAMILY_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -c $$< -o $$@
-	objcopy --redefine-syms=$(SLEEF_NAMES) $$@
+	$(OBJCOPY) --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call min_family,$(i))))
 
@@ -78,8 +78,8 @@ $(MIN_OBJ)/ltensor.o: $(MIN_SHARED_OBJ) $(MIN_TABLE_OBJ) $(MIN_FAMILY_OBJ)
 $(MIN)/libltensor.a $(MIN)/libltensor_lua.a: $(MIN)/lib%.a: $(MIN_OBJ)/%.o $(MIN_OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
 	@echo '  AR $@'
 	@rm -f $@
-	objcopy --keep-global-symbols=$(if $(findstring _lua,$@),$(OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) $< $(MIN_OBJ)/lib$*.o
-	ar rcs $@ $(MIN_OBJ)/lib$*.o
+	$(OBJCOPY) --keep-global-symbols=$(if $(findstring _lua,$@),$(OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) $< $(MIN_OBJ)/lib$*.o
+	$(AR) rcsD $@ $(MIN_OBJ)/lib$*.o
 	@rm $(MIN_OBJ)/lib$*.o
 
 $(MIN)/libltensor.so: $(MIN_OBJ)/ltensor.o $(MIN_OBJ)/libltensor.map

@@ -10,6 +10,7 @@
 #include "dtypes/dtype.h"
 #include "hollow.h"
 #include "index/index_key.h"
+#include "memory_format.h"
 #include "print/print.h"
 #include "sparse.h"
 #include "op/adjoint.h"
@@ -287,9 +288,18 @@ static int tensor_data_ptr(lua_State *L)
     return 1;
 }
 
+/* is_contiguous([format]), is_contiguous{memory_format =}: in order, or with the channels last. */
 static int tensor_is_contiguous(lua_State *L)
 {
-    lua_pushboolean(L, lt_is_contiguous(lt_lua_check_tensor(L, 1)));
+    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d", NULL};
+    const lt_tensor *self = lt_lua_check_tensor(L, 1);
+    lua_settop(L, 2);
+    if (lua_istable(L, 2)) {
+        lua_getfield(L, 2, "memory_format");
+        lua_replace(L, 2);
+    }
+    const int format = luaL_checkoption(L, 2, formats[0], formats), dims = format + 2; /* 4 or 5 of the last two */
+    lua_pushboolean(L, format < 2 ? lt_is_contiguous(self) : self->ndim == dims && lt_is_channels_last(self));
     return 1;
 }
 

@@ -2,12 +2,14 @@
  * each test makes a call that works, and then the same with one argument wrong. */
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
+#include "libraries/cudnn_graph_api.h"
 #include "libraries/cudnn_rnn_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
 #include "sim/sim.h"
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -414,10 +416,131 @@ void test_convolutions(void **)
                      CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
     assert_int_equal(forward(image, workspace, results[0].memory), CUDNN_STATUS_SUCCESS);
     assert_true((host(out, 2) == std::vector<float>{31, 42}));
+    /* Channels last: of all three or of none. */
+    const int two[] = {1, 2, 1, 2}, behind[] = {4, 1, 4, 2}, of_w2[] = {1, 2, 1, 2},
+              one_place[] = {1, 1, 1, 1};
+    assert_int_equal(f->tensor_set(x, CUDNN_DATA_FLOAT, 4, two, behind), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->tensor_set(y, CUDNN_DATA_FLOAT, 4, one_place, one_place),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->filter_set(w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 4, of_w2),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(rank(), CUDNN_STATUS_NOT_SUPPORTED);
+    assert_int_equal(f->filter_set(w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NHWC, 4, of_w2),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(rank(), CUDNN_STATUS_SUCCESS);
+    weight = device_new<float>({1, 10, 100, 1000});
+    assert_int_equal(forward(image, workspace, results[0].memory), CUDNN_STATUS_SUCCESS);
+    assert_true((host(out, 1) == std::vector<float>{4321}));
     assert_int_equal(f->tensor_destroy(x), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->tensor_destroy(y), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->filter_destroy(w), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->convolution_destroy(convolution), CUDNN_STATUS_SUCCESS);
+}
+
+/* A tensor of [1, 1, rows, width], in order. */
+cudnnBackendDescriptor_t graph_tensor(const lt_cudnn_graph *f, int64_t uid, int64_t rows, int64_t width, cudnnDataType_t type,
+                                      bool by_value)
+{
+    cudnnBackendDescriptor_t t;
+    const int64_t sizes[] = {1, 1, rows, width}, strides[] = {rows * width, rows * width, width, 1}, alignment = 16;
+    assert_int_equal(f->create(CUDNN_BACKEND_TENSOR_DESCRIPTOR, &t), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_INT64, 1, &type), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, sizes), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->finalize(t), CUDNN_STATUS_BAD_PARAM); /* without strides */
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->finalize(t), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid), CUDNN_STATUS_NOT_INITIALIZED);
+    return t;
+}
+
+/* Two queries, two keys, heads 8 wide. */
+void test_graphs(void **)
+{
+    const lt_cudnn *dnn;
+    const lt_cudnn_graph *f;
+    static cudnnHandle_t handle; /* as in the backend, never destroyed */
+    cudnnBackendDescriptor_t attention, graph, heuristics, engines[2], plan, pack;
+    const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
+    assert_int_equal(lt_cudnn_get(&dnn), LT_OK);
+    assert_int_equal(lt_cudnn_graph_get(&f), LT_OK);
+    assert_int_equal(dnn->create(&handle), CUDNN_STATUS_SUCCESS);
+    const auto create = [&](cudnnBackendDescriptorType_t type) {
+        cudnnBackendDescriptor_t made;
+        assert_int_equal(f->create(type, &made), CUDNN_STATUS_SUCCESS);
+        return made;
+    };
+    const auto link = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t other) {
+        assert_int_equal(f->set(of, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other), CUDNN_STATUS_SUCCESS);
+    };
+    attention = create(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR);
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC, graph_tensor(f, 1, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, graph_tensor(f, 2, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, graph_tensor(f, 3, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, graph_tensor(f, 5, 2, 1, CUDNN_DATA_FLOAT, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC, graph_tensor(f, 6, 1, 1, CUDNN_DATA_FLOAT, true));
+    assert_int_equal(f->finalize(attention), CUDNN_STATUS_BAD_PARAM); /* without a result */
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, graph_tensor(f, 4, 3, 8, CUDNN_DATA_HALF, false));
+    assert_int_equal(f->finalize(attention), CUDNN_STATUS_BAD_PARAM); /* with one of three rows */
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, graph_tensor(f, 4, 2, 8, CUDNN_DATA_HALF, false));
+    graph = create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    assert_int_equal(f->set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &attention),
+                     CUDNN_STATUS_BAD_PARAM); /* not finalized */
+    assert_int_equal(f->finalize(attention), CUDNN_STATUS_SUCCESS);
+    link(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, attention);
+    assert_int_equal(f->set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle), CUDNN_STATUS_SUCCESS);
+    heuristics = create(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+    assert_int_equal(f->set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->finalize(heuristics), CUDNN_STATUS_BAD_PARAM); /* of a graph that is not finalized */
+    assert_int_equal(f->finalize(graph), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->finalize(heuristics), CUDNN_STATUS_SUCCESS);
+    int64_t count = 0, bytes = -1;
+    for (cudnnBackendDescriptor_t &engine : engines) engine = create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    assert_int_equal(f->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 2, &count, engines),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(count, 2);
+    const auto plan_of = [&](cudnnBackendDescriptor_t engine) {
+        plan = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+        assert_int_equal(f->set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle), CUDNN_STATUS_SUCCESS);
+        link(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine);
+        return f->finalize(plan);
+    };
+    assert_int_equal(plan_of(engines[0]), CUDNN_STATUS_NOT_SUPPORTED); /* takes widths of 16 */
+    assert_int_equal(f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
+                     CUDNN_STATUS_NOT_INITIALIZED);
+    assert_int_equal(plan_of(engines[1]), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(bytes, 0);
+    /* Scores are 0: each result is the mean of the values, 1 and 3, and the logsumexp that of two zeros. */
+    std::vector<__half> values(16, __float2half_rn(1));
+    for (size_t i = 8; i < 16; i++) values[i] = __float2half_rn(3);
+    __half *zeros = device_new(std::vector<__half>(16, __float2half_rn(0))), *v = device_new(values),
+           *out = device_new(std::vector<__half>(16, __float2half_rn(0)));
+    float *stats = device_new<float>({0, 0}), scale = 1, *device_scale = device_new<float>({1});
+    const auto execute = [&](int64_t tensors, void *query, void *by) {
+        const int64_t uids[] = {1, 2, 3, 4, 5, 6};
+        void *const addresses[] = {query, zeros, v, out, stats, by}, *const none = nullptr;
+        pack = create(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, tensors, uids), CUDNN_STATUS_SUCCESS);
+        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, tensors, addresses),
+                         CUDNN_STATUS_SUCCESS);
+        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &none), CUDNN_STATUS_SUCCESS);
+        assert_int_equal(f->finalize(pack), CUDNN_STATUS_SUCCESS);
+        const cudnnStatus_t status = f->execute(handle, plan, pack);
+        assert_int_equal(f->destroy(pack), CUDNN_STATUS_SUCCESS);
+        return status;
+    };
+    assert_int_equal(execute(5, zeros, &scale), CUDNN_STATUS_BAD_PARAM); /* without the scale */
+    assert_int_equal(execute(6, zeros, device_scale), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(execute(6, zeros + 1, &scale), CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
+    assert_int_equal(execute(6, values.data(), &scale), CUDNN_STATUS_BAD_PARAM); /* memory of the host */
+    assert_int_equal(execute(6, zeros, &scale), CUDNN_STATUS_SUCCESS);
+    assert_true(__half2float(host(out, 1)[0]) == 2 && host(stats, 1)[0] > 0.6931F && host(stats, 1)[0] < 0.6932F);
 }
 
 /* An RNN of one unit, of two steps. */
@@ -594,6 +717,7 @@ int main()
         cmocka_unit_test(test_bidiagonal),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_convolutions),
+        cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_recurrent_networks),
         cmocka_unit_test(test_handles_in_captures),
         cmocka_unit_test(test_workspaces_in_captures),

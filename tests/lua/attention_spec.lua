@@ -1,5 +1,5 @@
 -- attention_spec.lua - scaled dot product attention in sizes that kernels cut into tiles: against the formula in float64 on
--- the CPU, forward and backward, in every dtype.
+-- the CPU, forward and backward, in every dtype. On GPUs by our own kernels: cuDNN's attention is cuda_attention_spec's.
 
 local torch = require 'torch'
 local attention = torch.nn.functional.scaled_dot_product_attention
@@ -62,6 +62,9 @@ local function compare(dtype, q, k, v, options)
 end
 
 describe('attention', function()
+  setup(function() torch.backends.cudnn.enabled = false end)
+  teardown(function() torch.backends.cudnn.enabled = true end)
+
   before_each(function() torch.manual_seed(11) end)
 
   for _, dtype in ipairs { 'float64', 'float32', 'float16', 'bfloat16' } do
@@ -117,6 +120,9 @@ describe('attention', function()
 end)
 
 describe('attention with dropout', function()
+  setup(function() torch.backends.cudnn.enabled = false end)
+  teardown(function() torch.backends.cudnn.enabled = true end)
+
   local n = 48
   local q, k, v
 
@@ -172,6 +178,9 @@ describe('attention with dropout', function()
 end)
 
 describe('attention over many keys', function()
+  setup(function() torch.backends.cudnn.enabled = false end)
+  teardown(function() torch.backends.cudnn.enabled = true end)
+
   it('takes no memory for scores', function()
     if not on_gpu then return end
     local length = 512

@@ -206,10 +206,10 @@ describe('the annotations for editors #cpu', function()
   end
 
   it('are Lua, each function once with its own parameters, their types closed', function()
-    for _, path in ipairs { build .. '/gen/ltensor.d.lua', root .. 'lib/meta/torch.lua' } do
+    for _, path in ipairs { build .. '/gen/ltensor.d.lua', root .. 'lib/meta/torch.lua', root .. 'lib/meta/modules.lua' } do
       local text, seen, parameters = lines_of(path), {}, {}
       for line in (text or ''):gmatch '[^\n]+' do
-        local name = line:match '^%-%-%-@param ([%w_]+)%?? %S'
+        local name = line:match '^%-%-%-@param ([%w_%.]+)%?? %S'
         if line:find '^%-%-%-@param' then parameters[#parameters + 1] = assert(name, line) end
         if line:find '^%-%-%-@overload' then
           assert(line:match '^%-%-%-@overload fun(%b()): [%w%._|%[%], ]+$', line)
@@ -219,7 +219,7 @@ describe('the annotations for editors #cpu', function()
         if head then
           assert(not seen[head], head .. ' twice')
           seen[head] = true
-          for _, parameter in ipairs(parameters) do assert(list:find('%f[%w_]' .. parameter .. '%f[^%w_]'), line) end
+          for _, parameter in ipairs(parameters) do assert(list:gsub('[^%w_%.]', ' '):find(' ' .. parameter .. ' ', 1, true), line) end
         end
         if line:find '^%-%-%-@' == nil then parameters = {} end
       end

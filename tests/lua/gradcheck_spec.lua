@@ -102,6 +102,8 @@ for _, name in ipairs { 'add', 'sub', 'mul', 'div' } do
 end
 
 cases.clone_format = { { X(2, 3), { memory_format = torch.contiguous_format } } }
+cases.contiguous_format = { { X(2, 3), { memory_format = torch.contiguous_format } } }
+cases.to_format = { { X(2, 3), { memory_format = torch.contiguous_format } } }
 cases.clamp_min = { { X(2, 3), 0.1 } }
 cases.clamp_max = { { X(2, 3), 0.1 } }
 cases.clamp_min_tensor = { { X(2, 3), U(3) }, { X(3), U(2, 1) } }

@@ -220,6 +220,27 @@ expect In [2]:
     end
   end)
 
+  it('writes the title of a picture above it', function()
+    local path = os.tmpname() .. '.png'
+    local function written(title)
+      plot.image(torch.zeros(2, 2), {title = title}):save(path)
+      local image = torch.utils.data.read_image(path)
+      os.remove(path)
+      return image
+    end
+    local plain, titled, wide = written(nil), written 'T', written(('long '):rep(20))
+    local _, height, width = plain.shape[1], plain.shape[2], plain.shape[3]
+    assert.equal(width, titled.shape[3])
+    local above = titled.shape[2] - height
+    assert.is_true(above > 0)
+    assert.is_true(torch.equal(plain, titled:narrow(2, above + 1, height)))
+    local head = titled:narrow(2, 1, above)
+    assert.equal(11, head[1]:eq(0):sum():item()) -- the bar and the stem of a T
+    assert.is_true(wide.shape[3] > width)
+    local left = (wide.shape[3] - width) // 2
+    assert.is_true(torch.equal(plain, wide:narrow(2, above + 1, height):narrow(3, left + 1, width)))
+  end)
+
   it('shows pictures on terminals that take them #pty', function()
     local folder = terminal.new_folder()
     terminal.follow(folder, [[

@@ -18,6 +18,7 @@
 
 #include "libraries/cublas_api.h"
 #include "libraries/cudnn_api.h"
+#include "libraries/cudnn_graph_api.h"
 #include "libraries/cudnn_rnn_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
@@ -49,6 +50,11 @@ LT_CUDNN_DETERMINISMS(SAME_NUMBER)
 LT_CUDNN_FORWARDS(SAME_NUMBER)
 LT_CUDNN_BACKWARD_DATAS(SAME_NUMBER)
 LT_CUDNN_BACKWARD_FILTERS(SAME_NUMBER)
+LT_CUDNN_DESCRIPTORS(SAME_NUMBER)
+LT_CUDNN_ATTRIBUTES(SAME_NUMBER)
+LT_CUDNN_ATTRIBUTE_TYPES(SAME_NUMBER)
+LT_CUDNN_HEURISTICS(SAME_NUMBER)
+LT_CUDNN_POINTWISE_MODES(SAME_NUMBER)
 LT_CUDNN_RNN_ALGORITHMS(SAME_NUMBER)
 LT_CUDNN_RNN_FORWARDS(SAME_NUMBER)
 LT_CUDNN_RNN_CELLS(SAME_NUMBER)
@@ -84,6 +90,8 @@ LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_D, D, double)
 LT_CUDNN_FUNCTIONS(OF_CUDNN)
 #define OF_CUDNN_RNN(field, symbol, arguments) SAME_TYPE(lt_cudnn_rnn, field, symbol)
 LT_CUDNN_RNN_FUNCTIONS(OF_CUDNN_RNN)
+#define OF_CUDNN_GRAPH(field, symbol, arguments) SAME_TYPE(lt_cudnn_graph, field, symbol)
+LT_CUDNN_GRAPH_FUNCTIONS(OF_CUDNN_GRAPH)
 
 #define OF_NCCL(field, symbol, arguments) SAME_TYPE(lt_nccl, field, symbol)
 LT_NCCL_FUNCTIONS(OF_NCCL)
@@ -113,7 +121,7 @@ static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOL
 
 static const char *const of_cufft[] = {LT_CUFFT_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
-static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL) LT_CUDNN_GRAPH_FUNCTIONS(SYMBOL) nullptr};
 
 static int passed, failed;
 

@@ -2,7 +2,7 @@
 -- pictures.
 --
 -- A picture is {width, height, data}, data three bytes a pixel, row by row. lines, bars and pixels draw a
--- figure of their kind.
+-- figure of their kind; titled puts the title of pixels above them.
 
 local axis = require 'torch.utils.plot.axis'
 local font = require 'torch.utils.plot.font'
@@ -13,6 +13,7 @@ local WIDTH, HEIGHT = 640, 400
 local LEFT, RIGHT, TOP, BOTTOM = 64, 16, 36, 36 -- margins
 local PEN = 2 -- width of a line
 local LETTER, LETTER_HEIGHT = 6, 7
+local TITLE_HEIGHT = 24 -- above a picture
 local SMALL = 256 -- pixels to which matrices and pictures are enlarged
 local WHITE, GREY, DARK, BLACK = 0xFFFFFF, 0xDDDDDD, 0x444444, 0x000000
 local colours = { 0x1F5FBF, 0xC2401F, 0x2A8A3E, 0x8A3FB5, 0x14828C, 0xA3720A }
@@ -176,6 +177,20 @@ function raster.pixels(figure)
     rows[y] = table.concat(parts):rep(size)
   end
   return { width = figure.width * size, height = figure.height * size, data = table.concat(rows) }
+end
+
+-- The picture in the middle below its title, in a picture as wide as both need.
+function raster.titled(picture, title)
+  local width = math.max(picture.width, #code_points(title) * LETTER + 2 * LETTER)
+  local head = canvas_new(width, TITLE_HEIGHT)
+  head:text(width // 2, TITLE_HEIGHT // 2, 'middle', title, BLACK)
+  local left = (width - picture.width) // 2
+  local before, after = ('\255'):rep(3 * left), ('\255'):rep(3 * (width - picture.width - left))
+  local rows = { head:picture().data }
+  for y = 1, picture.height do
+    rows[y + 1] = before .. picture.data:sub((y - 1) * picture.width * 3 + 1, y * picture.width * 3) .. after
+  end
+  return { width = width, height = TITLE_HEIGHT + picture.height, data = table.concat(rows) }
 end
 
 return raster

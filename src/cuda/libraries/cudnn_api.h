@@ -33,7 +33,7 @@
     X(CUDNN_STATUS_EXECUTION_FAILED, 5000)
 #define LT_CUDNN_TYPES(X)                                                                          \
     X(CUDNN_DATA_FLOAT, 0) X(CUDNN_DATA_DOUBLE, 1) X(CUDNN_DATA_HALF, 2) X(CUDNN_DATA_BFLOAT16, 9)
-#define LT_CUDNN_FORMATS(X) X(CUDNN_TENSOR_NCHW, 0)
+#define LT_CUDNN_FORMATS(X) X(CUDNN_TENSOR_NCHW, 0) X(CUDNN_TENSOR_NHWC, 1)
 #define LT_CUDNN_MODES(X)   X(CUDNN_CONVOLUTION, 0) X(CUDNN_CROSS_CORRELATION, 1)
 /* The default lets floats be rounded to TF32, FMA does not. */
 #define LT_CUDNN_MATHS(X)        X(CUDNN_DEFAULT_MATH, 0) X(CUDNN_TENSOR_OP_MATH, 1) X(CUDNN_FMA_MATH, 3)

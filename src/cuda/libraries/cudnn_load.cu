@@ -1,5 +1,6 @@
 /* cudnn_load.cu - cuDNN's tables. Only in the backend for real GPUs. */
 #include "cudnn_api.h"
+#include "cudnn_graph_api.h"
 #include "cudnn_rnn_api.h"
 #include "load.cuh"
 
@@ -19,6 +20,13 @@ static const char *fill_rnn(void *handle, lt_cudnn_rnn &table)
     return missing;
 }
 
+static const char *fill_graph(void *handle, lt_cudnn_graph &table)
+{
+    const char *missing = nullptr;
+    LT_CUDNN_GRAPH_FUNCTIONS(LT_FIND)
+    return missing;
+}
+
 lt_status lt_cudnn_get(const lt_cudnn **table)
 {
     static lt_cuda_table<lt_cudnn> &functions = *new lt_cuda_table<lt_cudnn>;
@@ -29,4 +37,10 @@ lt_status lt_cudnn_rnn_get(const lt_cudnn_rnn **table)
 {
     static lt_cuda_table<lt_cudnn_rnn> &functions = *new lt_cuda_table<lt_cudnn_rnn>;
     return functions.get(&library, fill_rnn, table);
+}
+
+lt_status lt_cudnn_graph_get(const lt_cudnn_graph **table)
+{
+    static lt_cuda_table<lt_cudnn_graph> &functions = *new lt_cuda_table<lt_cudnn_graph>;
+    return functions.get(&library, fill_graph, table);
 }

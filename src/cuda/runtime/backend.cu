@@ -1,12 +1,16 @@
-/* backend.cu - the table of the CUDA backend, and the two symbols that its library exports. */
+/* backend.cu - the table of the CUDA backend, and the symbols that its library exports. */
 #include <stdio.h>
 
 #include "cuda.h"
 #include "devices/backend_abi.h"
+#include "devices/layouts.h"
+#include "kernels/products/convolution.cuh"
 
 const lt_core_services *lt_cuda_core;
 
 extern "C" LT_API const lt_backend_abi lt_backend_abi_of_library = LT_BACKEND_ABI_HERE;
+
+extern "C" LT_API const lt_layouts lt_backend_layouts = {lt_cuda_convolution_channels_last};
 
 #ifdef __CUDACC__
 static const bool simulated = false;

@@ -8,6 +8,7 @@ using namespace lt_sim;
 
 struct cudnnFilterStruct {
     cudnnDataType_t type;
+    cudnnTensorFormat_t format;
     int n = 0;
     int sizes[5];
 };
@@ -42,10 +43,11 @@ cudnnStatus_t tensor_set(cudnnTensorDescriptor_t tensor, cudnnDataType_t type, i
 cudnnStatus_t filter_set(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
                          cudnnTensorFormat_t format, int n, const int *sizes)
 {
-    NEED((n == 4 || n == 5) && format == CUDNN_TENSOR_NCHW, CUDNN_STATUS_NOT_SUPPORTED);
+    NEED(n == 4 || n == 5, CUDNN_STATUS_NOT_SUPPORTED);
     NEED(known(type), CUDNN_STATUS_BAD_PARAM);
     for (int d = 0; d < n; d++) NEED(sizes[d] > 0, CUDNN_STATUS_BAD_PARAM);
     filter->type = type;
+    filter->format = format;
     filter->n = n;
     std::copy(sizes, sizes + n, filter->sizes);
     return CUDNN_STATUS_SUCCESS;
@@ -89,6 +91,7 @@ struct Geometry {
     int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
     cudnnDataType_t type;
     bool rounded = false; /* floats to TF32 first, as tensor cores take them */
+    bool channels_last;   /* of all three */
 
     static int64_t volume(const int *v) { return (int64_t)v[0] * v[1] * v[2]; }
     int64_t depth() const { return inputs * volume(kernel); }
@@ -106,7 +109,11 @@ cudnnStatus_t relate(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
     NEED(x->type == w->type && y->type == w->type, CUDNN_STATUS_BAD_PARAM);
     NEED((w->type == CUDNN_DATA_DOUBLE) == (c->compute == CUDNN_DATA_DOUBLE),
          CUDNN_STATUS_NOT_SUPPORTED);
-    NEED(c->mode == CUDNN_CROSS_CORRELATION && dense(x) && dense(y), CUDNN_STATUS_NOT_SUPPORTED);
+    g->channels_last = w->format == CUDNN_TENSOR_NHWC;
+    NEED(c->mode == CUDNN_CROSS_CORRELATION, CUDNN_STATUS_NOT_SUPPORTED);
+    for (cudnnTensorDescriptor_t t : {x, y})
+        NEED(g->channels_last ? dense_channels_last(t) && t->type != CUDNN_DATA_DOUBLE : dense(t),
+             CUDNN_STATUS_NOT_SUPPORTED);
     NEED(w->sizes[0] % c->groups == 0 && x->sizes[1] == w->sizes[1] * c->groups &&
              y->sizes[1] == w->sizes[0] && y->sizes[0] == x->sizes[0],
          CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
@@ -158,22 +165,54 @@ template <class F> void each_element(const Geometry &g, F f)
 
 enum Part { FORWARD, DATA, FILTER };
 
-/* What takes part in a product; zeros, where it is the result. */
+/* `outer` matrices of rows x columns, transposed. */
 template <class T>
-std::vector<T> part_of(const Geometry &g, const void *p, int64_t n, bool is_result)
+std::vector<T> transposed(const std::vector<T> &from, int64_t outer, int64_t rows, int64_t columns)
 {
-    std::vector<T> numbers = is_result ? std::vector<T>((size_t)n) : read<T>(p, n, g.type);
-    if (g.rounded && !is_result)
+    std::vector<T> to(from.size());
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < columns; c++)
+                to[(size_t)((o * columns + c) * rows + r)] =
+                    from[(size_t)((o * rows + r) * columns + c)];
+    return to;
+}
+
+/* One of the three arrays. */
+struct Array {
+    void *p;
+    int64_t outer, channels, volume;
+    int64_t count() const { return outer * channels * volume; }
+};
+
+/* What takes part in a product, channels before places; zeros, where it is the result. */
+template <class T> std::vector<T> part_of(const Geometry &g, const Array &a, bool is_result)
+{
+    if (is_result) return std::vector<T>((size_t)a.count());
+    std::vector<T> numbers = read<T>(a.p, a.count(), g.type);
+    if (g.channels_last) numbers = transposed(numbers, a.outer, a.volume, a.channels);
+    if (g.rounded)
         for (T &x : numbers) x = (T)tf32((float)x);
     return numbers;
 }
 
 template <class T>
+void write_part(const Geometry &g, const Array &a, const std::vector<T> &numbers, double alpha,
+                double beta)
+{
+    write(a.p, g.channels_last ? transposed(numbers, a.outer, a.channels, a.volume) : numbers,
+          g.type, alpha, beta);
+}
+
+template <class T>
 void convolve(Part part, const Geometry &g, void *px, void *pw, void *py, double alpha, double beta)
 {
-    std::vector<T> x = part_of<T>(g, px, g.count_x(), part == DATA),
-                   w = part_of<T>(g, pw, g.count_w(), part == FILTER),
-                   y = part_of<T>(g, py, g.count_y(), part == FORWARD);
+    const Array of_images = {px, g.images, g.groups * g.inputs, Geometry::volume(g.in)},
+                of_weights = {pw, g.groups * g.outputs, g.inputs, Geometry::volume(g.kernel)},
+                of_results = {py, g.images, g.groups * g.outputs, Geometry::volume(g.out)};
+    std::vector<T> x = part_of<T>(g, of_images, part == DATA),
+                   w = part_of<T>(g, of_weights, part == FILTER),
+                   y = part_of<T>(g, of_results, part == FORWARD);
     const int64_t width = Geometry::volume(g.out), depth = g.depth();
     std::vector<T> columns((size_t)(depth * width));
     for (int64_t i = 0; i < (int64_t)g.images * g.groups; i++) {
@@ -201,9 +240,10 @@ void convolve(Part part, const Geometry &g, void *px, void *pw, void *py, double
         }
     }
     if (part == FORWARD)
-        write(py, y, g.type, alpha, beta);
+        write_part(g, of_results, y, alpha, beta);
     else
-        part == DATA ? write(px, x, g.type, alpha, beta) : write(pw, w, g.type, alpha, beta);
+        part == DATA ? write_part(g, of_images, x, alpha, beta)
+                     : write_part(g, of_weights, w, alpha, beta);
 }
 
 double number(const void *p, cudnnDataType_t type)
@@ -334,7 +374,7 @@ cudnnStatus_t backward_filter(cudnnHandle_t handle, const void *alpha, cudnnTens
     return run(handle, FILTER, g, alpha, x, dw, dy, algorithm, workspace, bytes, beta);
 }
 
-/* A number for each channel. */
+/* A number for each channel, `width` elements of which follow each other. */
 template <class T>
 void add_channels(const void *a, void *c, int64_t images, int64_t channels, int64_t width,
                   cudnnDataType_t type, double alpha, double beta)
@@ -357,9 +397,11 @@ cudnnStatus_t add_tensor(cudnnHandle_t handle, const void *alpha, cudnnTensorDes
         NEED(d == 1 || of_a->sizes[d] == 1, CUDNN_STATUS_NOT_SUPPORTED);
         if (d > 1) width *= of_c->sizes[d];
     }
-    const int64_t images = of_c->sizes[0], channels = of_c->sizes[1];
+    int64_t images = of_c->sizes[0];
+    const int64_t channels = of_c->sizes[1];
     const cudnnDataType_t type = of_c->type;
-    NEED(dense(of_c), CUDNN_STATUS_NOT_SUPPORTED);
+    NEED(dense(of_c) || dense_channels_last(of_c), CUDNN_STATUS_NOT_SUPPORTED);
+    if (!dense(of_c)) images *= width, width = 1;
     NEED(lies(handle->device, a, channels, type) &&
              lies(handle->device, c, images * channels * width, type),
          CUDNN_STATUS_BAD_PARAM);

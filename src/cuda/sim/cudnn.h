@@ -61,6 +61,19 @@ inline bool dense(cudnnTensorDescriptor_t tensor)
     return true;
 }
 
+/* Dense, the channels last. */
+inline bool dense_channels_last(cudnnTensorDescriptor_t tensor)
+{
+    int64_t step = tensor->sizes[1];
+    if (tensor->strides[1] != 1) return false;
+    for (int d = tensor->n; d-- > 0;) {
+        if (d == 1) continue;
+        if (tensor->strides[d] != step) return false;
+        step *= tensor->sizes[d];
+    }
+    return true;
+}
+
 /* ---- numbers as float or double --------------------------------------------------------------------------------------- */
 
 template <class T> std::vector<T> read(const void *p, int64_t n, cudnnDataType_t type)

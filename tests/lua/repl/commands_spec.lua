@@ -242,6 +242,7 @@ help(7)
 help(function() end)
 ]]
     has(out, '%name         a magic:')
+    has(out, 'the documentation')
     has(out, 'cumsum(Tensor self')
     has(out, 'cumprod(Tensor self')
     has(out, 'class Linear(...)')

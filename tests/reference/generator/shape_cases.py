@@ -58,6 +58,14 @@ def views(g):
             g.add("clone", Arg(x, layout, **gr), memory_format=memory_format, exact=True,
                   run=lambda t, memory_format: t.clone(memory_format=getattr(torch, memory_format)))
         g.add("contiguous", Arg(x, layout), run=method("contiguous"), via="m", exact=True)
+    image = values(torch.float64, 2, 3, 2, 2)
+    for name in ("clone", "contiguous", "to"):
+        for layout in (None, "transpose", "step"):
+            for memory_format in ("channels_last", "contiguous_format"):
+                g.add(name, Arg(image, layout, **gr), memory_format=memory_format, via="m", exact=True,
+                      run=lambda t, memory_format, name=name: getattr(t, name)(memory_format=getattr(torch, memory_format)))
+    g.add("clone", Arg(values(torch.float64, 1, 2, 2, 2, 2)), memory_format="channels_last_3d", via="m", exact=True,
+          run=lambda t, memory_format: t.clone(memory_format=torch.channels_last_3d))
 
 
 def joins(g):

@@ -17,17 +17,25 @@ lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
         #set, LT_KERNEL_FAMILIES(OF) lt_cast_##set, lt_rows_##set, lt_scan_##set, lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_pool_##set, \
             lt_direct_##set, lt_depthwise_##set, lt_optim_##set, lt_cells_##set, lt_fft_##set                                    \
     }
+#if defined(__x86_64__)
 static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2), SET_OF(avx512, OF_AVX512)};
+#else /* NEON and its like are in every processor of their kind: the baseline has them */
+static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE)};
+#endif
 #undef SET_OF
 
 /* The index of the best set that this processor runs. */
 static int best_set(void)
 {
+#if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return 2;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+#else
+    return 0;
+#endif
 }
 
 /* LTENSOR_CPU can only ask for less than the processor has. */

@@ -405,11 +405,21 @@ static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w,
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }
 
+/* Whether the processor has instructions for products of bfloat16, which the library uses. */
+static bool multiplies_bfloat16(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     bool done = false;
     if (!lt_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
-    if (c->dtype == LT_BFLOAT16 && __builtin_cpu_supports("avx512bf16")) LT_TRY(by_library(part, c, x, w, y, bias, &done));
+    if (c->dtype == LT_BFLOAT16 && multiplies_bfloat16()) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     if (done) return LT_OK;
     lt_conv f = *c;
     lt_widened wide[4] = {{NULL, 0}};

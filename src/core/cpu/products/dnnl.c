@@ -338,6 +338,8 @@ lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, 
 
 #else
 
+bool lt_dnnl_found(void) { return false; }
+
 lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
                               const void *bias, bool *done)
 {

@@ -2,6 +2,7 @@
  * already is what is asked for comes back as itself, unless a copy is wanted. */
 #include "ops/common.h"
 #include "op/_to_copy.h"
+#include "op/contiguous.h"
 #include "op/cpu.h"
 #include "op/cuda.h"
 #include "op/to.h"
@@ -28,6 +29,16 @@ lt_status lt_to_dtype_impl(lt_tensor *self, lt_dtype dtype, bool non_blocking, b
 lt_status lt_to_other_impl(lt_tensor *self, lt_tensor *other, bool non_blocking, bool copy, lt_tensor **out)
 {
     return lt_to_impl(self, &other->device, (lt_dtype)other->dtype, non_blocking, copy, out);
+}
+
+lt_status lt_to_format_impl(lt_tensor *self, const char *memory_format, const lt_device *device, lt_dtype dtype,
+                            bool non_blocking, bool copy, lt_tensor **out)
+{
+    lt_tensor *there = NULL;
+    LT_TRY(lt_to(self, device, dtype, non_blocking, copy, &there));
+    lt_status status = lt_contiguous_format(there, memory_format, out);
+    lt_tensor_release(there);
+    return status;
 }
 
 lt_status lt_cpu_impl(lt_tensor *self, lt_tensor **out)

@@ -8,6 +8,7 @@
 #include "compile/window.h"
 #include "ops/common.h"
 #include "devices/copies.h"
+#include "memory_format.h"
 #include "ops/pointwise.h"
 #include "op/_to_copy.h"
 #include "op/clone.h"
@@ -147,13 +148,33 @@ lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
     return lt__to_copy_impl(self, LT_DTYPE_NONE, NULL, false, out);
 }
 
+/* *last: channels lie last in what a word other than preserve_format asks for; an error where t has no such form. */
+static lt_status read_format(const char *op, const lt_tensor *t, const char *memory_format, bool *last)
+{
+    const bool flat = strcmp(memory_format, "channels_last") == 0, deep = strcmp(memory_format, "channels_last_3d") == 0;
+    *last = flat || deep;
+    if (!*last && strcmp(memory_format, "contiguous_format") != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s: memory_format must be torch.contiguous_format, torch.preserve_format, torch.channels_last or "
+                        "torch.channels_last_3d, got '%s'",
+                        op, memory_format);
+    if (*last && t->ndim != (flat ? 4 : 5))
+        return lt_error(LT_ERR_RUNTIME, "required rank %d tensor to use %s format", flat ? 4 : 5, memory_format);
+    return LT_OK;
+}
+
 lt_status lt_clone_format_impl(lt_tensor *self, const char *memory_format, lt_tensor **out)
 {
     if (strcmp(memory_format, "preserve_format") == 0) return lt_clone_impl(self, out);
-    if (strcmp(memory_format, "contiguous_format") != 0)
-        return lt_error(LT_ERR_RUNTIME, "clone(): memory_format must be torch.preserve_format or torch.contiguous_format");
     lt_tensor *result = NULL;
+    bool last;
+    LT_TRY(read_format("clone()", self, memory_format, &last));
     LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &result));
+    if (last) {
+        int64_t strides[LT_MAX_DIMS];
+        lt_channels_last_strides(self->ndim, self->sizes, strides);
+        lt_set_strides(result, strides);
+    }
     lt_status status = lt_copy_elements(result, self);
     if (status != LT_OK) {
         lt_tensor_release(result);
@@ -161,6 +182,16 @@ lt_status lt_clone_format_impl(lt_tensor *self, const char *memory_format, lt_te
     }
     result->flags |= self->flags & LT_FLAG_POSITIONS;
     *out = result;
+    return LT_OK;
+}
+
+lt_status lt_contiguous_format_impl(lt_tensor *self, const char *memory_format, lt_tensor **out)
+{
+    bool last = false;
+    const bool any = strcmp(memory_format, "preserve_format") == 0;
+    if (!any) LT_TRY(read_format("contiguous()", self, memory_format, &last));
+    if (!any && !(last ? lt_is_channels_last(self) : lt_is_contiguous(self))) return lt_clone_format(self, memory_format, out);
+    *out = lt_tensor_retain(self);
     return LT_OK;
 }
 

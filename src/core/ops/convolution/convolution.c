@@ -6,6 +6,7 @@
 
 #include "ops/steps.h"
 #include "devices/device_type.h"
+#include "devices/layouts.h"
 #include "ops/windows.h"
 #include "op/_col2im.h"
 #include "op/_before_places.h"
@@ -13,6 +14,7 @@
 #include "op/_convolution_grad_input.h"
 #include "op/_convolution_grad_weight.h"
 #include "op/add.h"
+#include "op/clone.h"
 #include "op/col2im.h"
 #include "op/constant_pad_nd.h"
 #include "op/convolution.h"
@@ -24,6 +26,7 @@
 #include "op/new_ones.h"
 #include "op/sum.h"
 #include "counting.h"
+#include "memory_format.h"
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
@@ -204,8 +207,6 @@ static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor 
     if (result->numel == 0) return LT_OK;
     lt_scope s;
     lt_scope_open(&s, false);
-    c->dtype = (lt_dtype)result->dtype;
-    c->device = result->device;
     if (one->numel == 0 || other->numel == 0) {
         s.status = lt_fill_value(result, lt_int(0));
         if (s.status == LT_OK && bias != NULL) s.status = add_bias(&s, result, bias);
@@ -221,6 +222,93 @@ static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor 
                                                       added != NULL && fused ? lt_data(added) : NULL);
     if (s.status == LT_OK && bias != NULL && !fused) s.status = add_bias(&s, result, bias);
     return lt_scope_close(&s);
+}
+
+/* t with its channels last, kept by the scope. */
+static lt_tensor *do_channels_last(lt_scope *s, lt_tensor *t)
+{
+    lt_tensor *copy = NULL;
+    if (s->status != LT_OK || lt_is_channels_last(t)) return t;
+    lt_status status = lt_clone_format_impl(t, "channels_last", &copy);
+    return lt_scope_hold(s, status, copy);
+}
+
+/* An array of the relation to be computed: its dtype, device and sizes. */
+typedef struct result {
+    lt_conv_part part;
+    lt_dtype dtype;
+    lt_device device;
+    lt_dims sizes;
+} result;
+
+/* New reference: a fresh result whose channels lie last. */
+static lt_status new_channels_last(const result *r, lt_tensor **work)
+{
+    int64_t strides[LT_MAX_DIMS];
+    lt_channels_last_strides(r->sizes.n, r->sizes.v, strides);
+    LT_TRY(lt_tensor_new(r->dtype, r->device, r->sizes.n, r->sizes.v, work));
+    lt_set_strides(*work, strides);
+    return LT_OK;
+}
+
+/* As PyTorch's cuDNN: of numbers that are not double, where either operand lies so. */
+static bool wants_channels_last(const result *r, const lt_tensor *one, const lt_tensor *other)
+{
+    for (int d = 0; d < r->sizes.n; d++)
+        if (r->sizes.v[d] == 0) return false;
+    return lt_dtype_is_float(r->dtype) && r->dtype != LT_FLOAT64 && one->numel > 0 && other->numel > 0 &&
+           (lt_suggests_channels_last(one) || lt_suggests_channels_last(other));
+}
+
+/* By the backend, with all arrays in that order; *done: whether it could. */
+static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other, lt_tensor *bias,
+                                       lt_tensor **out, bool *done)
+{
+    const lt_layouts *layouts = lt_layouts_of(r->device.type);
+    lt_tensor *work = NULL;
+    lt_scope s;
+    *done = false;
+    if (*out != NULL || layouts == NULL || layouts->convolution_channels_last == NULL || !wants_channels_last(r, one, other))
+        return LT_OK; /* a tensor that is given has strides of its own */
+    LT_TRY(new_channels_last(r, &work));
+    lt_scope_open(&s, false);
+    lt_tensor *a = do_channels_last(&s, one), *b = do_channels_last(&s, other), *added = dense(&s, bias);
+    const bool fused = r->part == LT_CONV_Y;
+    if (s.status == LT_OK) {
+        void *data = lt_data(work), *first = lt_data(a), *second = lt_data(b);
+        s.status = layouts->convolution_channels_last(r->part, c, r->part == LT_CONV_X ? data : first,
+                                                      r->part == LT_CONV_W   ? data
+                                                      : r->part == LT_CONV_X ? first
+                                                                             : second,
+                                                      r->part == LT_CONV_Y ? data : second,
+                                                      added != NULL && fused ? lt_data(added) : NULL, done);
+    }
+    if (s.status == LT_OK && *done && bias != NULL && !fused) s.status = add_bias(&s, work, bias);
+    lt_status status = lt_scope_close(&s);
+    if (status == LT_OK && *done)
+        *out = work;
+    else
+        lt_tensor_release(work);
+    return status;
+}
+
+/* The part of the relation from the other two, in the order of x, w and y, with their channels last where they or the backend's rules
+ * say so, else dense. */
+static lt_status compute_output(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other, lt_tensor *bias, lt_tensor **out)
+{
+    bool done;
+    lt_tensor *work;
+    c->dtype = r->dtype;
+    c->device = r->device;
+    LT_TRY(compute_channels_last(c, r, one, other, bias, out, &done));
+    if (done) return LT_OK;
+    LT_TRY(lt_begin_output(out, r->dtype, r->device, r->sizes.n, r->sizes.v, &work));
+    lt_status status = r->part == LT_CONV_X   ? compute(r->part, c, work, one, other, bias)
+                       : r->part == LT_CONV_W ? compute(r->part, c, one, work, other, bias)
+                                              : compute(r->part, c, one, other, work, bias);
+    if (status == LT_OK) return lt_finish_output(out, work);
+    lt_tensor_release(work);
+    return status;
 }
 
 /* Sizes of an array of the relation: [first, second, v...]. */
@@ -254,13 +342,8 @@ lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
     lt_spatial_sizes(input->ndim, input->sizes, spatial, transposed ? c.out : c.in);
     LT_TRY(transposed ? fit_transposed(&c, spatial, more) : fit_windows(&c, spatial));
     lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in) : sizes_with(c.batch, c.out_channels, spatial, c.out);
-    lt_tensor *work;
-    LT_TRY(lt_begin_output(out, (lt_dtype)input->dtype, device, sizes.n, sizes.v, &work));
-    lt_status status = transposed ? compute(LT_CONV_X, &c, work, weight, input, bias)
-                                  : compute(LT_CONV_Y, &c, input, weight, work, bias);
-    if (status == LT_OK) return lt_finish_output(out, work);
-    lt_tensor_release(work);
-    return status;
+    const result r = {transposed ? LT_CONV_X : LT_CONV_Y, (lt_dtype)input->dtype, device, sizes};
+    return transposed ? compute_output(&c, &r, weight, input, bias, out) : compute_output(&c, &r, input, weight, bias, out);
 }
 
 /* What the derivatives begin with: the relation of an input, a weight and the gradient of the result. */
@@ -286,14 +369,10 @@ lt_status lt__convolution_grad_input_impl(lt_tensor *grad_output, lt_tensor *wei
 {
     lt_conv c;
     lt_dims of_weight = lt_dims_of(weight);
-    lt_tensor *work;
     LT_TRY(relate(sizes, &of_weight, grad_output, stride, padding, dilation, transposed, output_padding, groups, &c));
-    LT_TRY(lt_begin_output(out, (lt_dtype)weight->dtype, weight->device, sizes->n, sizes->v, &work));
-    lt_status status = transposed ? compute(LT_CONV_Y, &c, grad_output, weight, work, NULL)
-                                  : compute(LT_CONV_X, &c, work, weight, grad_output, NULL);
-    if (status == LT_OK) return lt_finish_output(out, work);
-    lt_tensor_release(work);
-    return status;
+    const result r = {transposed ? LT_CONV_Y : LT_CONV_X, (lt_dtype)weight->dtype, weight->device, *sizes};
+    return transposed ? compute_output(&c, &r, grad_output, weight, NULL, out)
+                      : compute_output(&c, &r, weight, grad_output, NULL, out);
 }
 
 lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *input, const lt_dims *sizes,
@@ -302,14 +381,10 @@ lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *in
 {
     lt_conv c;
     lt_dims of_input = lt_dims_of(input);
-    lt_tensor *work;
     LT_TRY(relate(&of_input, sizes, grad_output, stride, padding, dilation, transposed, output_padding, groups, &c));
-    LT_TRY(lt_begin_output(out, (lt_dtype)input->dtype, input->device, sizes->n, sizes->v, &work));
-    lt_status status = transposed ? compute(LT_CONV_W, &c, grad_output, work, input, NULL)
-                                  : compute(LT_CONV_W, &c, input, work, grad_output, NULL);
-    if (status == LT_OK) return lt_finish_output(out, work);
-    lt_tensor_release(work);
-    return status;
+    const result r = {LT_CONV_W, (lt_dtype)input->dtype, input->device, *sizes};
+    return transposed ? compute_output(&c, &r, grad_output, input, NULL, out)
+                      : compute_output(&c, &r, input, grad_output, NULL, out);
 }
 
 /* Over the spatial dimensions by a product with ones, which is faster on the CPU where they are small. */

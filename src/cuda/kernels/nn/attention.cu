@@ -1,9 +1,10 @@
-/* attention.cu - attention on a GPU: by the fused kernels, whose scores stay in registers, where heads are at most 256 wide
+/* attention.cu - attention on a GPU: by cuDNN (attention_cudnn.cu), or else by the fused kernels, whose scores stay in registers, where heads are at most 256 wide
  * (64 of float64) and the GPU has the shared memory and, for bfloat16, the tensor cores; else by attention_buffered.cu. */
 #include <atomic>
 #include <math.h>
 
 #include "attention.cuh"
+#include "attention_cudnn.cuh"
 
 /* What a device has, asked for once: bytes of shared memory that a block may ask for; 0: not known yet. */
 static std::atomic<int> shared_memory[LT_CUDA_MAX_DEVICES], capability[LT_CUDA_MAX_DEVICES];
@@ -72,6 +73,9 @@ lt_status lt_cuda_attention(const lt_attention *a)
     cudaStream_t stream;
     const int device = a->device.index;
     LT_TRY(lt_cuda_enter(device, &stream));
+    bool done;
+    LT_TRY(lt_attention_by_cudnn(a, false, stream, &done));
+    if (done) return lt_cuda_launched(device, stream, "attention");
     LT_TRY(ask(device));
     const lt_attention_job job = job_of(a);
     if (fits(a) && lt_attention_forward_shared(a->dtype, widest(a)) <=
@@ -87,6 +91,9 @@ lt_status lt_cuda_attention_backward(const lt_attention *a)
     cudaStream_t stream;
     const int device = a->device.index;
     LT_TRY(lt_cuda_enter(device, &stream));
+    bool done;
+    LT_TRY(lt_attention_by_cudnn(a, true, stream, &done));
+    if (done) return lt_cuda_launched(device, stream, "attention_backward");
     LT_TRY(ask(device));
     lt_attention_job job = job_of(a);
     lt_cuda_scratch deltas;

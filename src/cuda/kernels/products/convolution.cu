@@ -274,7 +274,7 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     cudaStream_t stream;
     bool done;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
-    LT_TRY(lt_cuda_convolution_cudnn(part, c, x, w, y, bias, stream, &done));
+    LT_TRY(lt_cuda_convolution_cudnn(part, c, false, x, w, y, bias, stream, &done));
     if (done) return lt_cuda_launched(c->device.index, stream, "convolution");
     if (!trivial(c)) {
         LT_TRY(columns.take(c->device.index, static_cast<size_t>(images * column)));
@@ -287,6 +287,15 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     for (int64_t first = 0; first < c->batch; first += images)
         LT_TRY(convolve(part, c, o, first, std::min(images, c->batch - first), bias, k, stream));
     return lt_cuda_launched(c->device.index, stream, "convolution");
+}
+
+lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
+                                            bool *done)
+{
+    cudaStream_t stream;
+    LT_TRY(lt_cuda_enter(c->device.index, &stream));
+    LT_TRY(lt_cuda_convolution_cudnn(part, c, true, x, w, y, bias, stream, done));
+    return *done ? lt_cuda_launched(c->device.index, stream, "convolution") : LT_OK;
 }
 
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns)

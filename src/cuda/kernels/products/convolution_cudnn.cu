@@ -4,7 +4,7 @@
  * descriptors by each thread, for the next convolution of that shape. Its workspace comes from our allocator with each call; where there is no
  * memory for it the next algorithm is taken. What cuDNN has no algorithm for is left to our own kernels (convolution.cu):
  * the caller is told that nothing was done. Products of floats may be rounded to TF32, as PyTorch's are, unless
- * torch.backends.cudnn.allow_tf32 is false. */
+ * torch.backends.cudnn.allow_tf32 is false. Arrays whose channels lie last go to cuDNN as they are. */
 #include "convolution.cuh"
 
 #include <limits.h>
@@ -23,7 +23,7 @@ constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
 struct shape {
     int64_t batch, groups, in_channels, out_channels;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-    int32_t part, dtype, device, tf32, deterministic, bias;
+    int32_t part, dtype, device, tf32, deterministic, bias, channels_last, unused;
 };
 
 struct algorithm {
@@ -32,13 +32,22 @@ struct algorithm {
     cudnnMathType_t math;
 };
 
-/* Sizes as cuDNN wants them: two of the spatial dimensions where the first is 1. */
+/* Sizes as cuDNN wants them, channels second wherever they lie: two of the spatial dimensions where the first is 1. */
 struct extents {
     int n, v[5];
     extents(int64_t first, int64_t second, const int64_t *spatial, bool flat) : n(flat ? 4 : 5)
     {
         v[0] = (int)first, v[1] = (int)second;
         for (int d = flat ? 1 : 0; d < 3; d++) v[d + (flat ? 1 : 2)] = (int)spatial[d];
+    }
+    void strides(bool channels_last, int *to) const
+    {
+        int step = 1;
+        if (channels_last) to[1] = step, step *= v[1];
+        for (int d = n; d-- > 0;) {
+            if (d == 1 && channels_last) continue;
+            to[d] = step, step *= v[d];
+        }
     }
 };
 
@@ -63,20 +72,19 @@ class plan {
     std::vector<algorithm> choices; /* the best first */
 
   private:
-    lt_status describe(cudnnTensorDescriptor_t *tensor, cudnnDataType_t type, const extents &sizes);
+    lt_status describe(cudnnTensorDescriptor_t *tensor, const shape &s, const extents &sizes);
     lt_status describe_windows(const shape &s, bool flat);
     lt_status rank(cudnnHandle_t handle, const shape &s);
     template <class Performance>
     lt_status keep(cudnnStatus_t status, const Performance *results, int found, const shape &s);
 };
 
-lt_status plan::describe(cudnnTensorDescriptor_t *tensor, cudnnDataType_t type,
-                         const extents &sizes)
+lt_status plan::describe(cudnnTensorDescriptor_t *tensor, const shape &s, const extents &sizes)
 {
-    int strides[5], step = 1;
-    for (int d = sizes.n; d-- > 0;) strides[d] = step, step *= sizes.v[d];
+    int strides[5];
+    sizes.strides(s.channels_last != 0, strides);
     LT_CUDNN_TRY(functions->tensor_create(tensor));
-    LT_CUDNN_TRY(functions->tensor_set(*tensor, type, sizes.n, sizes.v, strides));
+    LT_CUDNN_TRY(functions->tensor_set(*tensor, lt_cudnn_type(s.dtype), sizes.n, sizes.v, strides));
     return LT_OK;
 }
 
@@ -144,14 +152,14 @@ lt_status plan::make(cudnnHandle_t handle, const shape &s)
     const bool flat =
         s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 && s.stride[0] == 1;
     const int64_t ones[3] = {1, 1, 1};
-    const cudnnDataType_t type = lt_cudnn_type(s.dtype);
+    const cudnnTensorFormat_t format = s.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
     const extents weights(s.out_channels, s.in_channels / s.groups, s.kernel, flat);
     functions = lt_cuda_dnn_functions();
-    LT_TRY(describe(&x, type, extents(s.batch, s.in_channels, s.in, flat)));
-    LT_TRY(describe(&y, type, extents(s.batch, s.out_channels, s.out, flat)));
-    if (s.bias) LT_TRY(describe(&bias, type, extents(1, s.out_channels, ones, flat)));
+    LT_TRY(describe(&x, s, extents(s.batch, s.in_channels, s.in, flat)));
+    LT_TRY(describe(&y, s, extents(s.batch, s.out_channels, s.out, flat)));
+    if (s.bias) LT_TRY(describe(&bias, s, extents(1, s.out_channels, ones, flat)));
     LT_CUDNN_TRY(functions->filter_create(&w));
-    LT_CUDNN_TRY(functions->filter_set(w, type, CUDNN_TENSOR_NCHW, weights.n, weights.v));
+    LT_CUDNN_TRY(functions->filter_set(w, lt_cudnn_type(s.dtype), format, weights.n, weights.v));
     LT_TRY(describe_windows(s, flat));
     return rank(handle, s);
 }
@@ -179,7 +187,7 @@ bool suits(const lt_conv *c, std::initializer_list<const void *> addresses)
     return true;
 }
 
-shape shape_of(lt_conv_part part, const lt_conv *c, bool bias)
+shape shape_of(lt_conv_part part, const lt_conv *c, bool channels_last, bool bias)
 {
     shape s = {c->batch,
                c->groups,
@@ -196,7 +204,9 @@ shape shape_of(lt_conv_part part, const lt_conv *c, bool bias)
                c->device.index,
                lt_cuda_core->allow_convolution_tf32() ? 1 : 0,
                lt_cuda_core->deterministic() ? 1 : 0,
-               bias ? 1 : 0};
+               bias ? 1 : 0,
+               channels_last ? 1 : 0,
+               0};
     for (int d = 0; d < 3; d++) {
         s.in[d] = c->in[d], s.out[d] = c->out[d], s.kernel[d] = c->kernel[d];
         s.stride[d] = c->stride[d], s.padding[d] = c->padding[d], s.dilation[d] = c->dilation[d];
@@ -257,8 +267,8 @@ lt_status run_best(const plan *p, cudnnHandle_t handle, lt_conv_part part, const
 
 } // namespace
 
-lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
-                                    const void *bias, cudaStream_t stream, bool *done)
+lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w,
+                                    void *y, const void *bias, cudaStream_t stream, bool *done)
 {
     lt_cuda_dnn dnn;
     plan *p = nullptr;
@@ -266,7 +276,7 @@ lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, void *x
     if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y, bias})) return LT_OK;
     LT_TRY(dnn.open(c->device.index, stream));
     static thread_local lt_cuda_plans<shape, plan> known;
-    const shape s = shape_of(part, c, bias != nullptr);
+    const shape s = shape_of(part, c, channels_last, bias != nullptr);
     LT_TRY(known.find(
         s, [&](plan *fresh) { return fresh->make(dnn.handle, s); }, &p));
     return run_best(p, dnn.handle, part, c, {x, w, y, bias}, done);

@@ -3,7 +3,11 @@
 #ifndef LT_CPU_LANES_H
 #define LT_CPU_LANES_H
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #include <stdint.h>
 #include <string.h>
 
@@ -33,7 +37,7 @@ typedef __m256d lanes_f64;
 #define ALL_F64 _mm256_set1_pd
 #define MULTIPLY_ADD_F32 _mm256_fmadd_ps
 #define MULTIPLY_ADD_F64 _mm256_fmadd_pd
-#else
+#elif defined(__x86_64__)
 #define LANES_F32 4
 #define LANES_F64 2
 typedef __m128 lanes_f32;
@@ -46,6 +50,43 @@ typedef __m128d lanes_f64;
 #define ALL_F64 _mm_set1_pd
 #define MULTIPLY_ADD_F32(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
 #define MULTIPLY_ADD_F64(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
+#else /* vectors as the compiler knows them, on any processor */
+#define LANES_F32 4
+#define LANES_F64 2
+#if defined(__aarch64__)
+typedef float32x4_t lanes_f32;
+typedef float64x2_t lanes_f64;
+#else
+typedef float lanes_f32 __attribute__((vector_size(16)));
+typedef double lanes_f64 __attribute__((vector_size(16)));
+#endif
+static inline lanes_f32 load_f32(const float *from)
+{
+    lanes_f32 v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+static inline lanes_f64 load_f64(const double *from)
+{
+    lanes_f64 v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+static inline void store_f32(float *to, lanes_f32 v) { memcpy(to, &v, sizeof v); }
+static inline void store_f64(double *to, lanes_f64 v) { memcpy(to, &v, sizeof v); }
+#define LOAD_F32   load_f32
+#define LOAD_F64   load_f64
+#define STORE_F32  store_f32
+#define STORE_F64  store_f64
+#define ALL_F32(x) ((lanes_f32){(x), (x), (x), (x)})
+#define ALL_F64(x) ((lanes_f64){(x), (x)})
+#if defined(__aarch64__)
+#define MULTIPLY_ADD_F32(a, b, c) vfmaq_f32(c, a, b)
+#define MULTIPLY_ADD_F64(a, b, c) vfmaq_f64(c, a, b)
+#else
+#define MULTIPLY_ADD_F32(a, b, c) ((a) * (b) + (c))
+#define MULTIPLY_ADD_F64(a, b, c) ((a) * (b) + (c))
+#endif
 #endif
 
 /* The sum of all lanes. */

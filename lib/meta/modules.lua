@@ -1,0 +1,177 @@
+---@meta
+-- modules.lua - what editors know of the classes that others derive from: nn.Module and the optimizers. The
+-- classes themselves are generated (classes.lua beside this file where ltensor is installed, build/meta/classes.lua after make docs).
+
+---What a class makes. Its fields are its own.
+---@class torch.Object
+---@field [string] any
+
+---What makes objects, and is derived from: Model = nn.Module:extend 'Model'.
+---@class torch.Class
+---@overload fun(...: any): any
+---@field super torch.Class?
+---@field [string] any
+local Class = {}
+
+---A class that derives from this one.
+---@param name string
+---@return torch.Class
+function Class:extend(name) end
+
+---Whether the value is an object of this class, or of one that derives from it.
+---@param value any
+---@return boolean
+function Class:is_instance(value) end
+
+---@class torch.nn.Module: torch.Object
+---@field training boolean
+---@overload fun(...: any): torch.Tensor, any
+local Module = {}
+
+---Moves parameters and buffers to a device, a dtype, or both; gives the module itself.
+---@generic T: torch.nn.Module
+---@param self T
+---@param target torch.device|torch.dtype|torch.Tensor|string|table
+---@param dtype? torch.dtype
+---@return T
+function Module.to(self, target, dtype) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@param device? torch.device|string|integer
+---@return T
+function Module.cuda(self, device) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@return T
+function Module.cpu(self) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@return T
+function Module.float(self) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@return T
+function Module.double(self) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@return T
+function Module.half(self) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@return T
+function Module.bfloat16(self) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@param mode? boolean
+---@return T
+function Module.train(self, mode) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@return T
+function Module.eval(self) end
+
+---@generic T: torch.nn.Module
+---@param self T
+---@param on? boolean
+---@return T
+function Module.requires_grad_(self, on) end
+
+---Calls the function with every module in this one, the innermost first; gives the module itself.
+---@generic T: torch.nn.Module
+---@param self T
+---@param fn fun(module: torch.nn.Module)
+---@return T
+function Module.apply(self, fn) end
+
+---What a call of the module computes: derived classes say it.
+---@param ... any
+---@return any
+function Module:forward(...) end
+
+---@param recurse? boolean
+---@return torch.Tensor[]
+function Module:parameters(recurse) end
+
+---@return fun(): string, torch.Tensor
+function Module:named_parameters() end
+
+---@return torch.Tensor[]
+function Module:buffers() end
+
+---@return fun(): string, torch.Tensor
+function Module:named_buffers() end
+
+---@return torch.nn.Module[]
+function Module:children() end
+
+---@return torch.nn.Module[]
+function Module:modules() end
+
+---@param options? {set_to_none?: boolean}
+function Module:zero_grad(options) end
+
+---Parameters and buffers by name, in order.
+---@return table<string, torch.Tensor>
+function Module:state_dict() end
+
+---@param dict table<string, torch.Tensor>
+---@param options? {strict?: boolean, assign?: boolean}
+function Module:load_state_dict(dict, options) end
+
+---@param name string
+---@param tensor torch.Tensor?
+---@param persistent? boolean
+function Module:register_buffer(name, tensor, persistent) end
+
+---@param name string
+---@param parameter torch.Tensor?
+function Module:register_parameter(name, parameter) end
+
+---@param name string
+---@param module torch.nn.Module
+function Module:add_module(name, module) end
+
+---@class torch.nn.Module.class: torch.Class
+---@field extend fun(self: torch.nn.Module.class, name: string): torch.nn.Module.class
+---@overload fun(...: any): torch.nn.Module
+
+---@class torch.nn
+---@field functional torch.nn.functional
+---@field Module torch.nn.Module.class
+---@field Parameter fun(data: torch.Tensor, requires_grad?: boolean): torch.Tensor
+---@field init table
+---@field utils table
+
+---@class torch.optim.Optimizer: torch.Object
+---@field param_groups table[]
+local Optimizer = {}
+
+---One step along the gradients; with a closure, which computes the loss and its gradients, gives the loss.
+---@generic T
+---@param closure? fun(): T
+---@return T?
+function Optimizer:step(closure) end
+
+---@param options? {set_to_none?: boolean}
+function Optimizer:zero_grad(options) end
+
+---@param group {params: torch.Tensor[]}
+function Optimizer:add_param_group(group) end
+
+---@return table
+function Optimizer:state_dict() end
+
+---@param dict table
+function Optimizer:load_state_dict(dict) end
+
+---@class torch.optim
+---@field Optimizer torch.Class
+---@field lr_scheduler torch.optim.lr_scheduler

@@ -1,0 +1,36 @@
+#!/bin/sh
+# make deb: Debian's packages of this tree, and their source, in dist/. Uses $BUILD, $VERSION; CUDA=yes (nvcc is there) also makes
+# ltensor-cuda, for CUDA_ARCHS. lintian has its say where it is installed.
+#
+# They are built in a copy of the sources, where packaging/debian is debian/. Needs dpkg-dev and debhelper (scripts/deps.sh ci).
+set -eu
+folder=$PWD/$BUILD/deb
+source=$folder/ltensor-$VERSION
+
+changelog=$(sed -n '1s/^[^(]*(\([^)]*\)).*/\1/p' packaging/debian/changelog)
+[ "$changelog" = "$VERSION" ] || { echo "deb: packaging/debian/changelog is of $changelog, include/ltensor.h of $VERSION" >&2; exit 1; }
+# The time of the files in the packages, by which their bytes are the same wherever they are built.
+SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l packaging/debian/changelog -S Timestamp) export SOURCE_DATE_EPOCH
+
+rm -rf "$folder"
+sh packaging/source.sh "$source"
+cp -a packaging/debian "$source/debian"
+profiles=
+[ "${CUDA-no}" = no ] || profiles=pkg.ltensor.cuda
+export CUDA_ARCHS
+# What the shell that builds has set for its own builds is not of the packages.
+(
+    cd "$source"
+    unset BUILD CUDA WERROR MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
+    DEB_BUILD_PROFILES=$profiles DEB_BUILD_OPTIONS="parallel=$(nproc)${DEB_BUILD_OPTIONS+ $DEB_BUILD_OPTIONS}" \
+        dpkg-buildpackage --unsigned-source --unsigned-changes "$@"
+) >"$folder/log" 2>&1 || { tail -n 60 "$folder/log" >&2; echo "deb: all it said is in $folder/log" >&2; exit 1; }
+
+mkdir -p dist
+cp "$folder"/*_"$VERSION"* dist/
+if command -v lintian >/dev/null 2>&1; then
+    lintian --fail-on error,warning --allow-root "$folder"/ltensor_"$VERSION"_*.changes
+else
+    echo "deb: lintian is not installed, which looks packages over"
+fi
+(cd "$folder" && ls -- *.deb)

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Copies the sources into a folder that it makes: packaging/source.sh FOLDER. Of a checkout what git tracks, as it is now; of an unpacked
+# archive all but what was built. Every file has the time SOURCE_DATE_EPOCH, when that is set.
+set -eu
+to=$1
+rm -rf "$to"
+mkdir -p "$to"
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files -z
+else
+    find . \( -path ./build -o -path './build-*' -o -path ./dist \) -prune -o \( -type f -o -type l \) -print0
+fi | tar --null --files-from=- -cf - | tar -C "$to" --no-same-owner -xf -
+find "$to" -exec chmod u+w,go=u-w {} +
+[ -z "${SOURCE_DATE_EPOCH-}" ] || find "$to" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

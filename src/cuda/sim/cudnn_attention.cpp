@@ -1,0 +1,158 @@
+/* cudnn_attention.cpp - the attention of a graph (cudnn_graph.h), head by head in float, by OpenBLAS. */
+#include "cudnn_graph.h"
+
+#include <math.h>
+
+namespace lt_sim {
+
+namespace {
+
+using Numbers = std::vector<float>;
+
+char *row_of(const GraphTensor &t, int64_t batch, int64_t head, int64_t row)
+{
+    return t.data + bytes_of(batch * t.strides[0] + head * t.strides[1] + row * t.strides[2], t.type);
+}
+
+/* A head, row after row. */
+Numbers head_of(const GraphTensor &t, int64_t batch, int64_t head)
+{
+    Numbers all;
+    for (int64_t row = 0; row < t.sizes[2]; row++) {
+        const Numbers one = read<float>(row_of(t, batch, head, row), t.sizes[3], t.type);
+        all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+}
+
+void write_head(const GraphTensor &t, int64_t batch, int64_t head, const Numbers &all)
+{
+    const int64_t width = t.sizes[3];
+    for (int64_t row = 0; row < t.sizes[2]; row++)
+        write(row_of(t, batch, head, row),
+              Numbers(all.begin() + row * width, all.begin() + (row + 1) * width), t.type, 1, 0);
+}
+
+/* Scores of a head, masked. */
+Numbers scores_of(const Attention &a, const Numbers &q, const Numbers &k, float by, float least)
+{
+    const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.query.sizes[3];
+    Numbers s((size_t)(queries * keys));
+    product(CblasNoTrans, CblasTrans, queries, keys, width, q.data(), width, k.data(), width, 0,
+            s.data());
+    for (int64_t i = 0; i < queries; i++)
+        for (int64_t j = 0; j < keys; j++)
+            s[(size_t)(i * keys + j)] =
+                a.causal && j > i ? least : s[(size_t)(i * keys + j)] * by;
+    return s;
+}
+
+void forward(const Attention &a, int64_t b, int64_t h, float by, float least)
+{
+    const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.value.sizes[3];
+    const int64_t own = h / (a.query.sizes[1] / a.key.sizes[1]);
+    Numbers p = scores_of(a, head_of(a.query, b, h), head_of(a.key, b, own), by, least);
+    Numbers stats, out((size_t)(queries * width));
+    for (int64_t i = 0; i < queries; i++) {
+        float *row = p.data() + i * keys, sum = 0;
+        const float top = *std::max_element(row, row + keys);
+        for (int64_t j = 0; j < keys; j++) sum += row[j] = expf(row[j] - top);
+        for (int64_t j = 0; j < keys; j++) row[j] /= sum;
+        stats.push_back(top + logf(sum));
+    }
+    const Numbers v = head_of(a.value, b, own);
+    product(CblasNoTrans, CblasNoTrans, queries, width, keys, p.data(), keys, v.data(), width, 0,
+            out.data());
+    write_head(a.out, b, h, out);
+    write_head(a.stats, b, h, stats);
+}
+
+/* Adds to the gradients of the key's head and the value's. */
+void backward(const Attention &a, int64_t b, int64_t h, float by, float least, Numbers &to_key,
+              Numbers &to_value)
+{
+    const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.query.sizes[3],
+                  value_width = a.value.sizes[3];
+    const int64_t own = h / (a.query.sizes[1] / a.key.sizes[1]);
+    const Numbers q = head_of(a.query, b, h), k = head_of(a.key, b, own),
+                  v = head_of(a.value, b, own), out = head_of(a.out, b, h),
+                  grad = head_of(a.grad, b, h), stats = head_of(a.stats, b, h);
+    Numbers p = scores_of(a, q, k, by, least), slopes(p.size()), to_query(q.size());
+    for (size_t i = 0; i < p.size(); i++) p[i] = expf(p[i] - stats[i / (size_t)keys]);
+    product(CblasTrans, CblasNoTrans, keys, value_width, queries, p.data(), keys, grad.data(),
+            value_width, 1, to_value.data());
+    product(CblasNoTrans, CblasTrans, queries, keys, value_width, grad.data(), value_width,
+            v.data(), value_width, 0, slopes.data());
+    for (int64_t i = 0; i < queries; i++) {
+        float mean = 0;
+        for (int64_t c = 0; c < value_width; c++)
+            mean += grad[(size_t)(i * value_width + c)] * out[(size_t)(i * value_width + c)];
+        for (int64_t j = i * keys; j < (i + 1) * keys; j++)
+            slopes[(size_t)j] = p[(size_t)j] * (slopes[(size_t)j] - mean) * by;
+    }
+    product(CblasNoTrans, CblasNoTrans, queries, width, keys, slopes.data(), keys, k.data(), width,
+            0, to_query.data());
+    product(CblasTrans, CblasNoTrans, keys, width, queries, slopes.data(), keys, q.data(), width, 1,
+            to_key.data());
+    write_head(a.grad_query, b, h, to_query);
+}
+
+} // namespace
+
+std::vector<GraphTensor *> Attention::inputs()
+{
+    std::vector<GraphTensor *> all = {&query, &key, &value};
+    if (backward) all.insert(all.end(), {&out, &stats, &grad});
+    return all;
+}
+
+std::vector<GraphTensor *> Attention::outputs()
+{
+    return backward ? std::vector<GraphTensor *>{&grad_query, &grad_key, &grad_value}
+                    : std::vector<GraphTensor *>{&out, &stats};
+}
+
+std::vector<GraphTensor *> Attention::numbers()
+{
+    return causal ? std::vector<GraphTensor *>{&scale, &minimum}
+                  : std::vector<GraphTensor *>{&scale};
+}
+
+bool Attention::consistent() const
+{
+    const int64_t batch = query.sizes[0], heads = query.sizes[1], queries = query.sizes[2],
+                  width = query.sizes[3], own = key.sizes[1], keys = key.sizes[2],
+                  value_width = value.sizes[3];
+    if (heads % own != 0 || !key.is(batch, own, keys, width) ||
+        !value.is(batch, own, keys, value_width) || !out.is(batch, heads, queries, value_width) ||
+        !stats.is(batch, heads, queries, 1) || !scale.is(1, 1, 1, 1))
+        return false;
+    if (stats.type != CUDNN_DATA_FLOAT || scale.type != CUDNN_DATA_FLOAT) return false;
+    return !backward || (grad.same_sizes(out) && grad_query.same_sizes(query) &&
+                         grad_key.same_sizes(key) && grad_value.same_sizes(value));
+}
+
+/* Gradients of queries are summed in float there. */
+size_t Attention::workspace() const
+{
+    const int64_t elements = query.sizes[0] * query.sizes[1] * query.sizes[2] * query.sizes[3];
+    return backward ? (size_t)elements * sizeof(float) : 0;
+}
+
+void Attention::compute(float by, float least) const
+{
+    const int64_t heads = query.sizes[1], own = key.sizes[1];
+    for (int64_t b = 0; b < query.sizes[0]; b++)
+        for (int64_t o = 0; o < own; o++) {
+            Numbers to_key((size_t)(key.sizes[2] * key.sizes[3])),
+                to_value((size_t)(value.sizes[2] * value.sizes[3]));
+            for (int64_t h = o * (heads / own); h < (o + 1) * (heads / own); h++)
+                backward ? lt_sim::backward(*this, b, h, by, least, to_key, to_value)
+                         : forward(*this, b, h, by, least);
+            if (!backward) continue;
+            write_head(grad_key, b, o, to_key);
+            write_head(grad_value, b, o, to_value);
+        }
+}
+
+} // namespace lt_sim

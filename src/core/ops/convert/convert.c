@@ -1,5 +1,8 @@
 /* convert.c - other dtypes and devices. Composite: _to_copy is the differentiable step. A tensor that
  * already is what is asked for comes back as itself, unless a copy is wanted. */
+#include <string.h>
+
+#include "memory_format.h"
 #include "ops/common.h"
 #include "op/_to_copy.h"
 #include "op/contiguous.h"
@@ -36,6 +39,12 @@ lt_status lt_to_format_impl(lt_tensor *self, const char *memory_format, const lt
 {
     lt_tensor *there = NULL;
     LT_TRY(lt_to(self, device, dtype, non_blocking, copy, &there));
+    const bool in_order = strcmp(memory_format, "contiguous_format") == 0,
+               last = strcmp(memory_format, self->ndim == 5 ? "channels_last_3d" : "channels_last") == 0;
+    if (there == self && (in_order || last) && last == lt_suggests_channels_last(self)) {
+        *out = there; /* PyTorch's rule: the order counts, gaps and overlaps stay */
+        return LT_OK;
+    }
     lt_status status = lt_contiguous_format(there, memory_format, out);
     lt_tensor_release(there);
     return status;

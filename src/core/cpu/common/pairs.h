@@ -25,10 +25,14 @@ enum { LT_PAIR_BINARY(LT_SECOND_NUMBER, ) LT_PAIR_UNARY(LT_SECOND_NUMBER, ) LT_S
 enum { LT_PAIR_F32, LT_PAIR_F64, LT_PAIR_F16, LT_PAIR_BF16, LT_PAIR_TYPES };
 typedef lt_loop lt_pair_loops[LT_SECONDS][LT_PAIR_TYPES];
 
-extern const lt_pair_loops lt_pairs_baseline[LT_FIRSTS], lt_pairs_avx2[LT_FIRSTS],
-    lt_pairs_avx512[LT_FIRSTS];
+/* Of the instruction sets that processors of today have: an old one does its steps one by one, and the program is smaller by half a megabyte. */
+#ifdef __x86_64__
+extern const lt_pair_loops lt_pairs_avx2[LT_FIRSTS], lt_pairs_avx512[LT_FIRSTS];
+#else
+extern const lt_pair_loops lt_pairs_baseline[LT_FIRSTS];
+#endif
 
-/* Those of the instruction set that lt_loops was chosen for, by what comes first. */
+/* Those of the instruction set that lt_loops was chosen for, by what comes first; NULL: it has none. */
 const lt_pair_loops *lt_pairs(void);
 
 #endif

@@ -81,13 +81,14 @@ static bool join(const lt_chain_program *p, lt_chain_instruction *first,
                  lt_chain_instruction *second, int k)
 {
     if (!is_plain(p, first) || first->step->compute != second->step->compute) return false;
+    const lt_pair_loops *pairs = lt_pairs();
     const int f = first_of(first->step), s = second_of(second->step, k);
-    if (f == LT_FIRSTS || s == LT_SECONDS) return false;
+    if (pairs == NULL || f == LT_FIRSTS || s == LT_SECONDS) return false;
     if (second->n == 3) take_operand(second, 3, second, 3 - k);
     take_operand(second, 1, first, 1);
     take_operand(second, 2, first, 2);
     second->n++;
-    second->loop = lt_pairs()[f][s][type_of(second->step->compute)];
+    second->loop = pairs[f][s][type_of(second->step->compute)];
     second->context = NULL;
     second->step = NULL; /* no third one */
     first->n = 0;

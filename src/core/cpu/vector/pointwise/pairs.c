@@ -3,6 +3,8 @@
 
 #include "cpu/common/pairs.h"
 
+#if defined(__AVX2__) || !defined(__x86_64__)
+
 #define FIRST_mul(s, x, y)       lt_mul_##s(x, y)
 #define FIRST_add(s, x, y)       lt_add_##s(x, y, 1)
 #define FIRST_sub(s, x, y)       lt_sub_##s(x, y, 1)
@@ -77,3 +79,5 @@ LT_PAIR_FIRST(LOOPS)
 #define ENTRIES(first, FIRST)                                                                      \
     [LT_FIRST_##FIRST] = {LT_PAIR_BINARY(ENTRY, first) LT_PAIR_UNARY(ENTRY, first)},
 const lt_pair_loops LT_LOOP(pairs)[LT_FIRSTS] = {LT_PAIR_FIRST(ENTRIES)};
+
+#endif

@@ -162,6 +162,7 @@ local operator_names = {
 }
 local fields = {
   'shape torch.Size', 'dtype torch.dtype', 'device torch.device', 'grad torch.Tensor?', 'data torch.Tensor', 'T torch.Tensor',
+  'mT torch.Tensor', 'H torch.Tensor', 'mH torch.Tensor', 'real torch.Tensor', 'imag torch.Tensor',
   'ndim integer', 'requires_grad boolean', 'grad_fn any', 'is_leaf boolean', 'is_cuda boolean',
   '[integer] torch.Tensor', '[table] torch.Tensor', '[torch.Tensor] torch.Tensor', -- subscripts; in a string they are not told from names
 }

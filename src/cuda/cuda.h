@@ -192,6 +192,8 @@ lt_status lt_cuda_factor(lt_factor *f);
 lt_status lt_cuda_fft(const lt_fft *f);
 /* convolution.cu, pool.cu */
 lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias);
+lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
+                                            bool *done);
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns);
 lt_status lt_cuda_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in);
 lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);

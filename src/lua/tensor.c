@@ -15,7 +15,10 @@
 #include "sparse.h"
 #include "op/adjoint.h"
 #include "op/conj.h"
+#include "op/copy_.h"
+#include "op/imag.h"
 #include "op/permute.h"
+#include "op/real.h"
 #include "op/to.h"
 #include "op/transpose.h"
 
@@ -79,7 +82,7 @@ static int tensor_tostring(lua_State *L)
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 typedef enum field {
-    FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_H, FIELD_MH, FIELD_NDIM,
+    FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_H, FIELD_MH, FIELD_REAL, FIELD_IMAG, FIELD_NDIM,
     FIELD_REQUIRES_GRAD, FIELD_GRAD_FN, FIELD_IS_LEAF, FIELD_IS_CUDA, FIELD_IS_CPU, FIELD_RETAINS_GRAD,
     FIELD_VERSION, FIELD_NBYTES, FIELD_ITEMSIZE, FIELD_LAYOUT, FIELD_IS_SPARSE, FIELD_IS_SPARSE_CSR
 } field;
@@ -90,7 +93,8 @@ static const struct { const char *name; field id; } field_names[] = {
     {"mT", FIELD_MT},           {"ndim", FIELD_NDIM},       {"requires_grad", FIELD_REQUIRES_GRAD},
     {"grad_fn", FIELD_GRAD_FN}, {"is_leaf", FIELD_IS_LEAF}, {"is_cuda", FIELD_IS_CUDA},
     {"is_cpu", FIELD_IS_CPU},   {"retains_grad", FIELD_RETAINS_GRAD},
-    {"H", FIELD_H},             {"mH", FIELD_MH},
+    {"H", FIELD_H},             {"mH", FIELD_MH},           {"real", FIELD_REAL},
+    {"imag", FIELD_IMAG},
     {"_version", FIELD_VERSION}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
     {"layout", FIELD_LAYOUT}, {"is_sparse", FIELD_IS_SPARSE}, {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
 };
@@ -138,6 +142,8 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_MT: return push_unary(L, self, transpose_last);
     case FIELD_H: return push_unary(L, self, adjoint_of_matrix);
     case FIELD_MH: return push_unary(L, self, lt_adjoint);
+    case FIELD_REAL: return push_unary(L, self, lt_real);
+    case FIELD_IMAG: return push_unary(L, self, lt_imag);
     case FIELD_NDIM: lua_pushinteger(L, self->ndim); return 1;
     case FIELD_REQUIRES_GRAD: lua_pushboolean(L, lt_requires_grad(self)); return 1;
     case FIELD_GRAD_FN: return push_grad_fn(L, self);
@@ -185,6 +191,16 @@ static int set_grad(lua_State *L, lt_tensor *self)
     return 0;
 }
 
+/* Copies the tensor at 3 into the real or imaginary parts, where they lie. */
+static int write_part(lua_State *L, lt_tensor *self, field id)
+{
+    static const int args[] = {1, 3};
+    push_field(L, self, id);
+    lt_lua_do(L, lt_copy_(lt_lua_get(L, -1), lt_lua_get(L, 3), false));
+    if (lt_requires_grad(self)) lt_lua_link(L, 1, args, 2);
+    return 0;
+}
+
 static int tensor_newindex(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
@@ -198,6 +214,7 @@ static int tensor_newindex(lua_State *L)
         lt_lua_do(L, lt_set_requires_grad(self, on));
         return 0;
     }
+    if ((id == FIELD_REAL || id == FIELD_IMAG) && lt_lua_get(L, 3) != NULL) return write_part(L, self, id);
     if (id == FIELD_DATA && lt_lua_get(L, 3) != NULL) {
         lt_tensor_set_data(self, lt_lua_get(L, 3));
         return 0;
@@ -206,8 +223,8 @@ static int tensor_newindex(lua_State *L)
     if (id == 0) return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
     return lt_lua_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
                       id == FIELD_REQUIRES_GRAD ? " anything but true or false"
-                      : id == FIELD_DATA        ? " anything but a Tensor"
-                                                : "");
+                      : id == FIELD_DATA || id == FIELD_REAL || id == FIELD_IMAG ? " anything but a Tensor"
+                                                                                 : "");
 }
 
 /* ---- methods -------------------------------------------------------------------------------------------------------- */

@@ -61,9 +61,9 @@ return {
     names = [[torch.alpha_dropout_? torch.dropout_ torch.feature_%g+ torch.batch_norm torch.instance_norm torch.native_%g+ torch.nn.functional.native_channel_shuffle
       torch.cosine_embedding_loss torch.ctc_loss torch.embedding_bag torch.embedding_renorm_ torch.hinge_embedding_loss torch.kl_div
       torch.margin_ranking_loss torch.poisson_nll_loss torch.triplet_margin_loss torch.grid_sampler%g* torch.affine_grid_generator torch.gru torch.gru_cell
-      torch.lstm torch.lstm_cell torch.rnn_%g+ torch.rrelu_ torch.nn.functional.rrelu_ torch.nn.RNNCellBase torch.utils.checkpoint.CheckpointFunction
+      torch.lstm torch.lstm_cell torch.rnn_%g+ torch.conj_physical_ torch.rrelu_ torch.nn.functional.rrelu_ torch.nn.RNNCellBase torch.utils.checkpoint.CheckpointFunction
       torch.utils.checkpoint.CheckpointPolicy torch.utils.checkpoint.SAC_IGNORED_OPS torch.utils.checkpoint.GraphExecGroup torch.utils.checkpoint.noop_context_fn
-      torch.utils.checkpoint.[gs]et_device_states torch.linalg.LinAlgError torch.OutOfMemoryError torch.utils.checkpoint.CheckpointError torch.slice_copy torch.Tensor.index
+      torch.utils.checkpoint.[gs]et_device_states torch.linalg.LinAlgError torch.OutOfMemoryError torch.utils.checkpoint.CheckpointError torch.slice_copy torch.view_as_%a+_copy torch.Tensor.index
       torch.Tensor.output_nr torch.GradScaler torch.Event torch.Stream torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled
       torch.set_anomaly_enabled torch.is_inference_mode_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.autograd.forward_ad.UnpackedDualTensor torch.nn.utils.parametrize.cached
       torch.nn.Buffer torch.utils.data.default_convert torch.Tensor.grad torch.Tensor.grad_fn torch.slice_inverse torch.Tensor.slice_inverse]] },
@@ -74,9 +74,6 @@ return {
       torch.ops.aten.max_pool2d_with_indices_backward torch.ops.aten.native_dropout_backward torch.ops.aten.slice]] },
   { reason = "products of float8 and int4, and kernels in C++ that the program's source holds",
     names = [[torch.ops.aten._scaled_mm torch.ops.aten._scaled_mm_v2 torch.ops.aten.jiterator_%g+]] },
-  { reason = 'not yet: complex numbers and Fourier transforms',
-    names = [[torch.complex%d* torch.[cC]half torch.cdouble torch.cfloat torch.Tensor.c%a+ torch.ComplexFloatStorage *.angle *.conj%g* *.imag *.real *.polar *.resolve_%a+ *.is_conj
-      *.is_neg *.is_complex torch.view_as_%g+ torch.fft.%g+ *.stft *.istft  *.isreal]] },
   { reason = 'not yet: other tools of the graph',
     names = [[torch.autograd.graph.GradientEdge torch.autograd.graph.get_gradient_edge torch.autograd.graph.allow_mutation_on_saved_tensors torch.autograd.graph.increment_version
       torch.autograd.graph.register_multi_grad_hook torch.autograd.graph.region_activation_memory_budget torch.autograd.graph.set_%g+

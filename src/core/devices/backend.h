@@ -333,6 +333,10 @@ typedef struct lt_backend {
     /* One of x, w, y from the others; bias (NULL: none), of out_channels elements, is added to y. */
     lt_status (*convolution)(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                              const void *bias);
+    /* The same of arrays whose channels lie last: [batch, in..., in_channels], [out_channels, kernel..., in_channels / groups] and
+     * [batch, out..., out_channels]; *done: whether it was. NULL: the backend has none. */
+    lt_status (*convolution_channels_last)(lt_conv_part part, const lt_conv *c, void *x, void *w,
+                                           void *y, const void *bias, bool *done);
     /* The windows of x as columns [batch, in_channels * kernel, out]; back: columns summed into x. w is not read. */
     lt_status (*columns)(bool back, const lt_conv *c, void *x, void *columns);
     /* Extremes of windows (nan wins) and where they lie in their plane (int64; may be NULL). */

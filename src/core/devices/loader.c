@@ -14,7 +14,6 @@
 #include "error.h"
 #include "device.h"
 #include "device_type.h"
-#include "layouts.h"
 #include "context/interrupt.h"
 #include "libraries/library.h"
 #include "mem.h"
@@ -110,12 +109,8 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
     return false;
 }
 
-static const lt_layouts *layouts[LT_DEVICE_TYPES];
-
-const lt_layouts *lt_layouts_of(lt_device_type type) { return layouts[type]; }
-
 /* The backend in a library, or NULL and the reason. */
-static const lt_backend *open_backend(const lt_device_type_info *type, void *library, const char *name, char *reason, size_t n)
+static const lt_backend *open_backend(void *library, const char *name, char *reason, size_t n)
 {
     if (!made_for_us(library, name, reason, n)) {
         dlclose(library);
@@ -123,9 +118,7 @@ static const lt_backend *open_backend(const lt_device_type_info *type, void *lib
     }
     lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
     snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
-    const lt_backend *backend = open != NULL ? open(&services, reason, n) : NULL;
-    if (backend != NULL) layouts[type - lt_device_types] = dlsym(library, LT_LAYOUTS_SYMBOL);
-    return backend;
+    return open != NULL ? open(&services, reason, n) : NULL;
 }
 
 /* The one that is made for older drivers, where the installation has it; NULL: it has none, or finds no device either. */
@@ -133,7 +126,7 @@ static const lt_backend *open_older(const lt_device_type_info *type)
 {
     char unused[512];
     void *library = lt_library_open_ours(type->older_library);
-    return library != NULL ? open_backend(type, library, type->older_library, unused, sizeof unused) : NULL;
+    return library != NULL ? open_backend(library, type->older_library, unused, sizeof unused) : NULL;
 }
 
 /* The backend of a type, or NULL and the reason. */
@@ -156,7 +149,7 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
                      type->title, name, why, type->simulated_variable);
         return NULL;
     }
-    const lt_backend *backend = open_backend(type, library, name, reason, n);
+    const lt_backend *backend = open_backend(library, name, reason, n);
     return backend == NULL && !simulated ? open_older(type) : backend;
 }
 

@@ -3,14 +3,10 @@
 
 #include "cuda.h"
 #include "devices/backend_abi.h"
-#include "devices/layouts.h"
-#include "kernels/products/convolution.cuh"
 
 const lt_core_services *lt_cuda_core;
 
 extern "C" LT_API const lt_backend_abi lt_backend_abi_of_library = LT_BACKEND_ABI_HERE;
-
-extern "C" LT_API const lt_layouts lt_backend_layouts = {lt_cuda_convolution_channels_last};
 
 #ifdef __CUDACC__
 static const bool simulated = false;
@@ -46,6 +42,7 @@ static lt_backend make_table()
     t.factor = lt_cuda_factor;
     t.fft = lt_cuda_fft;
     t.convolution = lt_cuda_convolution;
+    t.convolution_channels_last = lt_cuda_convolution_channels_last;
     t.columns = lt_cuda_columns;
     t.max_pool = lt_cuda_max_pool;
     t.max_pool_backward = lt_cuda_max_pool_backward;

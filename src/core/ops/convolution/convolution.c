@@ -6,7 +6,6 @@
 
 #include "ops/steps.h"
 #include "devices/device_type.h"
-#include "devices/layouts.h"
 #include "ops/windows.h"
 #include "op/_col2im.h"
 #include "op/_before_places.h"
@@ -264,11 +263,11 @@ static bool wants_channels_last(const result *r, const lt_tensor *one, const lt_
 static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other, lt_tensor *bias,
                                        lt_tensor **out, bool *done)
 {
-    const lt_layouts *layouts = lt_layouts_of(r->device.type);
+    const lt_backend *backend = lt_backends[r->device.type];
     lt_tensor *work = NULL;
     lt_scope s;
     *done = false;
-    if (*out != NULL || layouts == NULL || layouts->convolution_channels_last == NULL || !wants_channels_last(r, one, other))
+    if (*out != NULL || backend->convolution_channels_last == NULL || !wants_channels_last(r, one, other))
         return LT_OK; /* a tensor that is given has strides of its own */
     LT_TRY(new_channels_last(r, &work));
     lt_scope_open(&s, false);
@@ -276,7 +275,7 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     const bool fused = r->part == LT_CONV_Y;
     if (s.status == LT_OK) {
         void *data = lt_data(work), *first = lt_data(a), *second = lt_data(b);
-        s.status = layouts->convolution_channels_last(r->part, c, r->part == LT_CONV_X ? data : first,
+        s.status = backend->convolution_channels_last(r->part, c, r->part == LT_CONV_X ? data : first,
                                                       r->part == LT_CONV_W   ? data
                                                       : r->part == LT_CONV_X ? first
                                                                              : second,

@@ -8,8 +8,4 @@
 lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w, void *y,
                                     const void *bias, cudaStream_t stream, bool *done);
 
-/* convolution.cu, of the table of layouts (layouts.h). */
-lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
-                                            bool *done);
-
 #endif

@@ -20,7 +20,7 @@ end
 local function is_present(module, name)
   if module == 'torch.Tensor' then
     if torch._C.methods[name] then return true end
-    local ok, value = pcall(function() return torch.ones(2, 2)[name] end)
+    local ok, value = pcall(function() return torch.ones(2, 2, { dtype = torch.complex64 })[name] end)
     return ok and value ~= nil
   end
   local at = holder(module)

@@ -214,6 +214,8 @@ for name, kind in pairs(kinds_of) do
   end
 end
 
+for name, f in pairs(fft) do fft[name] = outs.taking(name, f) end
+
 -- ---- frequencies ----------------------------------------------------------------------------------------------------------
 
 local function frequencies(what, n, rest, numbers)
@@ -222,10 +224,15 @@ local function frequencies(what, n, rest, numbers)
   if math.type(n) ~= 'integer' then fail("%s(): argument 'n' must be int, not %s", what, kinds.described(n)) end
   local plain = {}
   for name, value in pairs(options) do if name ~= 'd' then plain[name] = value end end
+  local out, asks = plain.out, plain.requires_grad
+  plain.out, plain.requires_grad = nil, nil
+  if out then
+    kinds.check(what, 'out', out, 'Tensor')
+    plain.dtype, plain.device = plain.dtype or out.dtype, plain.device or out.device
+  end
   plain.dtype = plain.dtype or torch.get_default_dtype()
-  local asks = plain.requires_grad
-  plain.requires_grad = nil
   local result = numbers(plain) * (1 / (n * d))
+  if out then return outs.store(what, out, result) end
   return asks and result:requires_grad_() or result
 end
 
@@ -240,8 +247,6 @@ end
 function fft.rfftfreq(n, ...)
   return frequencies('rfftfreq', n, { ... }, function(options) return torch.arange(0, n // 2 + 1, options) end)
 end
-
-for name, f in pairs(fft) do fft[name] = outs.taking(name, f) end
 
 local function shifted(what, x, share, ...)
   check_tensor(what, x)

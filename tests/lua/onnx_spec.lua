@@ -141,7 +141,7 @@ describe('a model that was loaded', function()
           assert_equal(torch.matmul(x, net.w:t()) + x:sum(), net(x))
         end
         if round == 1 then net.w:mul_(2) end
-        if round == 2 then net.w.data = torch.randn(net.w.shape) end
+        if round == 2 then net.w.data = torch.randn(net.w.shape, { device = device }) end
       end
     end)
   end)

@@ -41,10 +41,10 @@ function ops.Shape(node, x)
   to = math.min(math.max(to < 0 and to + rank or to, 0), rank)
   local sizes = {}
   for i = from + 1, to do sizes[#sizes + 1] = x:size(i) end
-  return torch.tensor(sizes, { dtype = torch.int64 })
+  return torch.tensor(sizes, { dtype = torch.int64, device = x.device }) -- where the constants are that it is combined with
 end
 
-function ops.Size(_, x) return torch.tensor(x:numel(), { dtype = torch.int64 }) end
+function ops.Size(_, x) return torch.tensor(x:numel(), { dtype = torch.int64, device = x.device }) end
 
 function ops.Reshape(node, x, shape)
   local wanted = node.version < 5 and node.attributes.shape or values.list(node, 2, shape)

@@ -5,6 +5,8 @@
 
 #include "mem.h"
 #include "op/_slice.h"
+#include "op/all.h"
+#include "op/any.h"
 #include "op/arange.h"
 #include "op/cat.h"
 #include "op/clamp.h"
@@ -94,3 +96,18 @@ lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *
         lt_list_release(list);
     return status;
 }
+
+static lt_status look(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor *flags, bool *out)
+{
+    lt_tensor *one = NULL;
+    lt_scalar value = lt_boolean(false);
+    if (s->status != LT_OK) return s->status;
+    const lt_status status = reduce(flags, &one);
+    one = lt_scope_hold(s, status, one);
+    if (s->status == LT_OK) s->status = lt_tensor_item(one, &value);
+    *out = lt_scalar_double(value) != 0;
+    return s->status;
+}
+
+lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out) { return look(s, lt_any, flags, out); }
+lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out) { return look(s, lt_all, flags, out); }

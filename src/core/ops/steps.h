@@ -20,8 +20,9 @@ lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor);
 /* Copies src into the view of a tensor of this formula; returns view. */
 lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src);
 
-/* Whether any element of flags is set; waits for the device. */
+/* Whether any element of flags, or each of them, is set, that is not 0; waits for the device. */
 lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out);
+lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out);
 /* That a generator (NULL: the default one) can draw where t is. */
 lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t);
 

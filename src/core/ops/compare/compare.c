@@ -2,8 +2,7 @@
 #include <math.h>
 
 #include "devices/transfer.h"
-#include "ops/compose.h"
-#include "op/all.h"
+#include "ops/steps.h"
 #include "op/allclose.h"
 #include "op/eq.h"
 #include "op/equal.h"
@@ -24,15 +23,10 @@
 /* Closes the scope; whether all of flags are set. */
 static lt_status answer(lt_scope *s, lt_tensor *flags, bool *out)
 {
-    lt_tensor *all = NULL;
-    lt_scalar value = lt_boolean(false);
-    if (s->status == LT_OK) {
-        lt_status reduced = lt_all(flags, &all);
-        all = lt_scope_hold(s, reduced, all);
-    }
-    if (s->status == LT_OK) s->status = lt_tensor_item(all, &value);
+    bool all = false;
+    lt_all_set(s, flags, &all);
     lt_status status = lt_scope_close(s);
-    if (status == LT_OK) *out = lt_scalar_double(value) != 0;
+    if (status == LT_OK) *out = all;
     return status;
 }
 

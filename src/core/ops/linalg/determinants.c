@@ -8,7 +8,6 @@
 #include "op/_linalg_sign_det.h"
 #include "op/_linalg_sign_det_backward.h"
 #include "op/_prod_backward.h"
-#include "op/all.h"
 #include "op/det.h"
 #include "op/detach.h"
 #include "op/linalg_svd.h"
@@ -17,17 +16,6 @@
 #include "op/slogdet.h"
 #include "step/_linalg_solve.h"
 #include "step/sgn.h"
-
-static bool any_singular(lt_scope *s, lt_tensor *det)
-{
-    lt_tensor *regular = NULL;
-    lt_scalar all = lt_int(1);
-    if (s->status != LT_OK) return false;
-    lt_status status = lt_all(det, &regular);
-    regular = lt_scope_hold(s, status, regular);
-    if (s->status == LT_OK) s->status = lt_tensor_item(regular, &all);
-    return s->status == LT_OK && lt_scalar_double(all) == 0;
-}
 
 /* The determinant of an orthogonal or unitary matrix, a constant of length 1. */
 static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
@@ -62,9 +50,10 @@ static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
 
 lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *det, lt_tensor **out)
 {
+    bool regular = true;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_det_backward));
-    if (any_singular(&s, det)) {
+    if (lt_all_set(&s, det, &regular) == LT_OK && !regular) {
         lt_tensor *grad = do_unsqueeze(&s, do_unsqueeze(&s, grad_output, -1), -1);
         return lt_scope_give(&s, do_mul(&s, grad, do_cofactors(&s, self)), out);
     }

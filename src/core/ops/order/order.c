@@ -7,7 +7,6 @@
 #include "counting.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"
-#include "op/all.h"
 #include "op/argmax.h"
 #include "op/argsort.h"
 #include "op/ceil.h"
@@ -423,14 +422,9 @@ static lt_tensor *do_shares(lt_scope *s, const char *op, const lt_tensor *self, 
             s->status = lt_error(LT_ERR_RUNTIME, "%s() q must be in the range [0, 1] but got %g", op,
                                  lt_scalar_double(value));
     } else if (s->status == LT_OK && q->device.type == LT_CPU) {
-        lt_tensor *low = do_ge(s, q, do_number(s, 0)), *high = do_le(s, q, do_number(s, 1)), *all = NULL;
-        lt_tensor *inside = do_logical_and(s, low, high);
-        if (s->status == LT_OK) {
-            lt_status status = lt_all(inside, &all);
-            all = lt_scope_hold(s, status, all);
-        }
-        if (s->status == LT_OK) s->status = lt_tensor_item(all, &value);
-        if (s->status == LT_OK && lt_scalar_double(value) == 0)
+        lt_tensor *low = do_ge(s, q, do_number(s, 0)), *high = do_le(s, q, do_number(s, 1));
+        bool inside = false;
+        if (lt_all_set(s, do_logical_and(s, low, high), &inside) == LT_OK && !inside)
             s->status = lt_error(LT_ERR_RUNTIME, "%s() q values must be in the range [0, 1]", op);
     }
     lt_tensor *there = NULL;

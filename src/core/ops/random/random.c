@@ -1,7 +1,7 @@
 /* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
 #include <math.h>
 
-#include "ops/compose.h"
+#include "ops/steps.h"
 #include "devices/device.h"
 #include "iter.h"
 #include "random/random.h"
@@ -9,7 +9,6 @@
 #include "ops/complex/complex.h"
 #include "op/_to_copy.h"
 #include "op/aminmax.h"
-#include "op/any.h"
 #include "op/bernoulli.h"
 #include "op/bernoulli_.h"
 #include "op/exponential_.h"
@@ -340,18 +339,6 @@ lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *gene
 }
 
 /* ---- given by tensors -------------------------------------------------------------------------------------- */
-
-lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out)
-{
-    lt_tensor *any = NULL;
-    lt_scalar value = lt_boolean(false);
-    if (s->status != LT_OK) return s->status;
-    lt_status status = lt_any(flags, &any);
-    any = lt_scope_hold(s, status, any);
-    if (s->status == LT_OK) s->status = lt_tensor_item(any, &value);
-    *out = lt_scalar_double(value) != 0;
-    return s->status;
-}
 
 /* Standard normal numbers in the broadcast shape, scaled and moved. */
 lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *generator, lt_tensor **out)

@@ -7,7 +7,6 @@
 #include "op/_cumprod_backward.h"
 #include "op/_logcumsumexp_backward.h"
 #include "op/_reverse_cumsum.h"
-#include "op/all.h"
 #include "op/logcumsumexp.h"
 #include "op/nanmean.h"
 #include "op/nansum.h"
@@ -27,23 +26,12 @@ static lt_tensor *do_reverse_cumsum(lt_scope *s, lt_tensor *a, int64_t dim)
     return lt_scope_hold(s, status, out);
 }
 
-/* Whether an element is 0; waits for the device. */
-static bool has_zero(lt_scope *s, lt_tensor *a)
-{
-    lt_tensor *all = NULL;
-    lt_scalar none = lt_int(1);
-    if (s->status != LT_OK) return false;
-    lt_status status = lt_all(a, &all);
-    all = lt_scope_hold(s, status, all);
-    if (all != NULL) s->status = lt_tensor_item(all, &none);
-    return lt_scalar_double(none) == 0;
-}
-
 /* Element i of a line enters every product from its own on. Without zeros that is sum(grad * result) / self from i
  * on; with them the products without element i are made one by one, from lines in which it is 1. */
 lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim, lt_tensor *result,
                                     lt_tensor **out)
 {
+    bool no_zero = true;
     lt_scope s;
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
@@ -52,7 +40,7 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
         lt_dims sizes = lt_dims_of(self);
         return lt_scope_give(&s, do_expand(&s, grad_output, &sizes), out);
     }
-    if (!has_zero(&s, self))
+    if (lt_all_set(&s, self, &no_zero) != LT_OK || no_zero)
         return lt_scope_give(&s, do_div(&s, do_reverse_cumsum(&s, do_mul(&s, grad_output, result), d), self), out);
     const int64_t n = self->sizes[d];
     lt_dims turned = lt_dims_of(self);

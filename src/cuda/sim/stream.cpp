@@ -94,7 +94,8 @@ void run_taken(CUstream_st *stream, Work *work)
 /* What the stream's thread is to run; null: it is to end. */
 Work *await_work(CUstream_st *stream)
 {
-    for (int i = 0; !monitor && i < spins && stream->last.load(std::memory_order_relaxed) == stream->done; i++)
+    const int most = monitor ? 0 : spins;
+    for (int i = 0; i < most && stream->last.load(std::memory_order_relaxed) == stream->done; i++)
         pause();
     std::unique_lock<std::mutex> lock(stream->mutex);
     for (int round = 0;; round++) {

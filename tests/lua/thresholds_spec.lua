@@ -217,7 +217,8 @@ describe('short lines', function()
   it('are what they are one by one, in every number and dtype', function()
     for _, dtype in ipairs { 'float32', 'float64', 'int64', 'int32' } do
       for _, n in ipairs { 1, 2, 4, 5, 24, 25, 32, 33, 128, 129 } do
-        for _, lines in ipairs { 15, 16, 17, 31, 33, 65 } do
+        -- A simulated GPU takes a second for a thousand ops.
+        for _, lines in ipairs(device == 'cpu' and { 15, 16, 17, 31, 33, 65 } or { 3 }) do
           local x = (random(2, lines, n + 1) * 20):to(torch[dtype])[{ {}, {}, { 1, n } }]
           local values, places = x:max(3)
           local got = { x:amin(3), values, places, x:argmin(3), x:sum(3), x:cumsum(3), x:flip(3) }

@@ -441,7 +441,7 @@ describe('ops that go sample by sample', function()
     searchsorted bucketize masked_fill_tensor masked_select masked_scatter nonzero argwhere _nll_loss_backward
     addr addbmm _layer_norm _rms_norm median nanmedian bincount histc _max_pool_backward
     _adaptive_max_pool_backward _avg_pool_backward _adaptive_avg_pool_backward normal_tensors multinomial
-    _sample_dirichlet _no_derivative _recurrent _recurrent_backward _recurrent_network _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
+    _sample_dirichlet _no_derivative _resample _recurrent _recurrent_backward _recurrent_network _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
 
   it('are listed', function()
     local found = {}

@@ -48,11 +48,12 @@ LUA ?= lua5.4
 GEN := $(BUILD)/gen
 OBJ := $(BUILD)/obj
 
+# The compiler is version 12 at least; where gcc is an older one (Ubuntu 22.04), the one beside it.
 ifeq ($(origin CC),default)
-CC := $(CROSS)gcc
+CC := $(CROSS)gcc$(if $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)gcc -dumpversion 2>/dev/null)))),-12)
 endif
 ifeq ($(origin CXX),default)
-CXX := $(CROSS)g++
+CXX := $(CROSS)g++$(if $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)g++ -dumpversion 2>/dev/null)))),-12)
 endif
 ifeq ($(origin AR),default)
 AR := $(CROSS)ar
@@ -97,6 +98,8 @@ PACK := -Wl,-z,pack-relative-relocs
 PACKED := $(if $(shell grep -sl GLIBC_ABI_DT_RELR "`$(CC) -print-file-name=libc.so.6`"),$(if $(shell echo | \
   $(CC) $(LDFLAGS) -shared $(PACK) -x c - -o /dev/null 2>&1),,$(PACK)))
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
+# Distributions name the first after its version or a part of it, so the name is the library's own; none: built without.
+ONEDNN := $(shell readelf -d "$$($(CC) -print-file-name=libdnnl.so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
@@ -223,8 +226,8 @@ CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA
   $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
-	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_READLINE "%s"\n' \
-	  "$(CUDA_WORDS)" \
+	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \
+	  "$(CUDA_WORDS)" "$(or $(ONEDNN),none)" \
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)

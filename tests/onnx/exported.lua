@@ -94,6 +94,24 @@ end
 
 -- ---- layers -----------------------------------------------------------------------------------------------------------------
 
+layer('BatchNorm1d of the batch', function() return nn.BatchNorm1d(4, { track_running_stats = false }) end, { 6, 4 })
+layer('BatchNorm2d of the batch', function() return nn.BatchNorm2d(4, { track_running_stats = false, affine = false }) end, { 3, 4, 5, 6 })
+
+for _, mode in ipairs { 'sum', 'mean', 'max' } do
+  case('EmbeddingBag ' .. mode, function()
+    return { nn.EmbeddingBag(9, 4, { mode = mode }), { torch.randint(1, 10, { 3, 5 }) }, { input_names = { 'x' }, dynamic_axes = { x = { 1, 2 } } } }
+  end)
+  -- The second bag is empty, the last one ends with the list.
+  case('EmbeddingBag of offsets, ' .. mode, function()
+    return { nn.EmbeddingBag(9, 4, { mode = mode }), { torch.randint(1, 10, { 7 }), torch.tensor { 1, 4, 4, 6 } },
+      { input_names = { 'x', 'offsets' }, dynamic_axes = { x = { 1 } } } }
+  end)
+end
+case('EmbeddingBag of weights', function()
+  local bag = nn.EmbeddingBag(9, 4, { mode = 'sum' })
+  return { of(function(_, x, weights) return bag(x, nil, weights) end, function(self) self.bag = bag end), { torch.randint(1, 10, { 3, 5 }), torch.rand(3, 5) } }
+end)
+
 for name in ([[ReLU Sigmoid Tanh GELU SiLU LeakyReLU Softplus LogSigmoid Softsign Tanhshrink ReLU6 SELU Mish Hardswish Hardsigmoid ELU CELU
   Hardtanh Softshrink Hardshrink RReLU PReLU Identity]]):gmatch '%S+' do
   layer(name, function() return nn[name]() end, { 3, 4, 5 })

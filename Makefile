@@ -48,11 +48,12 @@ LUA ?= lua5.4
 GEN := $(BUILD)/gen
 OBJ := $(BUILD)/obj
 
+# The compiler is version 12 at least; where gcc is an older one (Ubuntu 22.04), the one beside it.
 ifeq ($(origin CC),default)
-CC := $(CROSS)gcc
+CC := $(CROSS)gcc$(if $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)gcc -dumpversion 2>/dev/null)))),-12)
 endif
 ifeq ($(origin CXX),default)
-CXX := $(CROSS)g++
+CXX := $(CROSS)g++$(if $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)g++ -dumpversion 2>/dev/null)))),-12)
 endif
 ifeq ($(origin AR),default)
 AR := $(CROSS)ar
@@ -89,7 +90,16 @@ CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-in
              -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
+# Nothing is thrown through core and its kernels: their tables for unwinding, a twentieth of the program, go where debuggers look for them, into
+# the debug information. The binding keeps its own, for a Lua that was compiled as C++. Sanitizers print where they are.
+NO_TABLES := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
+# Addresses in tables of constants that only move with the program, 24 bytes each otherwise: packed, which glibc reads from 2.36 on.
+PACK := -Wl,-z,pack-relative-relocs
+PACKED := $(if $(shell grep -sl GLIBC_ABI_DT_RELR "`$(CC) -print-file-name=libc.so.6`"),$(if $(shell echo | \
+  $(CC) $(LDFLAGS) -shared $(PACK) -x c - -o /dev/null 2>&1),,$(PACK)))
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
+# Distributions name the first after its version or a part of it, so the name is the library's own; none: built without.
+ONEDNN := $(shell readelf -d "$$($(CC) -print-file-name=libdnnl.so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
@@ -205,7 +215,7 @@ $(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/c
 $(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(SLEEF_NAMES): $(GEN_STAMP) ;
 
 $(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua scripts/embed.lua scripts/embed_args.lua
-	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs $(GEN)/ops_scripted.lua=torch.ops_scripted
+	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(GEN)/ops_docs.lua=torch.ops_docs:packed $(GEN)/ops_scripted.lua=torch.ops_scripted:compiled
 
 $(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
 	@mkdir -p $(GEN)
@@ -216,13 +226,13 @@ CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA
   $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
-	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_READLINE "%s"\n' \
-	  "$(CUDA_WORDS)" \
+	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \
+	  "$(CUDA_WORDS)" "$(or $(ONEDNN),none)" \
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 # Objects of C are made again when the compiler's flags change.
-FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(VECTOR_FLAGS) $(FAMILY_FLAGS)
+FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(NO_TABLES) $(VECTOR_FLAGS) $(FAMILY_FLAGS)
 $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_OF_C)' | cmp -s - $@ || echo '$(FLAGS_OF_C)' >$@
@@ -237,6 +247,7 @@ FORCE:
 # ---- objects -------------------------------------------------------------------------------------------
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CHECKED_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
 
+$(CORE_OBJ) $(VECTOR_OBJ): private CFLAGS += $(NO_TABLES)
 $(OBJ)/src/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
@@ -348,7 +359,7 @@ $(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
 endef
 $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
 
-LINK_SHARED = $(LDFLAGS) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+LINK_SHARED = $(LDFLAGS) $(PACKED) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
 SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
 $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 	@echo '  LINK $@'
@@ -384,7 +395,7 @@ $(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
 	@(echo '{ lua_*; luaL_*; luaopen_*;'; sed -n 's/^    \(lt_.*;\)$$/\1/p' $^; echo '};') >$@
 
 PROGRAM_LIBS = $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
-PROGRAM_LINK = $(CC) $(SAN) $(LDFLAGS) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
+PROGRAM_LINK = $(CC) $(SAN) $(LDFLAGS) $(PACKED) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
 $(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
 	@echo '  LINK $@'
 	$(PROGRAM_LINK) -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)

@@ -15,6 +15,10 @@ set -eu
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
 libopenblas-openmp-dev libdnnl-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev
 libpng-dev libturbojpeg0-dev libzmq3-dev nettle-dev'
+# shellcheck disable=SC1091
+if [ "$(. /etc/os-release 2>/dev/null && echo "${UBUNTU_CODENAME-}")" = jammy ]; then # gcc is version 11 there; the Makefile takes 12 instead
+    build_packages="$build_packages gcc-12 g++-12"
+fi
 case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
@@ -40,7 +44,7 @@ ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltenso
   a C11 and C++17 compiler (gcc >= 12, or clang >= 14 with libomp), GNU make, pkg-config
   Lua 5.4 with its headers        readline with its headers
   OpenBLAS, built with OpenMP     SLEEF
-  oneDNN, version 2               zlib
+  oneDNN, version 2 or 3          zlib
   Boost.Context                   cJSON
   libpng 1.6                      TurboJPEG (of libjpeg-turbo)
   ZeroMQ and Nettle (without them there is no kernel for Jupyter)

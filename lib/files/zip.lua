@@ -168,7 +168,7 @@ function Archive:begin(entry)
   if entry.method ~= STORED and entry.method ~= DEFLATED then
     self:fail("entry '%s' is compressed by method %d; ltensor reads stored and deflated ones", entry.name, entry.method)
   end
-  self.file:section(self:check_header(entry), entry.packed, entry.size, entry.method == DEFLATED)
+  self.file:section(self:check_header(entry), entry.packed, entry.size, entry.method == DEFLATED, true)
   return self.file
 end
 

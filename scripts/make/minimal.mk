@@ -34,7 +34,7 @@ $(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP)
 	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
-	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(MIN_GEN)/ops_docs.lua=torch.ops_docs $(MIN_GEN)/ops_scripted.lua=torch.ops_scripted
+	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(MIN_GEN)/ops_docs.lua=torch.ops_docs:packed $(MIN_GEN)/ops_scripted.lua=torch.ops_scripted:compiled
 	@touch $@
 $(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: $(MIN_STAMP) ;
 

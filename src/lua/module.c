@@ -15,10 +15,7 @@
 static int load_module(lua_State *L, const struct lt_embedded *module)
 {
     const char *folder = getenv("LTENSOR_LUA_LIB");
-    if (folder == NULL) {
-        const char *chunk = lua_pushfstring(L, "=[ltensor %s]", module->name);
-        return luaL_loadbufferx(L, (const char *)module->data, module->size, chunk, "t");
-    }
+    if (folder == NULL) return lt_embedded_load(L, module);
     const char *file = luaL_gsub(L, module->name + strlen("torch."), ".", "/");
     return luaL_loadfile(L, lua_pushfstring(L, "%s/%s.lua", folder, file));
 }
@@ -47,7 +44,7 @@ static int module_source(lua_State *L)
     const char *name = lt_lua_check_string(L, 1);
     for (const struct lt_embedded *module = lib_modules; module->name != NULL; module++) {
         if (strcmp(module->name, name) != 0) continue;
-        lua_pushlstring(L, (const char *)module->data, module->size);
+        lt_embedded_push_text(L, module);
         return 1;
     }
     return 0;

@@ -41,7 +41,9 @@ end
 
 function ops.FusedMatMul(node, a, b)
   local at = node.attributes
-  if at.transBatchA == 1 or at.transBatchB == 1 then values.fail 'transBatchA or transBatchB, which ltensor does not have' end
+  -- The rows first, the batches after them: (rows, batches, columns).
+  if at.transBatchA == 1 then a = a:movedim(1, -2) end
+  if at.transBatchB == 1 then b = b:movedim(1, -2) end
   if at.transA == 1 and a:dim() > 1 then a = a:transpose(-1, -2) end
   if at.transB == 1 and b:dim() > 1 then b = b:transpose(-1, -2) end
   local product, alpha = torch.matmul(a, b), at.alpha or 1.0
@@ -167,15 +169,5 @@ function ops.DynamicQuantizeMatMul(_, a, b, b_scale, b_zero, bias)
   local y = (torch.matmul(exact(whole, zero), exact(b, b_zero)) * (scale:to(torch.float64) * b_scale)):to(a.dtype)
   return bias and y + bias or y
 end
-
-local function quantized(fn)
-  return function(_, a, a_scale, a_zero, b, b_scale, b_zero, c_scale, c_zero)
-    local y = fn((a:to(torch.float32) - a_zero:to(torch.float32)) * a_scale, (b:to(torch.float32) - b_zero:to(torch.float32)) * b_scale)
-    local info = torch.iinfo(a.dtype)
-    return ((y / c_scale):round() + c_zero:to(torch.float32)):clamp(info.min, info.max):to(a.dtype)
-  end
-end
-
-ops.QLinearAdd, ops.QLinearMul = quantized(torch.add), quantized(torch.mul)
 
 return { ['com.microsoft'] = ops }

@@ -72,23 +72,24 @@ function ops.QLinearMatMul(_, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y
   return saturated((sums * factor):round() + y_zero:to(torch.float64), y_zero.dtype)
 end
 
-local function per_filter(vector)
+-- A number of each filter (or one of all) beside a tensor of `rank` dimensions, of which they are the given one.
+local function per_filter(vector, rank, dim)
   if vector:dim() == 0 or vector:numel() == 1 then return vector:reshape({}) end
-  return vector:view(-1, 1, 1, 1)
+  local shape = {}
+  for d = 1, rank do shape[d] = d == dim and -1 or 1 end
+  return vector:view(shape)
 end
 
 function ops.ConvInteger(node, x, weight, x_zero, w_zero)
   local w = weight:to(torch.float64)
-  if w_zero then w = w - per_filter(w_zero):to(torch.float64) end
+  if w_zero then w = w - per_filter(w_zero, weight:dim(), 1):to(torch.float64) end
   return windows.convolve(node, centered(x, x_zero and x_zero:reshape({})), w):to(torch.int32)
 end
 
 function ops.QLinearConv(node, x, x_scale, x_zero, weight, w_scale, w_zero, y_scale, y_zero, bias)
-  local w = weight:to(torch.float64) - per_filter(w_zero):to(torch.float64)
+  local w = weight:to(torch.float64) - per_filter(w_zero, weight:dim(), 1):to(torch.float64)
   local sums = windows.convolve(node, centered(x, x_zero:reshape({})), w, bias and bias:to(torch.float64))
-  local scales = w_scale:to(torch.float64)
-  if scales:numel() > 1 then scales = scales:view(1, -1, 1, 1) else scales = scales:reshape({}) end
-  local factor = x_scale:to(torch.float64) * scales / y_scale:to(torch.float64)
+  local factor = x_scale:to(torch.float64) * per_filter(w_scale:to(torch.float64), weight:dim(), 2) / y_scale:to(torch.float64)
   return saturated((sums * factor):round() + y_zero:to(torch.float64), y_zero.dtype)
 end
 

@@ -72,7 +72,7 @@ void lt_byte_source_close(lt_byte_source *s)
     s->fd = -1;
 }
 
-lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated)
+lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated, bool summed)
 {
     end_inflating(s);
     if (offset < 0 || packed < 0 || offset > s->size || packed > s->size - offset)
@@ -92,7 +92,7 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
     s->left = length;
     s->crc = 0;
     s->deflated = deflated;
-    s->summed = true;
+    s->summed = summed;
     return LT_OK;
 }
 

@@ -1,7 +1,7 @@
 /* byte_source.h - reading a file piece by piece, stored or deflated: what NumPy's and PyTorch's files are made of.
  *
  * A section is a range of the file that unpacks to a known number of bytes. A section is opened, read from its
- * beginning to its end in pieces, and finished, which tells the CRC-32 of all its bytes. Reading past the end of
+ * beginning to its end in pieces, and finished, which tells the CRC-32 of all its bytes where one was asked for. Reading past the end of
  * the section, of the file or of the deflated data is an error. What a section can promise is bounded by the
  * file's size times what deflate can reach, so that whoever allocates for it allocates in proportion to the file.
  * Errors are LT_ERR_IO with the path. Includes zlib and core. */
@@ -29,8 +29,9 @@ typedef struct lt_byte_source {
 
 /* The whole file is the first section, of which no CRC-32 is taken. After LT_OK, close must follow. */
 lt_status lt_byte_source_open(lt_byte_source *s, const char *path);
-/* Another section: `packed` bytes of the file at `offset` that are `length` bytes. */
-lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated);
+/* Another section: `packed` bytes of the file at `offset` that are `length` bytes. summed: a CRC-32 of them is taken. */
+lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated,
+                                 bool summed);
 /* The next n bytes. Can be interrupted. */
 lt_status lt_byte_source_read(lt_byte_source *s, void *to, int64_t n);
 /* Error unless the section was read to its end and its deflated data end there too. */

@@ -233,6 +233,7 @@ struct CUstream_st {
     unsigned id = 0;
     bool alive = false;   /* guarded by mutex, as are all up to `asleep` */
     bool started = false; /* a thread serves it */
+    bool busy = false;    /* somebody runs a work */
     bool asleep = false;
     lt_sim::Work *head = nullptr, *tail = nullptr;
     unsigned jitter = 0;
@@ -242,7 +243,6 @@ struct CUstream_st {
     std::condition_variable wake, progress, demanded;
     uint64_t demand = 0; /* the highest number that was asked for */
     std::atomic<uint64_t> last{0}, done{0};
-    std::atomic<int> waiters{0};
 };
 
 /* For tests: the nth call from now fails (0: none does); how many calls there were. */

@@ -1,7 +1,8 @@
 /* stream.cpp - streams: queues of works, each served by a thread of its own.
  *
  * The thread starts with the first work and ends when the stream is destroyed and its queue is empty, or
- * at the process's end. Works of one stream run in order. Across streams nothing is ordered but by the
+ * at the process's end. In a build with checks, whose works run one at a time, whoever waits for a work runs it
+ * with those before it, and the thread does those alone for which nobody waits. Works of one stream run in order. Across streams nothing is ordered but by the
  * works' waits: those of cudaStreamWaitEvent, and those between the default stream and streams that were
  * not created with cudaStreamNonBlocking. A wait always names a work that was queued before, so waits
  * cannot form a ring. */
@@ -20,6 +21,10 @@ namespace {
 
 /* About 20 us: a sleeping thread takes longer than that to wake. */
 constexpr int spins = 2000;
+/* In a build with checks: how long a work waits for somebody to run it before the thread does, and how many of these times
+ * the thread waits for a work before it sleeps. */
+constexpr std::chrono::milliseconds patience(2);
+constexpr int patient_rounds = 50;
 
 std::atomic<unsigned> stream_count{0};
 std::mutex threads_mutex;
@@ -61,46 +66,72 @@ void execute(CUstream_st *stream, Work *work)
     if (cudaError_t error = run_work(*work)) set_device_error(*stream->device, error);
 }
 
-/* Sequentially consistent, like the waiters' count: one of the two sides sees the other. */
-void publish(CUstream_st *stream, uint64_t number)
+/* The first of the queue, which the caller has to run; null: there is none, or another runs the one before it. Called with the
+ * stream's mutex. */
+Work *take(CUstream_st *stream)
 {
-    stream->done.store(number);
-    if (stream->waiters.load()) {
-        std::lock_guard<std::mutex> lock(stream->mutex);
-        stream->progress.notify_all();
-    }
+    Work *work = stream->busy ? nullptr : stream->head;
+    if (!work) return nullptr;
+    stream->busy = true;
+    stream->head = work->next;
+    if (!stream->head) stream->tail = nullptr;
+    return work;
 }
 
-/* The queue's works, in order; null: the thread is to end. */
-Work *take_all(CUstream_st *stream)
+void run_taken(CUstream_st *stream, Work *work)
 {
-    for (int i = 0; i < spins && stream->last.load(std::memory_order_relaxed) == stream->done; i++) pause();
-    std::unique_lock<std::mutex> lock(stream->mutex);
-    while (!stream->head && stream->alive && !stopping()) {
-        stream->asleep = true;
-        stream->wake.wait(lock);
-        stream->asleep = false;
+    const uint64_t number = work->number;
+    execute(stream, work);
+    delete work;
+    {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        stream->busy = false;
+        stream->done.store(number);
     }
-    Work *works = stream->head;
-    stream->head = stream->tail = nullptr;
-    if (!works) stream->started = false;
-    return works;
+    stream->progress.notify_all();
+}
+
+/* What the stream's thread is to run; null: it is to end. */
+Work *await_work(CUstream_st *stream)
+{
+    const int most = monitor ? 0 : spins;
+    for (int i = 0; i < most && stream->last.load(std::memory_order_relaxed) == stream->done; i++)
+        pause();
+    std::unique_lock<std::mutex> lock(stream->mutex);
+    for (int round = 0;; round++) {
+        if (Work *work = take(stream)) return work;
+        if (!stream->busy && (!stream->alive || stopping())) break;
+        stream->asleep = !monitor || (round >= patient_rounds && !stream->head && !stream->busy);
+        if (stream->asleep) {
+            stream->wake.wait(lock);
+            stream->asleep = false;
+            round = 0;
+        } else {
+            stream->wake.wait_for(lock, patience);
+        }
+    }
+    stream->started = false;
+    return nullptr;
 }
 
 void serve(CUstream_st *stream)
 {
-    while (Work *work = take_all(stream)) {
-        while (work) {
-            Work *next = work->next;
-            uint64_t number = work->number;
-            execute(stream, work);
-            delete work;
-            publish(stream, number);
-            work = next;
-        }
-    }
+    while (Work *work = await_work(stream)) run_taken(stream, work);
     std::lock_guard<std::mutex> lock(threads_mutex);
     if (--threads == 0) threads_gone.notify_all();
+}
+
+/* The calling thread runs what it waits for, until another is at it: to wake another and wait for it takes longer than most works
+ * do, and on a busy machine a hundred times as long. */
+void help(const Wait &wait)
+{
+    while (!is_done(wait)) {
+        std::unique_lock<std::mutex> lock(wait.stream->mutex);
+        Work *work = take(wait.stream);
+        if (!work) return;
+        lock.unlock();
+        run_taken(wait.stream, work);
+    }
 }
 
 /* Called with the stream's mutex. */
@@ -185,17 +216,13 @@ void demand(const Wait &wait)
 void sync(const Wait &wait)
 {
     demand(wait);
+    if (monitor) help(wait);
     for (int i = 0; i < spins; i++) {
         if (is_done(wait)) return;
         pause();
     }
-    CUstream_st *stream = wait.stream;
-    stream->waiters++;
-    {
-        std::unique_lock<std::mutex> lock(stream->mutex);
-        stream->progress.wait(lock, [&] { return is_done(wait) || stopping(); });
-    }
-    stream->waiters--;
+    std::unique_lock<std::mutex> lock(wait.stream->mutex);
+    wait.stream->progress.wait(lock, [&] { return is_done(wait) || stopping(); });
 }
 
 /* Also what destroyed streams still have in their queues. */

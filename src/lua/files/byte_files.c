@@ -1,8 +1,8 @@
 /* byte_files.c - functions of torch._C that read and write files piece by piece: what lib/files/zip.lua, lib/files/npy.lua and
  * lib/pickle.lua are made of.
  *
- * open_file(path) gives a file to read: file:section(offset, packed, length, deflated) chooses a part, file:text(n)
- * and file:tensor(dtype, n, swap) take its next bytes, file:finish() gives its CRC-32. create_file(path) gives a file
+ * open_file(path) gives a file to read: file:section(offset, packed, length, deflated, summed) chooses a part, file:text(n)
+ * and file:tensor(dtype, n, swap) take its next bytes, file:finish() gives their CRC-32 where they are summed. create_file(path) gives a file
  * to write: file:write(text or tensor), file:commit(); without commit no file appears. Offsets count from 0, as in
  * the formats. Both are closed by close(), `<close>` or the collector. */
 #include <string.h>
@@ -55,8 +55,8 @@ static int source_section(lua_State *L)
 {
     lt_byte_source *s = check_source(L);
     lua_Integer offset = lt_lua_check_integer(L, 2), packed = lt_lua_check_integer(L, 3), length = lt_lua_check_integer(L, 4);
-    const bool packs = lua_toboolean(L, 5);
-    lt_lua_do(L, lt_byte_source_section(s, offset, packed, length, packs));
+    const bool deflated = lua_toboolean(L, 5), summed = lua_toboolean(L, 6);
+    lt_lua_do(L, lt_byte_source_section(s, offset, packed, length, deflated, summed));
     return 0;
 }
 

@@ -127,7 +127,8 @@ void Checker::begin_launch(const Kernel &launched)
     for (const auto &device : runtime().devices)
         memory[memories++] =
             span_of(device->base.load(), device->base ? runtime().settings.memory : 0);
-    stack = system_stack();
+    /* What lies above was there before: the kernel's caller may be who waits for it. */
+    stack = {system_stack().begin, static_cast<const char *>(__builtin_frame_address(0))};
     runner = own_thread();
 }
 

@@ -94,6 +94,26 @@ end
 
 -- ---- layers -----------------------------------------------------------------------------------------------------------------
 
+-- Losses of x, drawn, and of what make(x) adds to the arguments.
+local function loss(name, make, ...)
+  for _, options in ipairs { {}, { reduction = 'sum' }, { reduction = 'none' }, ... } do
+    local words = {}
+    for key, value in pairs(options) do words[#words + 1] = torch.is_tensor(value) and ' ' .. key or (' %s=%s'):format(key, value) end
+    table.sort(words)
+    case(name .. table.concat(words), function()
+      local x = torch.randn(4, 5)
+      return { nn[name](options), { make(x, torch.randn(4, 5)) } }
+    end)
+  end
+end
+loss('KLDivLoss', function(x, y) return x:log_softmax(2), y:softmax(2) end, { reduction = 'batchmean' })
+loss('PoissonNLLLoss', function(x, y) return x:abs(), (y * 3):abs():round() end, { full = true }, { log_input = false })
+loss('GaussianNLLLoss', function(x, y) return x, y, torch.rand(4, 5) end, { full = true })
+loss('HingeEmbeddingLoss', function(x, y) return x, y:sign() end, { margin = 0.5 })
+loss('CosineEmbeddingLoss', function(x, y) return x, y, torch.tensor { 1.0, -1.0, 1.0, -1.0 } end, { margin = 0.1 })
+loss('MultiLabelSoftMarginLoss', function(x, y) return x, y:gt(0):float() end)
+loss('CrossEntropyLoss', function(x, y) return x, y:softmax(2) end, { weight = torch.rand(5) })
+
 layer('BatchNorm1d of the batch', function() return nn.BatchNorm1d(4, { track_running_stats = false }) end, { 6, 4 })
 layer('BatchNorm2d of the batch', function() return nn.BatchNorm2d(4, { track_running_stats = false, affine = false }) end, { 3, 4, 5, 6 })
 

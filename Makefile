@@ -504,11 +504,11 @@ FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/f
 
 $(BUILD)/tests/fuzz_%: tests/fuzz/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAME_BYTES) $< -o $@ -lutil
 
 $(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAME_BYTES) $< -o $@ -lutil
 
 # The host of the tarball finds its libraries as the tarball's program does.
 $(BUILD)/dist/prompt_host: tests/repl/prompt_host.c $(HOST_LIBS)

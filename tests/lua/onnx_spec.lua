@@ -398,6 +398,24 @@ describe('operators', function()
       assert_equal(nn.functional.max_pool2d(x:movedim(4, 2):to(torch.float32), 2):movedim(2, 4):to(torch.uint8), q('NhwcMaxPool', { x }, { kernel_shape = { 2, 2 }, strides = { 2, 2 } }))
     end)
 
+    it('sums of products are exact, of constant weights too, until these change', function()
+      for _, n in ipairs { 100, 300 } do -- 300 * 255 * 255 is more than single precision counts
+        local a, b = torch.full({ 2, n }, 255, { dtype = torch.uint8 }), torch.full({ n, 3 }, 255, { dtype = torch.uint8 })
+        a[{ 1, 1 }] = 254
+        local model = load { inputs = { { 'a', 2 }, { 'x', 2 } }, outputs = { 'y', 'c' }, initializers = { { 'b', b }, { 'w', b:t():reshape(3, 1, n) } },
+          nodes = { { 'MatMulInteger', { 'a', 'b' }, { 'y' } }, { 'ConvInteger', { 'x', 'w' }, { 'c' } } } }
+        model:to(device)
+        local wanted = tensor({ { n * 255 * 255 - 255 }, { n * 255 * 255 } }, torch.int32):expand(2, 3)
+        for _ = 1, 2 do
+          local y, c = model(a:to(device), a:view(2, 1, n):to(device))
+          assert_equal(wanted, y)
+          assert_equal(wanted:unsqueeze(3), c)
+        end
+        model.b:fill_(1)
+        assert_equal(tensor({ { n * 255 - 1 }, { n * 255 } }, torch.int32):expand(2, 3), (model(a:to(device), a:view(2, 1, n):to(device))))
+      end
+    end)
+
     it('join and choose', function()
       local a, b = drawn(2, 3), drawn(2, 3)
       assert_equal(rounded(torch.cat({ real(a), real(b) }, 2)), q('QLinearConcat', { to, at, a, s, z, b, s, z }, { axis = 1 }))

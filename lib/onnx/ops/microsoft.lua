@@ -1,6 +1,8 @@
 -- microsoft.lua - operators of com.microsoft that onnxruntime's optimizer writes into files: several of ai.onnx in one.
 
 local torch = require 'torch'
+local integers = require 'torch.onnx.ops.integers'
+local quantize = require('torch.onnx.ops.quantize')['']
 local values = require 'torch.onnx.values'
 local windows = require 'torch.onnx.ops.windows'
 
@@ -151,23 +153,17 @@ end
 
 -- ---- integers ---------------------------------------------------------------------------------------------------------
 
-local function exact(x, zero)
-  local wide = x:to(torch.float64)
-  return zero and wide - zero:to(torch.float64) or wide
-end
-
-function ops.MatMulIntegerToFloat(_, a, b, a_scale, b_scale, a_zero, b_zero, bias)
-  local y = (torch.matmul(exact(a, a_zero), exact(b, b_zero)) * (a_scale:to(torch.float64) * b_scale)):to(a_scale.dtype)
+-- The product of integers with b, the second input, as floats.
+local function scaled_product(node, a, b, a_scale, b_scale, a_zero, b_zero, bias)
+  local y = (integers.product(node, 2, a, b, a_zero, b_zero):to(torch.float64) * (a_scale:to(torch.float64) * b_scale)):to(a_scale.dtype)
   return bias and y + bias or y
 end
 
-function ops.DynamicQuantizeMatMul(_, a, b, b_scale, b_zero, bias)
-  local low, high = torch.clamp(a:min(), { max = 0 }), torch.clamp(a:max(), { min = 0 })
-  local scale = (high - low) / 255
-  local zero = (-low / scale):round()
-  local whole = ((a / scale):round() + zero):clamp(0, 255)
-  local y = (torch.matmul(exact(whole, zero), exact(b, b_zero)) * (scale:to(torch.float64) * b_scale)):to(a.dtype)
-  return bias and y + bias or y
+function ops.MatMulIntegerToFloat(node, a, b, a_scale, b_scale, a_zero, b_zero, bias) return scaled_product(node, a, b, a_scale, b_scale, a_zero, b_zero, bias) end
+
+function ops.DynamicQuantizeMatMul(node, a, b, b_scale, b_zero, bias)
+  local whole, scale, zero = quantize.DynamicQuantizeLinear(node, a)
+  return scaled_product(node, whole, b, scale, b_scale, zero, b_zero, bias)
 end
 
 return { ['com.microsoft'] = ops }

@@ -2,6 +2,7 @@
 -- write for layers between quantized products. Each is the operator on floats, whose result is rounded once.
 
 local torch = require 'torch'
+local integers = require 'torch.onnx.ops.integers'
 local pool = require('torch.onnx.ops.pool')['']
 local quantize = require('torch.onnx.ops.quantize')['']
 local values = require 'torch.onnx.values'
@@ -95,13 +96,7 @@ ops.QLinearConv = by_channels(quantize.QLinearConv)
 
 function ops.QGemm(node, a, a_scale, a_zero, b, b_scale, b_zero, c, y_scale, y_zero)
   local at = node.attributes
-  local function centered(x, zero) return x:to(torch.float64) - (zero and zero:to(torch.float64) or 0) end
-  a, b = centered(a, a_zero), b:to(torch.float64)
-  -- The zero points and scales of b's columns are one each, however b lies.
-  if at.transA == 1 then a = a:t() end
-  if at.transB == 1 then b = b:t() end
-  if b_zero then b = b - b_zero:to(torch.float64) end
-  local sums = torch.matmul(a, b)
+  local sums = integers.product(node, 4, at.transA == 1 and a:t() or a, b, a_zero, b_zero, at.transB == 1):to(torch.float64)
   if c then sums = sums + c:to(torch.float64) end
   local y = sums * (a_scale:to(torch.float64) * b_scale:to(torch.float64) * (at.alpha or 1.0))
   if not y_scale then return y:to(torch.float32) end

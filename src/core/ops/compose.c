@@ -1,5 +1,6 @@
 /* compose.c - see compose.h. */
 #include "compose.h"
+#include "batch/batch.h"
 #include "op/sum.h"
 #include "op/to.h"
 #include "compile/window.h"
@@ -82,6 +83,10 @@ lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
+    if (lt_is_batched(like)) {
+        const lt_status made = lt_batch_zeros(like, sizes, &out);
+        return lt_scope_hold(s, made, out);
+    }
     lt_status status = lt_tensor_new((lt_dtype)like->dtype, like->device, sizes->n, sizes->v, &out);
     out = lt_scope_hold(s, status, out);
     if (out != NULL) s->status = lt_fill_value(out, lt_int(0));

@@ -41,6 +41,7 @@ esac
 explain_elsewhere() {
     cat >&2 <<'END'
 ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltensor you need:
+(docs/guide/install.md has the commands for Fedora and Arch)
   a C11 and C++17 compiler (gcc >= 12, or clang >= 14 with libomp), GNU make, pkg-config
   Lua 5.4 with its headers        readline with its headers
   OpenBLAS, built with OpenMP     SLEEF
@@ -61,6 +62,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     # Only the tools that can be looked up by name; the libraries are reported by make itself.
     for tool in cc make pkg-config lua5.4; do
         command -v "$tool" >/dev/null 2>&1 && continue
+        [ "$tool" = lua5.4 ] && lua -v 2>/dev/null | grep -q '^Lua 5\.4' && continue
         explain_elsewhere
         exit 1
     done

@@ -142,6 +142,16 @@ describe('data sets of data sets', function()
     fails_with('by name in one table', data.StackDataset, {[7] = x})
   end)
 
+  it('may be parts and sums of tensors and tables, which have samples without being Datasets', function()
+    local x = torch.arange(6) * 10
+    assert.equal(20, data.Subset(x, {3, 1})[1]:item())
+    assert.equal(50, data.ConcatDataset {{7}, x}[7]:item())
+    assert.same({{0, 10, 20, 30}, {40, 50}}, all(data.DataLoader(x, {batch_size = 4})))
+    assert.same({{30, 10}}, all(data.DataLoader(data.Subset(x, {4, 2}), {batch_size = 2})))
+    local few, many = data.random_split(x, {2, 4})
+    assert.equal(x:sum():item(), (few[1] + few[2] + many[1] + many[2] + many[3] + many[4]):item())
+  end)
+
   it('take whole batches from tensors', function()
     local x, y = torch.arange(12):view(6, 2), torch.arange(6)
     local subset = data.Subset(data.TensorDataset(x, y), {6, 2, 4})

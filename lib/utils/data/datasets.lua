@@ -12,9 +12,14 @@ local options_of = require 'torch.support.options'
 
 local M = {}
 
+-- A method of a data set that is an object; tables and tensors, which are data sets too, have none.
+local function method(dataset, name)
+  return type(dataset) == 'userdata' and not torch.is_tensor(dataset) and dataset[name] or nil
+end
+
 --- All values that a data set has at a position; a subscript would give only the first.
 function M.item(dataset, position)
-  if type(dataset) == 'userdata' and dataset.__getitem then return dataset:__getitem(position) end
+  if method(dataset, '__getitem') then return dataset:__getitem(position) end
   return dataset[position]
 end
 
@@ -122,8 +127,8 @@ end
 
 --- Whether a whole batch can be had at once.
 function M.gets_batches(dataset)
-  if type(dataset) ~= 'userdata' or not dataset.__getitems then return false end
-  return not dataset.__gets_batches or dataset:__gets_batches()
+  if not method(dataset, '__getitems') then return false end
+  return not method(dataset, '__gets_batches') or dataset:__gets_batches()
 end
 
 local function is_fraction(lengths)

@@ -100,15 +100,10 @@ function Optimizer.read(what, order, defaults, ...)
   local names = kinds.words(order)
   local named = kinds.by_name(what, names, kinds.all_names(names, defaults, WAYS), ...)
   read_ways(what, named, defaults)
-  local rate = named.lr
-  if torch.is_tensor(rate) then
-    if rate:numel() ~= 1 then fail('%s(): Tensor lr must be 1-element, got %s', what, tostring(rate.shape)) end
-    named.lr = nil
-  else
-    rate = nil
-  end
   local options = options_of(what, named, defaults)
-  options.lr = rate or options.lr
+  if torch.is_tensor(options.lr) and options.lr:numel() ~= 1 then
+    fail('%s(): Tensor lr must be 1-element, got %s', what, tostring(options.lr.shape))
+  end
   for name, default in pairs(defaults) do
     if type(default) == 'table' then
       kinds.check(what, name, options[name], 'times')

@@ -221,9 +221,9 @@ for kind, names in pairs {
     enable_nested_tensor mask_check]],
   ['boolean|integer'] = 'shuffle',
   numbers = 'scale_factor',
-  number = [[factor start_factor end_factor p lr momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold
+  number = [[factor start_factor end_factor p momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold
     value norm_type div_value]],
-  Tensor = 'weight pos_weight _weight',
+  ['number|Tensor'] = 'lr', ['string|function'] = 'activation', Tensor = 'weight pos_weight _weight',
   string = 'reduction mode padding_mode nonlinearity approximate', Ranks = 'process_group',
 } do
   for name in names:gmatch '%S+' do by_name[name] = kind end

@@ -45,14 +45,17 @@ BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 LUA ?= lua5.4
+# Lua's library and its file for pkg-config: "lua" where there is no other version (Fedora).
+LUA_NAME ?= lua5.4
 GEN := $(BUILD)/gen
 OBJ := $(BUILD)/obj
 
+# The compiler is version 12 at least; where gcc is an older one (Ubuntu 22.04), the one beside it.
 ifeq ($(origin CC),default)
-CC := $(CROSS)gcc
+CC := $(CROSS)gcc$(if $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)gcc -dumpversion 2>/dev/null)))),-12)
 endif
 ifeq ($(origin CXX),default)
-CXX := $(CROSS)g++
+CXX := $(CROSS)g++$(if $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)g++ -dumpversion 2>/dev/null)))),-12)
 endif
 ifeq ($(origin AR),default)
 AR := $(CROSS)ar
@@ -73,10 +76,10 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # Simulated kernels are thousands of template instances: optimized and with every check of UBSan they take
 # minutes a file. AddressSanitizer finds what the checks that are left out look for.
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
-LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
+LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LUA_NAME) 2>/dev/null || echo -I/usr/include/$(LUA_NAME))
 # What the binding needs besides the library.
 LUA_LIBS := -lz -lcjson -ldl -lm
-LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir lua5.4 2>/dev/null || echo /usr/lib)/liblua5.4.a
+LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir $(LUA_NAME) 2>/dev/null || echo /usr/lib)/lib$(LUA_NAME).a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
 INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
 # Who sets SOURCE_DATE_EPOCH gets the same bytes in whatever folder he builds: files are named from that of the sources. What has a date
@@ -97,6 +100,8 @@ PACK := -Wl,-z,pack-relative-relocs
 PACKED := $(if $(shell grep -sl GLIBC_ABI_DT_RELR "`$(CC) -print-file-name=libc.so.6`"),$(if $(shell echo | \
   $(CC) $(LDFLAGS) -shared $(PACK) -x c - -o /dev/null 2>&1),,$(PACK)))
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
+# Distributions name the first after its version or a part of it, so the name is the library's own; none: built without.
+ONEDNN := $(shell readelf -d "$$($(CC) -print-file-name=libdnnl.so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
@@ -223,8 +228,8 @@ CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA
   $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
-	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_READLINE "%s"\n' \
-	  "$(CUDA_WORDS)" \
+	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \
+	  "$(CUDA_WORDS)" "$(or $(ONEDNN),none)" \
 	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
@@ -369,7 +374,7 @@ rpath = $(if $(filter no,$(RPATH)),,-Wl,-rpath,$(1))
 define lua_libraries
 $(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/libltensor.so
 	@echo '  LINK $$@'
-	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map $(call rpath,'$$$$ORIGIN') -o $$@ $$< -L$(1) -lltensor $(LUA_LIBS) -llua5.4
+	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map $(call rpath,'$$$$ORIGIN') -o $$@ $$< -L$(1) -lltensor $(LUA_LIBS) -l$(LUA_NAME)
 	@ln -sf $$(@F) $$@.$(SONAME)
 $(1)/torch.so: $(1)/libltensor_lua.so
 	@echo '  LINK $$@'
@@ -501,11 +506,11 @@ FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/f
 
 $(BUILD)/tests/fuzz_%: tests/fuzz/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAME_BYTES) $< -o $@ -lutil
 
 $(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $< -o $@ -lutil
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAME_BYTES) $< -o $@ -lutil
 
 # The host of the tarball finds its libraries as the tarball's program does.
 $(BUILD)/dist/prompt_host: tests/repl/prompt_host.c $(HOST_LIBS)
@@ -666,7 +671,7 @@ $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
 install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" STRIP=$(STRIP) \
-	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" sh scripts/install.sh
+	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) sh scripts/install.sh
 
 # What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.
 ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME))

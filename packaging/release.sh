@@ -1,11 +1,12 @@
 #!/bin/sh
 # A release: packaging/release.sh check|set VERSION|files
 #
-#   check        the version is the same wherever it stands: include/ltensor.h, the rock, packaging/debian/changelog
+#   check        the version is the same wherever it stands: include/ltensor.h, the rock, packaging/debian/changelog, pages of the guide
 #   set VERSION  writes it there; the changelog of the packages gets an entry with the titles of the commits since the last tag v*
 #   files        dist/: the source as an archive, the tarball (make dist), the packages (make deb), and their checksums, SHA256SUMS
 set -eu
 header=include/ltensor.h
+pages='docs/guide/install.md docs/guide/start.md'
 version=$(sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' $header)
 fail() {
     echo "release: $1" >&2
@@ -20,6 +21,9 @@ check() {
     [ -f "ltensor-$version-1.rockspec" ] || fail "there is no ltensor-$version-1.rockspec"
     grep -q "^version = '$version-1'" "ltensor-$version-1.rockspec" || fail "the rock is not of $version"
     head -n 1 packaging/debian/changelog | grep -qF "($version)" || fail "packaging/debian/changelog does not begin with $version"
+    for page in $pages; do
+        grep -qF "$version" "$page" || fail "$page shows another version than $version"
+    done
     echo "release: $version everywhere"
 }
 
@@ -31,13 +35,18 @@ set_version() {
     set -- $(echo "$new" | tr . ' ')
     sed -i -e "s/^\(.define LT_VERSION  *\)\"[^\"]*\"/\1\"$new\"/" \
         -e "s/^\(.define LT_VERSION_NUMBER  *\)[0-9]*/\1$(($1 * 1000000 + $2 * 1000 + $3))/" $header
-    sed "s/$(echo "$version" | sed 's/\./\\./g')/$new/g" "ltensor-$version-1.rockspec" >"ltensor-$new-1.rockspec"
+    pattern=$(echo "$version" | sed 's/\./\\./g')
+    # shellcheck disable=SC2086
+    sed -i "s/$pattern/$new/g" $pages
+    sed "s/$pattern/$new/g" "ltensor-$version-1.rockspec" >"ltensor-$new-1.rockspec"
     rm "ltensor-$version-1.rockspec"
     last=$(git describe --tags --match 'v*' --abbrev=0 2>/dev/null || true)
     maintainer=$(sed -n 's/^Maintainer: //p' packaging/debian/control)
     {
         printf 'ltensor (%s) unstable; urgency=medium\n\n' "$new"
-        git log --no-merges --format=%s ${last:+"$last"..} -n 40 | fold -s -w 74 | sed 's/ *$//; s/^/  * /'
+        git log --no-merges --format=%s ${last:+"$last"..} -n 40 | while IFS= read -r title; do
+            echo "$title" | fold -s -w 74 | sed 's/ *$//; 1s/^/  * /; 2,$s/^/    /'
+        done
         printf '\n -- %s  %s\n\n' "$maintainer" "$(LC_ALL=C date -u -R)"
         cat packaging/debian/changelog
     } >packaging/debian/changelog.new

@@ -9,7 +9,6 @@ local doctor = {}
 -- Debian's that has them. tests/lua/repl/doctor_spec.lua compares them with the names in the sources.
 doctor.libraries = {
   { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
-  { 'oneDNN', { 'libdnnl.so.2' }, 'fast convolutions on the CPU', 'libdnnl2' },
   { 'libpng', { 'libpng16.so.16' }, 'PNG pictures read and written', 'libpng16-16' },
   { 'TurboJPEG', { 'libturbojpeg.so.0' }, 'JPEG pictures read and written', 'libturbojpeg0' },
 }
@@ -58,6 +57,12 @@ local function report_libraries(say, list)
         package_name and (' (Debian: %s)'):format(package_name) or ''))
     end
   end
+end
+
+-- Of oneDNN the version that the build found, whose name distributions make up: libdnnl.so.2, libdnnl.so.3, libdnnl.so.3.6.
+local function report_onednn(say, name)
+  if name == 'none' then return say(false, 'oneDNN', 'built without it; it gives fast convolutions on the CPU') end
+  report_libraries(say, { { 'oneDNN', { name }, 'fast convolutions on the CPU', (name:gsub('%.so%.', '')) } })
 end
 
 local function report_processor(say, facts)
@@ -116,6 +121,7 @@ function doctor.main(write, open_plugin)
   write(('ltensor %s, %s\n'):format(torch.__version__, _VERSION))
   report_processor(say, facts)
   report_libraries(say, doctor.libraries)
+  report_onednn(say, facts.oneDNN)
   report_gpus(say, facts)
   report_ranks(say)
   report_terminal(say, facts)

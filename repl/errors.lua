@@ -157,6 +157,21 @@ local function frame_text(frame)
   return ('%s: %s'):format(where, frame.name)
 end
 
+local no_value = {}
+for word in ('do then else repeat end and or not in return'):gmatch '%a+' do no_value[word] = true end
+
+-- What helps where the message comes of a line that begins with a parenthesis, which Lua reads as a call of what ends the line before;
+-- nil where it does not. The message names either of the two lines.
+local function joined(message, number, line_at)
+  for first = number - 1, message:find 'attempt to call' and number or number - 1 do
+    local before, after = line_at(first), line_at(first + 1)
+    local word = before and before:match '([%a_][%w_]*)%s*$'
+    if before and after and message:find 'attempt to' and after:find '^%s*%(' and (before:find '[%)%]}"\']%s*$' or word and not no_value[word]) then
+      return ('line %d begins with a parenthesis, so Lua reads it as a call of what ends line %d: put a ; between them'):format(first + 1, first)
+    end
+  end
+end
+
 -- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
 -- frames with the innermost last. `context` may give line_of(source, number), the text of a line of
 -- a cell; suggest(message, line), a sentence that helps; and paint(kind, text), the text in colour,
@@ -168,8 +183,9 @@ function errors.lines(report, context)
   local lines = {paint('message', message)}
   local source, number = message:match '^(%b()):(%d+):'
   if not source then source, number = message:match '^([^:\n]+):(%d+):' end
-  local line = source and ((context.line_of and context.line_of(source, tonumber(number))) or
-    line_of_file(source, tonumber(number)))
+  number = math.tointeger(number)
+  local function line_at(n) return (context.line_of and context.line_of(source, n)) or line_of_file(source, n) end
+  local line = source and line_at(number)
   if line then
     lines[#lines + 1] = ('%6s | %s'):format(number, line)
     local start, stop = column_of(message, line)
@@ -179,7 +195,7 @@ function errors.lines(report, context)
       lines[#lines + 1] = '         ' .. before .. paint('caret', '^' .. ('~'):rep(stop - start))
     end
   end
-  local hint = context.suggest and context.suggest(message, line)
+  local hint = context.suggest and context.suggest(message, line) or line and joined(message, number, line_at)
   if hint then lines[#lines + 1] = paint('hint', hint) end
   local shown = {}
   for index = #report.frames, 1, -1 do

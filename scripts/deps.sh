@@ -15,6 +15,10 @@ set -eu
 build_packages='build-essential pkg-config lua5.4 liblua5.4-dev libreadline-dev
 libopenblas-openmp-dev libdnnl-dev libsleef-dev libboost-context-dev zlib1g-dev libcjson-dev
 libpng-dev libturbojpeg0-dev libzmq3-dev nettle-dev'
+# shellcheck disable=SC1091
+if [ "$(. /etc/os-release 2>/dev/null && echo "${UBUNTU_CODENAME-}")" = jammy ]; then # gcc is version 11 there; the Makefile takes 12 instead
+    build_packages="$build_packages gcc-12 g++-12"
+fi
 case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
@@ -37,10 +41,11 @@ esac
 explain_elsewhere() {
     cat >&2 <<'END'
 ltensor: this is not Debian or Ubuntu, so nothing was installed. To build ltensor you need:
+(docs/guide/install.md has the commands for Fedora and Arch)
   a C11 and C++17 compiler (gcc >= 12, or clang >= 14 with libomp), GNU make, pkg-config
   Lua 5.4 with its headers        readline with its headers
   OpenBLAS, built with OpenMP     SLEEF
-  oneDNN, version 2               zlib
+  oneDNN, version 2 or 3          zlib
   Boost.Context                   cJSON
   libpng 1.6                      TurboJPEG (of libjpeg-turbo)
   ZeroMQ and Nettle (without them there is no kernel for Jupyter)
@@ -57,6 +62,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     # Only the tools that can be looked up by name; the libraries are reported by make itself.
     for tool in cc make pkg-config lua5.4; do
         command -v "$tool" >/dev/null 2>&1 && continue
+        [ "$tool" = lua5.4 ] && lua -v 2>/dev/null | grep -q '^Lua 5\.4' && continue
         explain_elsewhere
         exit 1
     done

@@ -51,8 +51,8 @@ pack_library() {
 }
 # What the program opens at its first convolution or image, and would do without.
 opened=
-for library in libdnnl.so.2 libpng16.so.16 libturbojpeg.so.0; do
-    path=$(gcc -print-file-name=$library)
+for library in $(sed -n 's/.*LT_BUILD_ONEDNN "\(lib.*\)"/\1/p' "$BUILD/gen/build_config.h") libpng16.so.16 libturbojpeg.so.0; do
+    path=$(gcc -print-file-name="$library")
     [ -f "$path" ] || fail "$library was not found"
     opened="$opened $path"
 done

@@ -86,7 +86,7 @@ fi
 
 to_prefix=$(echo "$LIBDIR" | sed 's|[^/]*|..|g')
 fill() {
-    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@LIBDIR@|$LIBDIR|" -e "s|@TO_PREFIX@|$to_prefix|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" "$1" >"$2"
+    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@LIBDIR@|$LIBDIR|" -e "s|@TO_PREFIX@|$to_prefix|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" -e "s|@LUA_NAME@|$LUA_NAME|" "$1" >"$2"
 }
 for package in ltensor ltensor-static ltensor_lua ltensor_lua-static; do
     fill "packaging/pkg-config/$package.pc.in" "$lib/pkgconfig/$package.pc"

@@ -18,6 +18,11 @@ M.numbers = {
   gt = function(a, b) return a > b end, ge = function(a, b) return a >= b end,
 }
 
+-- What Python's operators are called.
+for operator, name in pairs { __and__ = 'bitwise_and', __or__ = 'bitwise_or', __xor__ = 'bitwise_xor', __lshift__ = 'bitwise_left_shift', __rshift__ = 'bitwise_right_shift' } do
+  named[operator] = function(a) return torch[name](a.self, a.other) end
+end
+
 local function dim_of(x, dim) return dim < 0 and dim + x:dim() + 1 or dim + 1 end
 
 function named.sym_size(a) return a.self:size(dim_of(a.self, a.dim)) end

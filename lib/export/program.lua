@@ -1,11 +1,11 @@
 -- program.lua - the nn.Module of a .pt2 file: its archive, tensors and nodes, in the form that onnx/run.lua computes.
 --
--- A file is a zip archive: models/<name>.json is the program, a list of nodes whose targets are operators of PyTorch; data/weights and data/constants
--- hold the elements of each tensor as an entry, with a .json that tells which is whose. Files come from strangers: the text is bounded, a tensor's
--- sizes and strides must lie within its entry.
+-- models/<name>.json in the archive is the program, a list of nodes whose targets are operators of PyTorch.
 
 local torch = require 'torch'
+local archives = require 'torch.export.archive'
 local class = require 'torch.support.class'
+local control = require 'torch.export.control'
 local declared = require 'torch.export.declared'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
@@ -15,86 +15,13 @@ local parts = require 'torch.support.parts'
 local run = require 'torch.onnx.run'
 local zip = require 'torch.files.zip'
 
-local M = {}
+local dtypes, Null, json_of, field, present, read_tensors =
+  archives.dtypes, archives.Null, archives.json_of, archives.field, archives.present, archives.read_tensors
 
-local MAX_TEXT = 1 << 28 -- bytes of JSON
-local MAX_DEPTH = 64 -- dimensions of a tensor
+local M = {}
 
 local Part = nn.Module:extend 'ProgramPart'
 local Program = nn.Module:extend 'ExportedProgram'
-
--- ---- the archive ----------------------------------------------------------------------------------------------------------
-
-local dtypes = { torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, nil, torch.complex64, torch.complex128,
-  torch.bool, torch.bfloat16, [28] = torch.uint16, [34] = torch.uint32, [35] = torch.uint64 }
-
-local Null = {}
-
-local function json_of(archive, entry)
-  local text = archive:text(entry, MAX_TEXT)
-  if not utf8.len(text) then archive:fail("entry '%s' is no UTF-8", entry.name) end
-  local value, what, position = torch._C.read_json(text, function() return {} end, Null)
-  if position then archive:fail("entry '%s' is no JSON at byte %d%s", entry.name, position, what and ': ' .. what or '') end
-  if type(value) ~= 'table' then archive:fail("entry '%s' is no object of JSON", entry.name) end
-  return value
-end
-
--- A field of JSON that must be of a type.
-local function field(archive, object, name, kind)
-  local value = type(object) == 'table' and object[name]
-  if type(value) ~= kind then archive:fail("its program is damaged: '%s' must be a %s, not %s", name, kind, kinds.described(value)) end
-  return value
-end
-
-local function present(x)
-  if x == Null then return nil end
-  return x
-end
-
-local function integer_of(archive, x)
-  local i = type(x) == 'table' and math.tointeger(x.as_int)
-  if not i or i < 0 then archive:fail 'its program is damaged: a size of a tensor that is no whole number' end
-  return i
-end
-
--- The tensor of an entry, as its description says.
-local function read_tensor(archive, folder, name, description)
-  if description.use_pickle == true then
-    archive:fail("tensor '%s' is an object of Python; ltensor reads tensors that are saved as they are", name)
-  end
-  local meta = field(archive, description, 'tensor_meta', 'table')
-  local dtype = dtypes[meta.dtype]
-  if not dtype then archive:fail("tensor '%s' has elements of type %s, which ltensor does not have", name, tostring(meta.dtype)) end
-  local entry = archive.by_name[folder .. field(archive, description, 'path_name', 'string')]
-  if not entry then archive:fail("there is no entry for tensor '%s'", name) end
-  local sizes, strides, offset = {}, {}, integer_of(archive, field(archive, meta, 'storage_offset', 'table'))
-  for i, size in ipairs(field(archive, meta, 'sizes', 'table')) do sizes[i] = integer_of(archive, size) end
-  for i, stride in ipairs(field(archive, meta, 'strides', 'table')) do strides[i] = integer_of(archive, stride) end
-  if #sizes ~= #strides or #sizes > MAX_DEPTH then archive:fail("tensor '%s' has %d sizes and %d strides", name, #sizes, #strides) end
-  local numel = entry.size // dtype.itemsize
-  local flat = archive:begin(entry):tensor(dtype, numel, false)
-  archive:finish(entry)
-  local last, any = offset, true
-  for i, size in ipairs(sizes) do
-    any = any and size > 0
-    if size > 0 and (strides[i] > numel or size > numel and strides[i] > 0) then last = math.huge else last = last + (size - 1) * strides[i] end
-  end
-  if any and last >= numel then archive:fail("tensor '%s' reaches beyond the %d elements of its entry", name, numel) end
-  if not any then return torch.empty(sizes, { dtype = dtype }) end
-  return flat:as_strided(sizes, strides, offset):clone()
-end
-
--- All tensors of data/<kind>, by name.
-local function read_tensors(archive, root, model, kind)
-  local folder = ('%sdata/%s/'):format(root, kind)
-  local entry = archive.by_name[('%s%s_%s_config.json'):format(folder, model, kind)]
-  if not entry then return {} end
-  local tensors = {}
-  for name, description in pairs(field(archive, json_of(archive, entry), 'config', 'table')) do
-    tensors[name] = read_tensor(archive, folder, name, description)
-  end
-  return tensors
-end
 
 -- ---- arguments ------------------------------------------------------------------------------------------------------------
 
@@ -170,6 +97,11 @@ local readers = {
     if not dtypes[x] then self.archive:fail('%s: elements of type %s, which ltensor does not have', node.where, tostring(x)) end
     return 'dtype', constant(dtypes[x])
   end,
+  as_sym_bool = function(self, node, x)
+    if x.as_bool ~= nil and x.as_bool ~= Null then return 'bool', constant(x.as_bool) end
+    return 'bool', self:read(node, x.as_name)
+  end,
+  as_graph = function(self, node, x) return 'graph', constant(self:body(field(self.archive, x, 'graph', 'table'), node.where)) end,
   as_memory_format = function() return 'none', constant(nil) end, as_layout = function() return 'none', constant(nil) end,
   as_device = function() return 'none', constant(nil) end, -- a program computes where its inputs are
 }
@@ -221,17 +153,30 @@ function Builder:outputs(node, outputs)
   end
 end
 
+-- A node whose arguments are graphs.
+local function control_call(fn, arguments)
+  return function(_, frame, ...)
+    local given = {}
+    for i, argument in ipairs(arguments) do given[i] = argument.value(...) end
+    return fn(frame, table.unpack(given, 1, #arguments))
+  end
+end
+
 function Builder:add(proto)
   local target = field(self.archive, proto, 'target', 'string')
   local node = { op = target, where = ("node '%s' (%s)"):format(tostring(proto.name), target), inputs = {}, outputs = {}, attributes = {} }
   local op = target:match '^torch%.ops%.aten%.([%w_]+)%.[%w_]+$'
-  local number = target:match '^_operator%.(%w+)$'
-  if not op and not number then self.archive:fail('%s: an operator that ltensor does not have', node.where) end
+  local number, control_name = target:match '^_operator%.(%w+)$', target:match '^torch%.ops%.higher_order%.([%w_]+)$'
+  local control_op = control.operators[control_name]
+  if not op and not number and not control_op then self.archive:fail('%s: an operator that ltensor does not have', node.where) end
   if op and operators.none[op] then return end
   local arguments = {}
   for i, input in ipairs(field(self.archive, proto, 'inputs', 'table')) do arguments[i] = self:argument(node, input) end
   local call, reason
-  if number then
+  if control_op then
+    reason = control.problem(control_name, arguments)
+    call, node.takes_frame = not reason and control_call(control_op, arguments), true
+  elseif number then
     call = operators.numbers[number] and numbers(operators.numbers[number], arguments)
   elseif operators.named[op] then
     call = by_name(operators.named[op], arguments)
@@ -242,7 +187,7 @@ function Builder:add(proto)
   end
   if not call then self.archive:fail('%s: %s', node.where, reason or 'an operator that ltensor does not have') end
   self:outputs(node, field(self.archive, proto, 'outputs', 'table'))
-  node.fn = node.spreads and function(...) return table.unpack(call(...)) end or call
+  node.fn = node.spreads and not control_op and function(...) return table.unpack(call(...)) end or call
   -- What only writes into its input gives nothing that is read; a slot of its own keeps the form of a node.
   if #node.outputs == 0 then node.outputs[1] = 0 end
   self.nodes[#self.nodes + 1] = node
@@ -261,6 +206,25 @@ local function mark_done(graph, keeps)
       end
     end
   end
+end
+
+-- A graph inside of a node. How deep they are nested is bounded by the reader of JSON.
+function Builder:body(proto, where)
+  local inner = setmetatable({ archive = self.archive, slots = {}, size = 0, nodes = {}, constants = {} }, Builder)
+  local graph, keeps = { nodes = inner.nodes, constants = {}, captures = {}, inputs = {}, outputs = {} }, {}
+  local function name_of(value)
+    local one = present(value.as_tensor) or present(value.as_sym_int) or present(value.as_sym_float) or present(value.as_sym_bool)
+    return one and (one.name or one.as_name) or self.archive:fail('%s: a graph of values that are neither tensors nor numbers', where)
+  end
+  for i, input in ipairs(field(self.archive, proto, 'inputs', 'table')) do graph.inputs[i] = { slot = inner:slot(name_of(input)) } end
+  for _, node in ipairs(field(self.archive, proto, 'nodes', 'table')) do inner:add(node) end
+  for i, output in ipairs(field(self.archive, proto, 'outputs', 'table')) do
+    local name = name_of(output)
+    local slot = inner.slots[name] or self.archive:fail("%s: its result '%s' is made by no node", where, tostring(name))
+    graph.outputs[i], keeps[slot] = { slot = slot }, true
+  end
+  mark_done(graph, keeps)
+  return graph
 end
 
 -- ---- the module -----------------------------------------------------------------------------------------------------------

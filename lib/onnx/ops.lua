@@ -45,11 +45,12 @@ M.files = {
   resize = { [''] = [[Resize Upsample]] },
   signal = { [''] = [[BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT]] },
   learning = { [''] = [[TfIdfVectorizer]],
-    ['ai.onnx.ml'] = [[ArrayFeatureExtractor Binarizer FeatureVectorizer Imputer LabelEncoder LinearClassifier LinearRegressor Normalizer Scaler TreeEnsemble
-    TreeEnsembleClassifier TreeEnsembleRegressor]] },
+    ['ai.onnx.ml'] = [[ArrayFeatureExtractor Binarizer FeatureVectorizer Imputer LabelEncoder LinearClassifier LinearRegressor Normalizer OneHotEncoder Scaler
+    SVMRegressor TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor ZipMap]] },
   microsoft = { ['com.microsoft'] = [[Attention BiasGelu BiasSoftmax DynamicQuantizeMatMul EmbedLayerNormalization FastGelu FusedConv FusedGemm FusedMatMul Gelu
-    MatMulIntegerToFloat MultiHeadAttention QLinearAdd QLinearMul QuickGelu SkipLayerNormalization SkipSimplifiedLayerNormalization
-    TransposeMatMul]] },
+    MatMulIntegerToFloat MultiHeadAttention QuickGelu SkipLayerNormalization SkipSimplifiedLayerNormalization TransposeMatMul]] },
+  quantized = { ['com.microsoft'] = [[DequantizeLinear NhwcMaxPool QGemm QLinearAdd QLinearAveragePool QLinearConcat QLinearConv QLinearGlobalAveragePool
+    QLinearLeakyRelu QLinearMul QLinearReduceMean QLinearSigmoid QLinearSoftmax QLinearWhere QuantizeLinear]] },
 }
 
 local file_of = {} -- by domain and name
@@ -67,6 +68,9 @@ local of_strings = { StringConcat = true, StringNormalizer = true, StringSplit =
 function M.find(domain, op, version)
   local known = file_of[domain]
   local shown = domain == '' and 'ai.onnx' or domain
+  if domain == 'com.microsoft.nchwc' then
+    return nil, 'onnxruntime optimized this model for the processor it ran on (ORT_ENABLE_ALL); save it with ORT_ENABLE_EXTENDED instead'
+  end
   if not known then return nil, ("ltensor has no operators of the domain '%s', and the model no function of this name"):format(shown) end
   local file = known[op]
   if of_strings[op] then return nil, ("'%s' is of strings, elements which ltensor does not have"):format(op) end

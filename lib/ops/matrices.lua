@@ -363,6 +363,12 @@ end
 local PADE = { 64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
   670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0 }
 
+-- A batched tensor with all its batches.
+local function every_sample(A)
+  local depth = torch._C.batch_depth()
+  return depth > 0 and torch._C.batch_show_below(A, depth) or A
+end
+
 local function matrix_exp(A)
   check_square('linalg.matrix_exp', A)
   if not (A.dtype.is_floating_point or A.dtype.is_complex) then fail('linalg.matrix_exp: Expected a floating point or complex tensor as input. Got %s', tostring(A.dtype)) end
@@ -370,7 +376,7 @@ local function matrix_exp(A)
   if A.dtype == torch.float16 or A.dtype == torch.bfloat16 then return matrix_exp(A:float()):to(A.dtype) end
   local n = A:size(-1)
   if n == 1 then return A:exp() end
-  local size = A:detach():abs():sum(-2):max():item()
+  local size = every_sample(A:detach()):abs():sum(-2):max():item()
   local squarings = size > 5.4 and size < math.huge and math.max(0, math.ceil(math.log(size / 5.371920351148152, 2))) or 0
   local x, one = A * 2.0 ^ -squarings, eye_like(A, n)
   local x2 = x:matmul(x)

@@ -33,7 +33,7 @@ function Adafactor:init(params, ...)
   named.eps = nil
   local options = Optimizer.read('Adafactor', '', { lr = 0.01, beta2_decay = -0.8, d = 1.0, weight_decay = 0.0, maximize = false }, named)
   local first, second = eps[1] or false, eps[2] == nil and 1e-3 or eps[2]
-  check(options.lr >= 0, 'Learning rate should be >= 0 but is: %s', options.lr)
+  check(Optimizer.rate(options) >= 0, 'Learning rate should be >= 0 but is: %s', Optimizer.rate(options))
   check(options.beta2_decay <= 0, 'beta2_decay should be <= 0 but is: %s', options.beta2_decay)
   check(not first or type(first) == 'number' and first >= 0, 'epsilon1 should be >= 0 but is: %s', first)
   check(type(second) == 'number' and second >= 0, 'epsilon2 should be >= 0 but is: %s', second)

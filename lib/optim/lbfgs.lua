@@ -127,7 +127,7 @@ local function iterate(self, closure)
       state.d = direction_of(state, gradient)
     end
     state.prev_flat_grad, state.prev_loss = gradient:clone(), loss
-    state.t = state.n_iter == 1 and math.min(1, 1 / gradient:abs():sum():item()) * group.lr or group.lr
+    state.t = Optimizer.rate(group) * (state.n_iter == 1 and math.min(1, 1 / gradient:abs():sum():item()) or 1)
     local slope = gradient:dot(state.d):item()
     if slope > -group.tolerance_change then break end
     local evaluated = 0

@@ -21,8 +21,7 @@ local kinds = require 'torch.support.kinds'
 
 local Muon = Optimizer:extend('Muon')
 
-local function check(options, name, what)
-  local value = options[name]
+local function check(value, what)
   if type(value) ~= 'number' or not (value >= 0) then fail('%s should be >= 0 but is: %s', what, tostring(value)) end
 end
 
@@ -30,9 +29,9 @@ function Muon:init(params, ...)
   local options = Optimizer.read('Muon', 'lr weight_decay momentum nesterov ns_coefficients eps ns_steps adjust_lr_fn',
     { lr = 1e-3, weight_decay = 0.1, momentum = 0.95, nesterov = true, ns_coefficients = { 3.4445, -4.775, 2.0315 }, eps = 1e-7,
       ns_steps = 5, adjust_lr_fn = false }, ...)
-  check(options, 'lr', 'Learning rate')
-  check(options, 'momentum', 'momentum')
-  check(options, 'weight_decay', 'weight decay')
+  check(Optimizer.rate(options), 'Learning rate')
+  check(options.momentum, 'momentum')
+  check(options.weight_decay, 'weight decay')
   kinds.check('Muon', 'ns_steps', options.ns_steps, 'integer')
   if options.ns_steps >= 100 then fail 'Number of steps must be less than 100 for computational efficiency' end
   if options.adjust_lr_fn and options.adjust_lr_fn ~= 'original' and options.adjust_lr_fn ~= 'match_rms_adamw' then

@@ -81,13 +81,34 @@ local function read_ways(what, named, defaults)
   end
 end
 
+-- The learning rate of a group is a number or a Tensor of one element, whose owner may change it between steps: it is
+-- read where a step needs it, and written in its place.
+function Optimizer.rate(group) return torch.is_tensor(group.lr) and group.lr:item() or group.lr end
+
+function Optimizer.set_rate(group, rate)
+  if torch.is_tensor(group.lr) then group.lr:fill_(rate) else group.lr = rate end
+end
+
+-- The group as a step reads it, its rate a number.
+local function with_rate(group)
+  return torch.is_tensor(group.lr) and setmetatable({ lr = group.lr:item() }, { __index = group }) or group
+end
+
 -- The options of a constructor, the arguments after the parameters: in a row in the order of the names in `order`, then
 -- by name in a last table.
 function Optimizer.read(what, order, defaults, ...)
   local names = kinds.words(order)
   local named = kinds.by_name(what, names, kinds.all_names(names, defaults, WAYS), ...)
   read_ways(what, named, defaults)
+  local rate = named.lr
+  if torch.is_tensor(rate) then
+    if rate:numel() ~= 1 then fail('%s(): Tensor lr must be 1-element, got %s', what, tostring(rate.shape)) end
+    named.lr = nil
+  else
+    rate = nil
+  end
   local options = options_of(what, named, defaults)
+  options.lr = rate or options.lr
   for name, default in pairs(defaults) do
     if type(default) == 'table' then
       kinds.check(what, name, options[name], 'times')
@@ -102,7 +123,7 @@ end
 -- Refuses values outside of what options may be: {lr = 'learning rate', eps = 'epsilon value', ...}.
 function Optimizer.check_not_negative(options, names)
   for name, text in pairs(names) do
-    local value = options[name]
+    local value = name == 'lr' and Optimizer.rate(options) or options[name]
     if type(value) ~= 'number' or not (value >= 0) then fail('Invalid %s: %s', text, tostring(value)) end
   end
 end
@@ -276,6 +297,7 @@ end
 
 function Optimizer:_update_all()
   for _, group in ipairs(self.param_groups) do
+    group = with_rate(group)
     if self.update_batch then
       for _, batch in ipairs(batches_of(self, group)) do
         if self:_counts(batch) then self:_refuse_recording(self.defaults.capturable == false and COUNTS .. CAPTURABLE or COUNTS) end
@@ -391,7 +413,9 @@ function Optimizer:load_state_dict(dict)
   for i, group in ipairs(self.param_groups) do
     local packed = dict.param_groups[i]
     for name, value in pairs(packed) do
-      if name ~= 'params' then group[name] = unpacked(name, value, group.params[1], group) end
+      if name ~= 'params' then
+        group[name] = torch.is_tensor(value) and value:detach():clone() or unpacked(name, value, group.params[1], group)
+      end
     end
     for j, parameter in ipairs(group.params) do
       local saved = dict.state[packed.params[j]]

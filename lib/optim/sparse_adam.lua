@@ -23,7 +23,8 @@ local SparseAdam = Optimizer:extend('SparseAdam')
 function SparseAdam:init(params, ...)
   local options = Optimizer.read('SparseAdam', 'lr betas eps maximize', { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, maximize = false }, ...)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value' })
-  if options.lr == 0 or options.eps == 0 then fail('Invalid %s: 0', options.lr == 0 and 'learning rate' or 'epsilon value') end
+  local rate = Optimizer.rate(options)
+  if rate == 0 or options.eps == 0 then fail('Invalid %s: 0', rate == 0 and 'learning rate' or 'epsilon value') end
   Optimizer.check_betas(options)
   Optimizer.init(self, params, options)
   for _, group in ipairs(self.param_groups) do

@@ -11,7 +11,8 @@ local M = {}
 
 local rules = { broadcast = true, dims = true, new_dim = true, expand = true, permute = true, front = true, whole = true,
   fold = true, matmul = true, nll = true, loss = true, index_select = true, by_index = true, embedding = true, scaled_rows = true, batch_norm = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true,
-  attention = true, group_norm = true, by_tensors = true, trace = true, loop = true }
+  attention = true, group_norm = true, by_tensors = true, trace = true, filled = true, masked_fill = true, index_fill = true, searched = true, addbmm = true, addr = true,
+  conv_input = true, conv_weight = true, pooled = true, nll_backward = true, loop = true }
 
 local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
@@ -103,11 +104,16 @@ function M.emit(text, op, name, form, parameters, outputs)
   text:line('    lt_batch_slot *v = a->v;\n    (void)v;')
   text:line('    return lt_%s(%s);\n}', name, table.concat(given, ', '))
   local rule = M.rule_of(op)
-  -- In place, what is written is self: rules that make another tensor do not serve.
-  if form ~= 'NEW' and rule ~= 'broadcast' and rule ~= 'dims' and rule ~= 'by_tensors' then rule = nil end
-  text:line('static const lt_batch_op batch_%s = {"%s", LT_BATCH_%s, %s, %d, %d, %s, %s, batch_args_%s, batch_run_%s, %s};', label,
+  -- In place, what is written is self: rules that make another tensor serve where that is copied.
+  local result = 'NULL'
+  if form ~= 'NEW' and rule ~= 'broadcast' and rule ~= 'dims' and rule ~= 'by_tensors' and rule ~= 'filled' then
+    local replaced = form == 'INPLACE' and rule and rule ~= 'loop' and not op.inplace_only and not op.composite
+    if replaced then result = '&batch_' .. op.cname end
+    rule = replaced and 'replaced' or nil
+  end
+  text:line('static const lt_batch_op batch_%s = {"%s", LT_BATCH_%s, %s, %d, %d, %s, %s, batch_args_%s, batch_run_%s, %s, %s};', label,
     form == 'NEW' and op.name or op.name:gsub('_$', '') .. '_', form, tostring(M.is_random(op)), n, #results, tostring(tensors),
-    tostring(gives_list), label, label, rule and rule ~= 'loop' and 'lt_batch_' .. rule or 'NULL')
+    tostring(gives_list), label, label, rule and rule ~= 'loop' and 'lt_batch_' .. rule or 'NULL', result)
   text:line('static __attribute__((noinline, cold)) lt_status batched_%s(%s)\n{', label, parameters)
   text:line('    lt_batch_call c = {.op = &batch_%s};', label)
   for i, a in ipairs(op.args) do text:line('    %s', packed(a, i - 1)) end

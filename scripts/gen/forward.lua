@@ -3,6 +3,7 @@
 --
 -- The tangent is told by `forward` of the declaration:
 --   'elementwise'   the derivative with the tangent in the place of the gradient; of every pointwise op
+--   'reduced'       the slope of every element, which is the derivative for a gradient of ones, times its tangent, summed as the result is
 --   'linear'        the op itself of the tangents, zeros where there are none; of every view
 --   'constant'      none
 --   'transposed'    the derivative of the derivative, by the gradient; of all others
@@ -107,7 +108,7 @@ local function is_zero(text) return text:match '^zeros_like%b()$' ~= nil end
 
 -- ---- what an op's tangent is made of ----------------------------------------------------------------------------------
 
-local words = { elementwise = true, linear = true, constant = true, transposed = true }
+local words = { elementwise = true, reduced = true, linear = true, constant = true, transposed = true }
 
 local function kind_of(op)
   if op.forward then return op.forward end
@@ -148,9 +149,14 @@ function M.analyse(model, op)
       term(name, name, function(t) evaluate(t, itself(op, { [name] = true }), 'term') end)
       return
     end
-    local own = text == 'elementwise' and op.grad[name] or text
+    local own = text
+    if text == 'elementwise' or text == 'reduced' then own = op.grad[name] end
     if not own then error(('%s: forward: %s has no derivative of its own'):format(op.line, name), 0) end
     if is_zero(own) then return end
+    if text == 'reduced' then
+      local first = op.returns[1].name or 'result'
+      own = ('_sum_like((%s) * %s_t, %s)'):format(own:gsub('%f[%w_]grad%f[^%w_]', ('ones_like(%s)'):format(first)), name, first)
+    end
     term(name, name, function(t)
       t.gradient = text == 'elementwise' and name .. '_t' or nil
       evaluate(t, expression.parse(own, function(message) t:fail(message) end), 'term')
@@ -177,8 +183,8 @@ function M.analyse(model, op)
     for name in pairs(dual.kind) do
       if not state.edge_of[name] then error(('%s: forward names %s, which has no derivative'):format(op.line, name), 0) end
     end
-  elseif dual.kind == 'elementwise' then
-    for _, edge in ipairs(op.derivative.edges) do one(edge.arg.name, 'elementwise') end
+  elseif dual.kind == 'elementwise' or dual.kind == 'reduced' then
+    for _, edge in ipairs(op.derivative.edges) do one(edge.arg.name, dual.kind) end
   elseif dual.kind == 'transposed' then
     if dual.list or op.inplace_only then error(op.line .. ': a list, and what an in-place op writes, cannot be transposed: say `forward`', 0) end
     local t = translator(model, op, state, 'transposed')
@@ -472,7 +478,7 @@ function M.emit_inplace(text, op, name)
   if op.keeps_original then text:line('        lt_tensor *before = NULL;\n        LT_TRY(lt_dual_before(self, &before));') end
   text:line('        lt_status replaced = lt_%s(%s, &made);', op.cname, table.concat(arguments, ', '))
   if op.keeps_original then text:line('        lt_tensor_release(before);') end
-  text:line('        if (replaced == LT_OK) replaced = lt_dual_replace(self, made);')
+  text:line('        if (replaced == LT_OK) replaced = lt_replace_with(self, made);')
   text:line('        lt_tensor_release(made);\n        return replaced;\n    }')
 end
 

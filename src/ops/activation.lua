@@ -106,8 +106,9 @@ return {
     variants = 'function', composite = true,
     doc = 'leaky_relu whose slope is drawn between lower and upper for each element; their mean outside of training.' },
   { 'glu(Tensor self, Dim dim=-1) -> Tensor', variants = 'nn', doc = 'The first half of self along dim times the sigmoid of the second.',
-    grad = { self = '_glu_backward(grad, self, dim)' } },
+    forward = '_halves_sum(_glu_backward(ones_like(result), self, dim) * self_t, dim)', grad = { self = '_glu_backward(grad, self, dim)' } },
   { '_glu_backward(Tensor grad_output, Tensor self, Dim dim) -> Tensor', variants = '', composite = true, doc = 'The derivative of glu.' },
+  { '_halves_sum(Tensor self, Dim dim) -> Tensor', variants = '', composite = true, doc = 'The first half of self along dim plus the second.' },
   { 'gumbel_softmax(Tensor logits, float tau=1.0, bool hard=false, float eps=1e-10, Dim dim=-1) -> Tensor', random = true, variants = 'nn',
     composite = true, doc = 'A sample of the Gumbel-softmax distribution; hard: one-hot, with the derivative of the soft one.' },
 

@@ -8,10 +8,13 @@ return {
   { '_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, float dropout_p, bool is_causal, float scale) -> (Tensor result, Tensor logsumexp)',
     batch = 'attention', variants = '', grad_fn = 'ScaledDotProductFlashAttentionForCpuBackward0',
     doc = 'Attention of [batch, heads, queries or keys, width], and the logarithms of the sums of the exponentials. key and value may have fewer heads. With a seed, two integers, on a GPU, probabilities are dropped.',
+    forward = '_attention_tangent(query, key, value, attn_mask, seed, dropout_p, is_causal, scale, query_t, key_t, value_t)',
     grad = { ['query key value'] =
       '_attention_backward(grad, query, key, value, attn_mask, seed, result, logsumexp, dropout_p, is_causal, scale, needs_query, needs_key, needs_value)' } },
   { '_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, Tensor result, Tensor logsumexp, float dropout_p, bool is_causal, float scale, bool needs_query, bool needs_key, bool needs_value) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)',
     variants = '', composite = true, reads = true, doc = 'The derivatives of attention.' },
+  { '_attention_tangent(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, float dropout_p, bool is_causal, float scale, Tensor query_t, Tensor key_t, Tensor value_t) -> Tensor',
+    variants = '', composite = true, reads = true, doc = 'The tangent of attention.' },
 
   examples = [=[
 scaled_dot_product_attention

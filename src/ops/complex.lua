@@ -8,6 +8,7 @@ return {
     grad = { real = 'real(grad)', imag = 'imag(grad)' } },
   { 'polar(Tensor abs, Tensor angle) -> Tensor', batch = 'broadcast', variants = 'function out', grad_fn = 'PolarBackward0', holomorphic = false,
     doc = 'Complex numbers of a magnitude and an angle in radians.',
+    forward = { abs = 'sgn(result) * abs_t', angle = 'complex(-imag(result), real(result)) * angle_t' },
     grad = { abs = 'real(conj(grad) * sgn(result))', angle = '-imag(conj(grad) * result)' } },
 
   -- ---- views of their parts ---------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ return {
   -- ---- filling in place -------------------------------------------------------------------------------------
   { 'fill_(Tensor self, Scalar value) -> self', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with a number.', grad_fn = 'FillBackward0',
     grad = { self = 'zeros_like(grad)' } },
-  { 'fill_.tensor(Tensor self, Tensor value) -> self', batch = 'loop', overlap = 'aside', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',
+  { 'fill_.tensor(Tensor self, Tensor value) -> self', batch = 'filled', overlap = 'aside', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',
     grad_fn = 'FillBackward1', forward = 'linear', grad = { self = 'zeros_like(grad)', value = 'sum(grad)' } },
   { 'zero_(Tensor self) -> self', sparse = 'form', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
 

@@ -51,6 +51,7 @@ return {
   { 'expand_as(Tensor self, Tensor other) -> Tensor', batch = 'through', variants = method, composite = true, doc = 'Expanded to the shape of `other`.' },
   { 'sum_to_size(Tensor self, Size size) -> Tensor', variants = method, composite = true,
     doc = 'Summed over the dimensions that `size` lacks or has as 1: the opposite of expand.' },
+  { '_sum_like(Tensor self, Tensor like) -> Tensor', variants = '', composite = true, doc = 'Summed to the sizes of like, where these are fewer.' },
   { 'broadcast_to(Tensor self, Size size) -> Tensor', batch = 'expand', composite = true, doc = 'Expanded to `size`.' },
   { 'narrow(Tensor self, Dim dim, Index start, int length) -> Tensor', sparse = true, composite = true,
     doc = 'A view of `length` entries of dimension `dim` from position `start` (from 1).' },

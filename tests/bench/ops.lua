@@ -4,34 +4,12 @@
 
 local torch = require 'torch'
 local F = torch.nn.functional
-local clock = torch._C.clock
-
-local SAMPLES, SECONDS = 3, tonumber(os.getenv 'SECONDS') or 0.03
-local only = os.getenv 'ROWS' -- a Lua pattern: the rows whose names have it
+package.path = (arg[0]:match '^(.*/)' or './') .. '?.lua;' .. package.path
+local time = require 'measure'
 
 local group -- 'large' or 'small'
 
-local function measure(name, f)
-  name = ('%s: %s'):format(group, name)
-  if only and not name:find(only) then return end
-  local function run(n)
-    local start = clock()
-    for _ = 1, n do f() end
-    return clock() - start
-  end
-  run(1) -- warm: libraries loaded, threads started, blocks cached
-  local n, took = 1
-  while true do
-    took = run(n)
-    if took > SECONDS / 4 then break end
-    n = n * 2
-  end
-  n = math.max(1, math.floor(n * SECONDS / took))
-  local samples = {}
-  for i = 1, SAMPLES do samples[i] = run(n) / n end
-  table.sort(samples)
-  print(('%s\tus\t%.6g'):format(name, samples[(SAMPLES + 1) // 2] * 1e6))
-end
+local function measure(name, f) time(('%s: %s'):format(group, name), f) end
 
 -- The op called name of torch or nn.functional, with the arguments.
 local function op(name, ...)

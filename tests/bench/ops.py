@@ -1,41 +1,14 @@
 """PyTorch's side of make bench: the rows of ops.lua, name TAB unit TAB value."""
 
-import os
-import re
-import time
-
 import torch
 import torch.nn.functional as F
+from measure import measure as time
 
-SAMPLES, SECONDS = 3, float(os.environ.get("SECONDS", "0.03"))
-ONLY = os.environ.get("ROWS")
 group = "large"
-
-torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
-torch.manual_seed(0)
 
 
 def measure(name, f):
-    name = f"{group}: {name}"
-    if ONLY and not re.search(ONLY, name):
-        return
-
-    def run(n):
-        start = time.perf_counter()
-        for _ in range(n):
-            f()
-        return time.perf_counter() - start
-
-    run(1)
-    n = 1
-    while True:
-        took = run(n)
-        if took > SECONDS / 4:
-            break
-        n *= 2
-    n = max(1, int(n * SECONDS / took))
-    samples = sorted(run(n) / n for _ in range(SAMPLES))
-    print(f"{name}\tus\t{samples[SAMPLES // 2] * 1e6:.6g}")
+    time(f"{group}: {name}", f)
 
 
 def op(name, *args):

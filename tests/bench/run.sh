@@ -51,12 +51,14 @@ while [ "$round" -le "$rounds" ]; do
     start_and_exit 10 "$ltensor" -e '' >>"$results/ltensor"
     "$ltensor" tests/bench/bench.lua >>"$results/ltensor"
     "$ltensor" tests/bench/ops.lua >>"$results/ltensor"
+    "$ltensor" tests/bench/layers.lua >>"$results/ltensor"
     "$ltensor" tests/bench/training.lua >>"$results/ltensor"
     "$ltensor" scripts/softmax_regression.lua --epochs 4 | epochs >>"$results/ltensor"
     if [ -n "$python" ]; then
         start_and_exit 2 "$python" -c 'import torch' >>"$results/torch"
         "$python" tests/bench/bench.py >>"$results/torch"
         "$python" tests/bench/ops.py >>"$results/torch"
+        "$python" tests/bench/layers.py >>"$results/torch"
         "$python" tests/bench/training.py >>"$results/torch"
         "$python" tests/bench/softmax_regression.py --epochs 4 | epochs >>"$results/torch"
     fi

@@ -90,6 +90,62 @@ describe('torch.export.load #cpu', function()
     end
   end)
 
+  describe('of graphs in graphs', function()
+    local function graph(inputs, nodes, outputs)
+      local function all(names)
+        local texts = {}
+        for i, name in ipairs(names) do texts[i] = tensor(name) end
+        return table.concat(texts, ', ')
+      end
+      return ('{"as_graph": {"name": "g", "graph": {"inputs": [%s], "outputs": [%s], "nodes": [%s]}}}'):format(all(inputs), all(outputs), table.concat(nodes, ', '))
+    end
+    local function list(...)
+      local texts = {}
+      for i, name in ipairs { ... } do texts[i] = ('{"name": "%s"}'):format(name) end
+      return ('{"as_tensors": [%s]}'):format(table.concat(texts, ', '))
+    end
+    local twice = graph({ 'a', 'b' }, { aten('mul.Tensor', { 'self', tensor 'b', 'other', int(2) }, { tensor 'c' }) }, { 'c' })
+    local negative = graph({ 'a', 'b' }, { aten('neg.default', { 'self', tensor 'a' }, { tensor 'c' }) }, { 'c' })
+    local function choice(...) return node('torch.ops.higher_order.cond', { '', tensor 'p', '', twice, '', negative, '', list(...) }, { tensor 'y' }) end
+
+    it('chooses one, whose names are its own', function()
+      local model = torch.export.load(file { inputs = { 'p', 'c', 'b' }, outputs = { 'y', 'c' }, nodes = { choice('c', 'b') } })
+      local c, b = torch.tensor { 1.0, 2 }, torch.tensor { 3.0, 4 }
+      assert.same({ 6, 8 }, (model(torch.tensor(true), c, b)):tolist())
+      local y, same = model(torch.tensor(false), c, b)
+      assert.same({ { -1, -2 }, { 1, 2 } }, { y:tolist(), same:tolist() })
+      c:requires_grad_()
+      model(torch.tensor(false), c, b):sum():backward()
+      assert.same({ -1, -1 }, c.grad:tolist())
+    end)
+
+    it('goes round while one says so', function()
+      local below = graph({ 'i', 'x', 'k' }, { aten('lt.Scalar', { 'self', tensor 'i', 'other', int(3) }, { tensor 'l' }), aten('gt.Scalar', { 'self', tensor 'i', 'other', int(-9) }, { tensor 'm' }),
+        aten('__and__.Tensor', { 'self', tensor 'l', 'other', tensor 'm' }, { tensor 'r' }) }, { 'r' })
+      local step = graph({ 'i', 'x', 'k' }, { aten('add.Tensor', { 'self', tensor 'i', 'other', int(1) }, { tensor 'j' }),
+        aten('mul.Tensor', { 'self', tensor 'x', 'other', tensor 'k' }, { tensor 'z' }) }, { 'j', 'z' })
+      local model = torch.export.load(file { inputs = { 'i', 'x', 'k' }, outputs = { 'n', 'y' },
+        nodes = { node('torch.ops.higher_order.while_loop', { '', below, '', step, '', list('i', 'x'), '', list 'k' }, { list('n', 'y') }) } })
+      local n, y = model(torch.tensor(0), torch.tensor { 1.0, 5 }, torch.tensor(2.0))
+      assert.same({ 3, { 8, 40 } }, { n:item(), y:tolist() })
+      assert.are.equal(7, (model(torch.tensor(7), y, y)):item())
+    end)
+
+    it('says what is wrong with one', function()
+      local function one(text) return file { inputs = { 'p', 'c', 'b' }, outputs = { 'y' }, nodes = { text } } end
+      local model = torch.export.load(one(choice 'c'))
+      fails_with("(torch.ops.higher_order.cond): a graph of 2 values, not of 1", model, torch.tensor(true), torch.zeros(2), torch.zeros(2))
+      local function refused(words, ...) fails_with(words, torch.export.load, one(node('torch.ops.higher_order.cond', { ... }, { tensor 'y' }))) end
+      refused('2 arguments, not 4', '', tensor 'p', '', twice)
+      refused("its argument 2 is 'tensor'", '', tensor 'p', '', tensor 'p', '', twice, '', list 'c')
+      refused("its argument 4 is 'graph'", '', tensor 'p', '', twice, '', twice, '', twice)
+      refused("its input 'p' is made by no node before it", '', tensor 'p', '', twice, '', graph({ 'a' }, { aten('neg.default', { 'self', tensor 'p' }, { tensor 'c' }) }, { 'c' }), '', list 'c')
+      local deep = twice
+      for _ = 1, 60 do deep = graph({ 'a' }, { node('torch.ops.higher_order.cond', { '', tensor 'a', '', deep, '', twice, '', list('a', 'a') }, { tensor 'c' }) }, { 'c' }) end
+      refused('nested too deep', '', tensor 'p', '', deep, '', twice, '', list 'c')
+    end)
+  end)
+
   it('says which node has what it does not know', function()
     local x = { 'self', tensor 'x' }
     local function one(text) return file { inputs = { 'x' }, outputs = { 'y' }, nodes = { text } } end

@@ -151,6 +151,14 @@ describe('batches of matrices', function()
     near(l:matmul(transposed(l)), x + transposed(x), 1e-8)
   end)
 
+  it('have inverses without zeros below zero where the matrix is diagonal', function()
+    for _, dtype in ipairs { torch.float32, torch.float64, torch.complex64 } do
+      local inverse = linalg.inv(torch.eye(3, { dtype = dtype, device = device }) * 2)
+      assert.is_true(torch.equal(torch.eye(3, { dtype = dtype, device = device }) / 2, inverse))
+      assert.equal(0, torch.view_as_real(inverse:to(torch.complex128)):signbit():sum():item())
+    end
+  end)
+
   it('may be none, and of empty matrices', function()
     for _, shape in ipairs { { 0, 3, 3 }, { 2, 0, 0 } } do
       local x = torch.ones(shape, { device = device })

@@ -59,6 +59,21 @@ describe('stacks of transformer layers', function()
     assert.is_false(torch.equal(a, b))
   end)
 
+  it('take a function or a module as the activation, or the name of one', function()
+    local x = torch.ones(2, 3, 4)
+    for Layer, memory in pairs { [nn.TransformerEncoderLayer] = false, [nn.TransformerDecoderLayer] = x } do
+      local inputs = { x, memory or nil }
+      local named = Layer(4, 2, 8, 0.0, 'gelu'):eval()
+      for _, activation in ipairs { nn.functional.gelu, nn.GELU() } do
+        local given = Layer(4, 2, 8, { dropout = 0.0, activation = activation }):eval()
+        given:load_state_dict(named:state_dict())
+        assert.is_true(torch.equal(named(table.unpack(inputs)), given(table.unpack(inputs))))
+      end
+      fails_with('activation should be relu/gelu, not tanh', Layer, 4, 2, 8, 0.0, 'tanh')
+      fails_with("argument 'activation' must be a string or a function, not a number", Layer, 4, 2, 8, 0.0, 3)
+    end
+  end)
+
   it('make the mask of what comes later', function()
     local mask = nn.Transformer.generate_square_subsequent_mask(2)
     assert.same({ { 0, -math.huge }, { 0, 0 } }, mask:tolist())

@@ -366,6 +366,93 @@ describe('operators', function()
     assert_equal(wanted:transpose(2, 3):reshape(2, 3, 8), fused('Attention', { a, weight }, { num_heads = 2, unidirectional = 1 }), 1e-4)
   end)
 
+  it('products whose batches lie between rows and columns are known', function()
+    local function fused(inputs, attributes) return (compute('FusedMatMul', inputs, attributes, 17, 1, 'com.microsoft')) end
+    local a, b = torch.randn(2, 3, 4, { device = device }), torch.randn(2, 4, 5, { device = device })
+    local wanted = torch.matmul(a, b)
+    local function between(x) return x:transpose(1, 2):contiguous() end
+    assert_equal(wanted, fused({ between(a), b }, { transBatchA = 1 }), 1e-5)
+    assert_equal(wanted, fused({ between(a:transpose(2, 3)), between(b:transpose(2, 3)) }, { transBatchA = 1, transA = 1, transBatchB = 1, transB = 1 }), 1e-5)
+  end)
+
+  describe('of com.microsoft on quantized values', function()
+    local function q(op, inputs, attributes) return (compute(op, inputs, attributes, 17, 1, 'com.microsoft')) end
+    local s, z = tensor(0.25), tensor(10, torch.uint8)
+    local to, at = tensor(0.5), tensor(5, torch.uint8)
+    local function drawn(...) return torch.randint(0, 256, { ... }, { device = device }):to(torch.uint8) end
+    local function real(x) return (x:to(torch.float32) - 10) * 0.25 end
+    local function rounded(y) return ((y / 0.5):round() + 5):clamp(0, 255):to(torch.uint8) end
+
+    it('round the result of the layer on floats', function()
+      local x = drawn(2, 3, 6, 4)
+      local function one(op, attributes) return q(op, { x, s, z, to, at }, attributes) end
+      assert_equal(rounded(torch.sigmoid(real(x))), one('QLinearSigmoid'))
+      assert_equal(rounded(torch.leaky_relu(real(x), 0.1)), one('QLinearLeakyRelu', { alpha = 0.1 }))
+      assert_equal(rounded(real(x):mean({ 3, 4 }, true)), one('QLinearGlobalAveragePool'))
+      assert_equal(rounded(real(x):mean({ 2, 3 }, true)), one('QLinearGlobalAveragePool', { channels_last = 1 }))
+      assert_equal(rounded(nn.functional.avg_pool2d(real(x), 2)), one('QLinearAveragePool', { kernel_shape = { 2, 2 }, strides = { 2, 2 } }))
+      assert_equal(rounded(real(x):mean(2, true)), one('QLinearReduceMean', { axes = { 1 } }))
+      assert_equal(rounded(real(x):mean()), one('QLinearReduceMean', { keepdims = 0 }))
+      assert_equal(rounded(torch.softmax(real(x), 4)), one('QLinearSoftmax', { axis = -1, opset = 13 }))
+      assert_equal(rounded(torch.softmax(real(x):flatten(2), 2):view(2, 3, 6, 4)), one('QLinearSoftmax', { axis = 1, opset = 12 }))
+      assert_equal(nn.functional.max_pool2d(x:movedim(4, 2):to(torch.float32), 2):movedim(2, 4):to(torch.uint8), q('NhwcMaxPool', { x }, { kernel_shape = { 2, 2 }, strides = { 2, 2 } }))
+    end)
+
+    it('sums of products are exact, of constant weights too, until these change', function()
+      for _, n in ipairs { 100, 300 } do -- 300 * 255 * 255 is more than single precision counts
+        local a, b = torch.full({ 2, n }, 255, { dtype = torch.uint8 }), torch.full({ n, 3 }, 255, { dtype = torch.uint8 })
+        a[{ 1, 1 }] = 254
+        local model = load { inputs = { { 'a', 2 }, { 'x', 2 } }, outputs = { 'y', 'c' }, initializers = { { 'b', b }, { 'w', b:t():reshape(3, 1, n) } },
+          nodes = { { 'MatMulInteger', { 'a', 'b' }, { 'y' } }, { 'ConvInteger', { 'x', 'w' }, { 'c' } } } }
+        model:to(device)
+        local wanted = tensor({ { n * 255 * 255 - 255 }, { n * 255 * 255 } }, torch.int32):expand(2, 3)
+        for _ = 1, 2 do
+          local y, c = model(a:to(device), a:view(2, 1, n):to(device))
+          assert_equal(wanted, y)
+          assert_equal(wanted:unsqueeze(3), c)
+        end
+        model.b:fill_(1)
+        assert_equal(tensor({ { n * 255 - 1 }, { n * 255 } }, torch.int32):expand(2, 3), (model(a:to(device), a:view(2, 1, n):to(device))))
+      end
+    end)
+
+    it('join and choose', function()
+      local a, b = drawn(2, 3), drawn(2, 3)
+      assert_equal(rounded(torch.cat({ real(a), real(b) }, 2)), q('QLinearConcat', { to, at, a, s, z, b, s, z }, { axis = 1 }))
+      local first = torch.tensor({ { true, false, true }, { false, false, true } }, { device = device })
+      assert_equal(rounded(torch.where(first, real(a), real(b))), q('QLinearWhere', { first, a, s, z, b, s, z, to, at }))
+      assert_equal(rounded(real(a) + real(b)), q('QLinearAdd', { a, s, z, b, s, z, to, at }))
+    end)
+
+    it('multiply', function()
+      local a, b = drawn(4, 3), drawn(5, 3)
+      assert_equal(torch.matmul(real(a), real(b):t()) * 2, q('QGemm', { a, s, z, b, s, z }, { transB = 1, alpha = 2.0 }), 1e-3)
+      assert_equal(rounded(torch.matmul(real(a), real(b):t())), q('QGemm', { a, s, z, b, s, z, false, to, at }, { transB = 1 }))
+      -- Channels last, and over one dimension with a scale for each filter.
+      local image, filters = drawn(1, 5, 4, 2), drawn(3, 2, 2, 2)
+      local wanted = nn.functional.conv2d(real(image:movedim(4, 2):contiguous()), real(filters)):movedim(2, 4)
+      assert_equal(rounded(wanted), q('QLinearConv', { image, s, z, filters, s, z, to, at }, { channels_last = 1 }))
+      local signal, weight, scales = drawn(1, 2, 7), drawn(3, 2, 3), tensor { 0.25, 0.5, 1 }
+      wanted = nn.functional.conv1d(real(signal), (weight:to(torch.float32) - 10) * scales:view(3, 1, 1))
+      local zeros = torch.full({ 3 }, 10, { dtype = torch.uint8, device = device })
+      assert_equal(rounded(wanted), compute('QLinearConv', { signal, s, z, weight, scales, zeros, to, at }))
+      assert_equal(nn.functional.conv1d(real(signal), real(weight)) * 16, compute('ConvInteger', { signal, weight, z, zeros }):to(torch.float32), 1e-3)
+    end)
+  end)
+
+  it('support vectors, categories and labels of ai.onnx.ml are known', function()
+    local function ml(op, inputs, attributes, n) return compute(op, inputs, attributes, 17, n, 'ai.onnx.ml') end
+    local points = tensor { { 1, 0 }, { 2, 1 } }
+    local machine = { kernel_type = 'RBF', kernel_params = { 0.5, 0.0, 3.0 }, n_supports = 2, support_vectors = { 1.0, 0.0, 0.0, 1.0 }, coefficients = { 2.0, -1.0 }, rho = { 0.25 } }
+    local function k(d) return math.exp(-0.5 * d) end
+    assert_equal(tensor { { 2 - k(2) + 0.25 }, { 2 * k(2) - k(4) + 0.25 } }, ml('SVMRegressor', { points }, machine), 1e-5)
+    machine.one_class, machine.kernel_type = 1, 'LINEAR'
+    assert_equal(tensor { { 1 }, { 1 } }, ml('SVMRegressor', { points }, machine))
+    assert_equal(tensor { { { 0, 1 }, { 0, 0 } } }, ml('OneHotEncoder', { tensor({ { 7, 5 } }, torch.int64) }, { cats_int64s = { 3, 7 }, zeros = 1 }))
+    local maps = ml('ZipMap', { points }, { classlabels_int64s = { 4, 9 } })
+    assert.are.same({ { [4] = 1.0, [9] = 0.0 }, { [4] = 2.0, [9] = 1.0 } }, maps)
+  end)
+
   it('trees and linear models of ai.onnx.ml are known', function()
     local function ml(op, inputs, attributes, n) return compute(op, inputs, attributes, 17, n, 'ai.onnx.ml') end
     -- x[0] <= 1.5 ? 10 : (x[1] <= 0.5 ? 20 : 30)
@@ -503,6 +590,8 @@ describe('files that are not sound', function()
   it('an operator that is not known, and types that are not there, are named with the node', function()
     local function with(node) return { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { node }, imports = { other = 1 } } end
     fails_with("node 'y' (Nonsense): ltensor has no operator 'Nonsense' of ai.onnx", load, with { 'Nonsense', { 'x' }, { 'y' } })
+    fails_with('save it with ORT_ENABLE_EXTENDED', load, { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { { 'Conv', { 'x', 'x' }, { 'y' }, domain = 'com.microsoft.nchwc' } },
+      imports = { ['com.microsoft.nchwc'] = 1 } })
     fails_with("no operators of the domain 'other'", load, with { 'Add', { 'x', 'x' }, { 'y' }, domain = 'other' })
     fails_with("node 'y' (Cast): attribute 'to': elements of type 'complex64'", load, with { 'Cast', { 'x' }, { 'y' }, to = 14 })
     fails_with("input 'x': elements of type 'string', which ltensor does not have", load, { inputs = { { 'x', 8 } }, outputs = { 'x' }, nodes = {} })

@@ -241,6 +241,40 @@ end)
 describe('optim: errors', function()
   local function w() return torch.ones(1, { requires_grad = true, device = device }) end
 
+  it('reads a rate that is a Tensor at each step, and schedulers write into it', function()
+    for name, options in pairs { SGD = {}, Adam = {}, LBFGS = {}, Rprop = {}, Adafactor = {}, SparseAdam = {} } do
+      local number, tensor = torch.ones(3, { requires_grad = true }), torch.ones(3, { requires_grad = true })
+      local rate = torch.tensor(0.5)
+      local with_number, with_tensor = optim[name]({ number }, { lr = 0.5 }), optim[name]({ tensor }, { lr = rate })
+      local function step(optimizer, w)
+        optimizer:step(function()
+          optimizer:zero_grad()
+          local loss = w:square():sum()
+          loss:backward()
+          if name == 'SparseAdam' then w.grad = w.grad:to_sparse() end
+          return loss
+        end)
+      end
+      local schedulers = { optim.lr_scheduler.StepLR(with_number, 1, 0.5), optim.lr_scheduler.StepLR(with_tensor, 1, 0.5) }
+      for i = 1, 3 do
+        step(with_number, number)
+        step(with_tensor, tensor)
+        for _, scheduler in ipairs(schedulers) do scheduler:step() end
+        if i == 2 then
+          rate:fill_(0.25)
+          with_number.param_groups[1].lr = 0.25
+        end
+        assert.is_true(torch.equal(number, tensor), name)
+      end
+      assert.is_true(with_tensor.param_groups[1].lr == rate)
+      assert.equal(0.125, schedulers[2]:get_last_lr()[1])
+      assert.equal(0.125, with_tensor:state_dict().param_groups[1].lr:item())
+      fails_with('Tensor lr must be 1-element, got torch.Size([2])', optim[name], { tensor }, { lr = torch.ones(2) })
+      fails_with(name == 'Adafactor' and 'Learning rate should be >= 0' or 'nvalid learning rate: -1', optim[name], { tensor },
+        { lr = torch.tensor(-1.0) })
+    end
+  end)
+
   it('are PyTorch\'s', function()
     fails_with('optimizer got an empty parameter list', optim.SGD, {})
     fails_with('Invalid learning rate: -1', optim.SGD, { w() }, { lr = -1 })

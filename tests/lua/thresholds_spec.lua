@@ -212,3 +212,68 @@ describe('instance_norm', function()
     close(plain:eval()(x), (x - x:mean(3):unsqueeze(3)) / (x:var(3, { unbiased = false }):unsqueeze(3) + 1e-5):sqrt(), 'by its own in eval()')
   end)
 end)
+
+describe('short lines', function()
+  it('are what they are one by one, in every number and dtype', function()
+    for _, dtype in ipairs { 'float32', 'float64', 'int64', 'int32' } do
+      for _, n in ipairs { 1, 2, 4, 5, 24, 25, 32, 33, 128, 129 } do
+        -- A simulated GPU takes a second for a thousand ops.
+        for _, lines in ipairs(device == 'cpu' and { 15, 16, 17, 31, 33, 65 } or { 3 }) do
+          local x = (random(2, lines, n + 1) * 20):to(torch[dtype])[{ {}, {}, { 1, n } }]
+          local values, places = x:max(3)
+          local got = { x:amin(3), values, places, x:argmin(3), x:sum(3), x:cumsum(3), x:flip(3) }
+          for l = 1, lines do
+            local line = x[{ 2, l }]:contiguous()
+            local most, place = line:max(1)
+            local wanted = { line:amin(1), most, place, line:argmin(1), line:sum(1), line:cumsum(1), line:flip(1) }
+            for i, tensor in ipairs(wanted) do close(got[i][{ 2, l }], tensor, ('%d of %d lines of %d %s'):format(i, lines, n, dtype)) end
+          end
+        end
+      end
+    end
+  end)
+
+  it('are read from their end, elements of 4 and of 8 bytes', function()
+    for _, dtype in ipairs { 'float32', 'int64', 'float16' } do
+      for _, n in ipairs { 31, 32, 33, 100 } do
+        local x = (random(3, n) * 20):to(torch[dtype])
+        for _, dim in ipairs { 1, 2 } do
+          local back = x:flip(dim)
+          for i = 1, x:size(dim) do assert.is_true(back:select(dim, i):equal(x:select(dim, x:size(dim) + 1 - i))) end
+        end
+      end
+    end
+  end)
+end)
+
+describe('losses of so many elements that their steps are done together', function()
+  local options = { smooth_l1_loss = { beta = 0.3 }, huber_loss = { delta = 0.3 } }
+  for _, name in ipairs { 'smooth_l1_loss', 'huber_loss', 'l1_loss', 'mse_loss', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'kl_div',
+    'poisson_nll_loss', 'soft_margin_loss' } do
+    it(('%s is that of its pieces'):format(name), function()
+      local n = 65536
+      local x = (torch.rand(2 * n) * 0.9 + 0.05):to(device):requires_grad_()
+      local y = (torch.rand(2 * n) * 0.9 + 0.05):to(device)
+      local function loss(a, b, reduction)
+        local named = { reduction = reduction }
+        for key, value in pairs(options[name] or {}) do named[key] = value end
+        return F[name](a, b, named)
+      end
+      local piece = n - 1 -- smaller than what is done together
+      local small = loss(x:narrow(1, 1, piece), y:narrow(1, 1, piece), 'none')
+      local whole = loss(x, y, 'none')
+      assert.is_true(whole:narrow(1, 1, piece):equal(small))
+      close(loss(x, y, 'sum'), whole:sum(), 'the sum')
+      local wanted = torch.autograd.grad(small:sum(), { x })
+      local got = torch.autograd.grad(loss(x, y, 'sum'), { x })
+      wanted, got = torch.is_tensor(wanted) and wanted or wanted[1], torch.is_tensor(got) and got or got[1]
+      close(got:narrow(1, 1, piece), wanted:narrow(1, 1, piece), 'its gradient')
+    end)
+  end
+
+  it('and failing ones give the memory back', function()
+    local x, y = torch.rand(70000), torch.rand(70001)
+    assert.error_matches(function() return F.smooth_l1_loss(x, y) end, 'must match the size')
+    assert.equal(0, F.smooth_l1_loss(x, x):item()) -- no window is left open
+  end)
+end)

@@ -395,6 +395,100 @@ describe('the rule of', function()
     end, { x, randn { 3, 5 } })
   end)
 
+  it('positions by tensors takes those of each sample', function()
+    local x = randn { 3, 4, 5, 2 }
+    local rows = torch.tensor({ { 1, 4 }, { 2, 2 }, { 3, 1 } }, { device = device })
+    local columns = torch.tensor({ { 5, 2 }, { 1, 1 }, { 4, 3 } }, { device = device })
+    local last = torch.tensor({ { 2 }, { 1 }, { 2 } }, { device = device })
+    compare(function(v, i) return v[i] end, { x, rows })
+    compare(function(v, i) return v[{ {}, i }] end, { x, columns })
+    compare(function(v, i, j) return v[{ i, j }] end, { x, rows, columns })
+    compare(function(v, i, k) return v[{ i, {}, k }] end, { x, rows, last })
+    compare(function(i) return x[1][i] end, { rows })
+    compare(function(v) return v[{ long(1, 4), {}, long(2, 1) }] end, { x })
+    compare(func.grad(function(v, i) return v[{ {}, i }]:pow(2):sum() end), { x, columns })
+    local function put(values_of)
+      return function(v, i, w)
+        local y = v:clone()
+        y[{ {}, i }] = values_of(w)
+        return y
+      end
+    end
+    compare(put(function(w) return w end), { x, torch.tensor({ { 5, 2 }, { 1, 3 }, { 4, 3 } }, { device = device }), randn { 3, 4, 2, 2 } })
+    compare(put(function(w) return w[1] end), { x, columns:clone():index_fill(2, long(2), 3), randn { 3, 4, 1, 2 } })
+    compare(put(function() return 0 end), { x, columns, randn { 3 } })
+    compare(function(v, i, w) return v:index_put({ i }, w, true) end, { x, rows, randn { 3, 2, 5, 2 } })
+  end)
+
+  it('values put into places takes one of each sample', function()
+    local x, value, mask = randn { 3, 4, 2 }, randn { 3 }, randn { 3, 4, 2 }:gt(0)
+    compare(function(v, m, w) return v:masked_fill(m, w) end, { x, mask, value })
+    compare(function(m, w, v) return v:masked_fill(m, w) end, { mask, value }, { randn { 4, 2 } })
+    compare(function(v, m, w) return v:clone():masked_fill_(m, w) end, { x, mask, value })
+    compare(function(v, w) return v:index_fill(1, long(2, 4), w) end, { x, value })
+    compare(function(v, w) return v:clone():index_fill_(2, long(1), w) end, { x, value })
+    compare(function(v, w) return v:clone():fill_(w) end, { x, value })
+    assert.error_matches(function() vmap(function(v, m, w) return v:masked_fill(m, w) end)(mask:long(), mask, value) end, 'value cannot be converted')
+  end)
+
+  it('products takes vectors and batches of each sample', function()
+    local m = randn { 3, 4, 5 }
+    compare(function(s, a, b) return torch.addr(s, a, b, { beta = 0.5, alpha = 2 }) end, { m, randn { 3, 4 }, randn { 3, 5 } })
+    compare(function(a, s, b) return torch.addr(s, a, b) end, { randn { 3, 4 } }, { m[1], randn { 5 } })
+    compare(function(s, a, b) return torch.addbmm(s, a, b, { alpha = 2 }) end, { m, randn { 3, 2, 4, 6 }, randn { 3, 2, 6, 5 } })
+    compare(function(s, a, b) return torch.addmm(s * 0 / 0, a, b, { beta = 0 }) end, { m, randn { 3, 4, 6 }, randn { 3, 6, 5 } })
+    compare(function(s, a, b) return s:clone():addmm_(a, b) end, { m, randn { 3, 4, 6 }, randn { 3, 6, 5 } })
+  end)
+
+  it('searchsorted and bucketize takes rows of each sample', function()
+    local rows, values = randn { 3, 6 }:sort(2), randn { 3, 2, 4 }
+    local function float(f) return function(...) return f(...):double() end end
+    compare(float(torch.searchsorted), { rows, values })
+    compare(float(function(v, r) return torch.searchsorted(r, v, { right = true }) end), { values }, { rows[1] })
+    compare(float(function(r, v) return torch.searchsorted(r, v) end), { rows }, { values[1] })
+    compare(float(torch.searchsorted), { randn { 3, 2, 6 }:sort(3), values })
+    compare(float(torch.bucketize), { values, rows })
+    compare(float(torch.bucketize), { values }, { rows[1] })
+  end)
+
+  it('derivatives takes gradients of each sample', function()
+    -- jacrev is vmap over a vjp; beside it finite rows of grad.
+    local function jacobian(f, x)
+      local rows, n = {}, f(x):numel()
+      for i = 1, n do rows[i] = func.grad(function(v) return f(v):flatten()[i] end)(x) end
+      assert.is_true(torch.allclose(torch.stack(rows), func.jacrev(function(v) return f(v):flatten() end)(x), { rtol = 1e-9, atol = 1e-12 }))
+    end
+    local image, weight, target = randn { 2, 2, 4, 4 }, randn { 4, 1, 3, 3 }, long(2, 1)
+    jacobian(function(v) return F.conv2d(v, weight, nil, 1, 1, 1, 2) end, image)
+    jacobian(function(w) return F.conv2d(image, w, nil, { 2, 1 }, 1, 1, 2) end, weight)
+    jacobian(function(w) return F.conv_transpose2d(image, w, nil, 2, 1, 1, 2) end, randn { 2, 1, 3, 3 })
+    jacobian(function(v) return F.conv_transpose2d(v, weight:transpose(1, 2):reshape(2, 2, 3, 3)) end, image)
+    for _, v in ipairs { image, image[1] } do
+      jacobian(function(t) return F.max_pool2d(t, 2) end, v)
+      jacobian(function(t) return F.avg_pool2d(t, 3, 2, 1) end, v)
+      jacobian(function(t) return F.adaptive_avg_pool2d(t, 3) end, v)
+      jacobian(function(t) return F.adaptive_max_pool2d(t, 3) end, v)
+    end
+    jacobian(function(t) return F.cross_entropy(t, target) end, randn { 2, 3 })
+    jacobian(function(t) return F.nll_loss(t, target, nil, { reduction = 'none' }) end, randn { 2, 3 })
+    jacobian(func.grad(function(t) return F.cross_entropy(t, target) end), randn { 2, 3 })
+    jacobian(func.grad(function(w) return F.conv2d(image, w):pow(3):sum() end), randn { 1, 2, 3, 3 })
+  end)
+
+  it('in place is that of the op that gives a new tensor', function()
+    local x = randn { 3, 4, 4 }
+    compare(function(v) return v:clone():tril_() end, { x })
+    compare(function(v, w) return v:clone():index_add_(1, long(2, 4), w) end, { x, randn { 3, 2, 4 } })
+    assert.error_matches(function() vmap(function(v, w) return v:addmm_(w, w) end)(x:long(), x) end, "result type Double can't be cast to the desired output type Long")
+  end)
+
+  it('matrix_exp scales by the largest of all samples', function()
+    local x = randn { 3, 4, 4 } * torch.tensor({ 0.1, 1, 20 }, { dtype = torch.float64, device = device }):reshape(3, 1, 1)
+    local found = vmap(torch.matrix_exp)(x * 0.2)
+    for i = 1, 3 do assert.is_true(torch.allclose(torch.matrix_exp(x[i] * 0.2), found[i], { rtol = 1e-9 })) end
+    compare(func.grad(function(m) return torch.matrix_exp(m):sum() end), { randn { 3, 2, 2 } })
+  end)
+
   it('factors takes matrices of each sample', function()
     local a, b = randn { 3, 4, 4 } + 4 * torch.eye(4, { dtype = torch.float64, device = device }), randn { 3, 4, 2 }
     local linalg = torch.linalg
@@ -437,11 +531,9 @@ describe('ops that go sample by sample', function()
   -- Numbers of a sample, sizes that its values decide, sparse forms, and what a step of an optimizer does in place.
   local meant = { optim = true, sparse = true }
   local listed = {}
-  for name in ([[equal allclose is_nonzero is_conj is_neg _convolution_grad_input _convolution_grad_weight fill_tensor put
-    searchsorted bucketize masked_fill_tensor masked_select masked_scatter nonzero argwhere _nll_loss_backward
-    addr addbmm _layer_norm _rms_norm median nanmedian bincount histc _max_pool_backward
-    _adaptive_max_pool_backward _avg_pool_backward _adaptive_avg_pool_backward normal_tensors multinomial
-    _sample_dirichlet _no_derivative _recurrent _recurrent_backward _recurrent_network _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
+  for name in ([[equal allclose is_nonzero is_conj is_neg put masked_select masked_scatter nonzero argwhere
+    _layer_norm _rms_norm median nanmedian bincount histc normal_tensors multinomial _sample_dirichlet _no_derivative
+    _recurrent _recurrent_backward _recurrent_network _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
 
   it('are listed', function()
     local found = {}

@@ -71,6 +71,21 @@ class Parts(nn.Module):
                 torch.arange(0, 4, 2), x.pow(2).clamp(min=0.1).rsqrt())
 
 
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = torch.cond(x.sum() > 0, lambda x: self.layer(x) + 1, lambda x: (x * 2).sin() - self.layer.bias, (x,))
+        return torch.cond(y.max() > 1, lambda y: torch.cond(y.min() > 0, torch.sin, torch.cos, (y,)), lambda y: y + 1, (y,))
+
+
+class Rounds(nn.Module):
+    def forward(self, i, x):
+        return torch._higher_order_ops.while_loop(lambda i, x: (i < 5) & (x.abs().max() < 100), lambda i, x: (i + 1, x * 1.5 + i), (i, x))
+
+
 def cases():
     n, length = torch.export.Dim("n", min=2, max=20), torch.export.Dim("length", min=2, max=30)
     yield "images", Images(), (torch.randn(2, 3, 16, 16),), {}
@@ -79,6 +94,8 @@ def cases():
     yield "words", Words(), (torch.randint(0, 11, (3, 4)), {"k": torch.ones(2)}), {"dynamic_shapes": {"words": {0: n, 1: length}, "extra": {"k": None}}}
     yield "parts", Parts(), (torch.randn(4, 4), torch.tensor([0, 2, 1, 3])), {}
     yield "transformer", nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2), (torch.randn(2, 5, 16),), {}
+    yield "branches", Branches(), (torch.randn(4, 3),), {}
+    yield "rounds", Rounds(), (torch.tensor(0), torch.randn(3)), {}
     yield "activations", nn.Sequential(nn.GELU(), nn.Dropout(0.1), nn.SiLU(), nn.Hardswish(), nn.LeakyReLU(), nn.PReLU(), nn.Softplus(), nn.ELU()), (torch.randn(3, 8),), {}
 
 

@@ -94,6 +94,44 @@ end
 
 -- ---- layers -----------------------------------------------------------------------------------------------------------------
 
+-- Losses of x, drawn, and of what make(x) adds to the arguments.
+local function loss(name, make, ...)
+  for _, options in ipairs { {}, { reduction = 'sum' }, { reduction = 'none' }, ... } do
+    local words = {}
+    for key, value in pairs(options) do words[#words + 1] = torch.is_tensor(value) and ' ' .. key or (' %s=%s'):format(key, value) end
+    table.sort(words)
+    case(name .. table.concat(words), function()
+      local x = torch.randn(4, 5)
+      return { nn[name](options), { make(x, torch.randn(4, 5)) } }
+    end)
+  end
+end
+loss('KLDivLoss', function(x, y) return x:log_softmax(2), y:softmax(2) end, { reduction = 'batchmean' })
+loss('PoissonNLLLoss', function(x, y) return x:abs(), (y * 3):abs():round() end, { full = true }, { log_input = false })
+loss('GaussianNLLLoss', function(x, y) return x, y, torch.rand(4, 5) end, { full = true })
+loss('HingeEmbeddingLoss', function(x, y) return x, y:sign() end, { margin = 0.5 })
+loss('CosineEmbeddingLoss', function(x, y) return x, y, torch.tensor { 1.0, -1.0, 1.0, -1.0 } end, { margin = 0.1 })
+loss('MultiLabelSoftMarginLoss', function(x, y) return x, y:gt(0):float() end)
+loss('CrossEntropyLoss', function(x, y) return x, y:softmax(2) end, { weight = torch.rand(5) })
+
+layer('BatchNorm1d of the batch', function() return nn.BatchNorm1d(4, { track_running_stats = false }) end, { 6, 4 })
+layer('BatchNorm2d of the batch', function() return nn.BatchNorm2d(4, { track_running_stats = false, affine = false }) end, { 3, 4, 5, 6 })
+
+for _, mode in ipairs { 'sum', 'mean', 'max' } do
+  case('EmbeddingBag ' .. mode, function()
+    return { nn.EmbeddingBag(9, 4, { mode = mode }), { torch.randint(1, 10, { 3, 5 }) }, { input_names = { 'x' }, dynamic_axes = { x = { 1, 2 } } } }
+  end)
+  -- The second bag is empty, the last one ends with the list.
+  case('EmbeddingBag of offsets, ' .. mode, function()
+    return { nn.EmbeddingBag(9, 4, { mode = mode }), { torch.randint(1, 10, { 7 }), torch.tensor { 1, 4, 4, 6 } },
+      { input_names = { 'x', 'offsets' }, dynamic_axes = { x = { 1 } } } }
+  end)
+end
+case('EmbeddingBag of weights', function()
+  local bag = nn.EmbeddingBag(9, 4, { mode = 'sum' })
+  return { of(function(_, x, weights) return bag(x, nil, weights) end, function(self) self.bag = bag end), { torch.randint(1, 10, { 3, 5 }), torch.rand(3, 5) } }
+end)
+
 for name in ([[ReLU Sigmoid Tanh GELU SiLU LeakyReLU Softplus LogSigmoid Softsign Tanhshrink ReLU6 SELU Mish Hardswish Hardsigmoid ELU CELU
   Hardtanh Softshrink Hardshrink RReLU PReLU Identity]]):gmatch '%S+' do
   layer(name, function() return nn[name]() end, { 3, 4, 5 })

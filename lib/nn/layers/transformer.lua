@@ -37,14 +37,17 @@ local init = require 'torch.nn.init'
 
 local M = {}
 
-local layer_defaults = { dim_feedforward = 2048, dropout = 0.1, activation = 'relu', layer_norm_eps = 1e-5,
-  batch_first = false, norm_first = false, bias = true }
+-- activation has no default here, since it is a name or something to call: activation_of looks at it.
+local layer_defaults = { dim_feedforward = 2048, dropout = 0.1, layer_norm_eps = 1e-5, batch_first = false,
+  norm_first = false, bias = true }
 local layer_names = 'dim_feedforward dropout activation layer_norm_eps batch_first norm_first bias'
 
-local function activation_of(activation)
-  if activation == 'relu' then return F.relu end
+-- What runs between the two linear layers: 'relu' (also when none is named), 'gelu', a function or a module.
+local function activation_of(what, activation)
+  if activation == nil or activation == 'relu' then return F.relu end
   if activation == 'gelu' then return F.gelu end
   if type(activation) == 'string' then fail('activation should be relu/gelu, not %s', activation) end
+  kinds.check(what, 'activation', activation, 'string|function')
   return activation
 end
 
@@ -68,7 +71,7 @@ local function build(self, o, attentions)
   local parts = #attentions + 1
   for i = 1, parts do self['norm' .. i] = LayerNorm(o.d_model, with { eps = o.layer_norm_eps, bias = o.bias }) end
   for i = 1, parts do self['dropout' .. i] = Dropout(o.dropout) end
-  self.activation = activation_of(o.activation)
+  self.activation = activation_of(torch.type(self), o.activation)
 end
 
 -- x + part(norm(x)) or norm(x + part(x))
@@ -168,7 +171,7 @@ local read_transformer = arguments('Transformer', '',
   'd_model nhead num_encoder_layers num_decoder_layers dim_feedforward dropout activation custom_encoder custom_decoder '
     .. 'layer_norm_eps batch_first norm_first bias',
   { d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048, dropout = 0.1,
-    activation = 'relu', layer_norm_eps = 1e-5, batch_first = false, norm_first = false, bias = true })
+    layer_norm_eps = 1e-5, batch_first = false, norm_first = false, bias = true })
 
 function M.Transformer:init(...)
   local o = read_transformer(...)

@@ -41,6 +41,31 @@ function ml.FeatureVectorizer(_, ...)
   return torch.cat(parts, 2)
 end
 
+-- Each number as a row: 1 where it is the category, 0 elsewhere.
+ml.OneHotEncoder = {
+  check = function(node) return node.attributes.cats_strings and 'categories that are strings, which ltensor does not have' or not node.attributes.cats_int64s and 'no categories' or nil end,
+  fn = function(node, x)
+    local categories = torch.tensor(node.attributes.cats_int64s, { dtype = torch.int64, device = x.device })
+    local rows = x:to(torch.int64):unsqueeze(-1):eq(categories)
+    if node.attributes.zeros == 0 and not rows:any(-1):all():item() then values.fail 'a number that is no category' end
+    return rows:to(torch.float32)
+  end,
+}
+
+-- For each row of scores a table: the score of each label.
+ml.ZipMap = {
+  check = function(node) return not node.attributes.classlabels_int64s and 'labels that are strings, which ltensor does not have' or nil end,
+  fn = function(node, x)
+    local labels, maps = node.attributes.classlabels_int64s, {}
+    local rows = x:reshape(-1, #labels):tolist()
+    for i, row in ipairs(rows) do
+      maps[i] = {}
+      for k, label in ipairs(labels) do maps[i][label] = row[k] end
+    end
+    return maps
+  end,
+}
+
 -- Numbers to numbers by a list; strings are refused when the model is loaded.
 ml.LabelEncoder = {
   check = function(node)
@@ -261,6 +286,34 @@ ml.LinearClassifier = { check = number_labels, fn = function(node, x)
   local n = a.intercepts and #a.intercepts or #labels
   return classified(a, linear_scores(a, x, n), labels)
 end }
+
+-- ---- support vectors --------------------------------------------------------------------------------------------------
+
+-- The kernel of each row of x with each support vector (with the coefficients themselves, where a linear model has no vectors).
+local function kernels(a, x, vectors)
+  local params, kind = a.kernel_params or {}, a.kernel_type or 'LINEAR'
+  local gamma, coef, degree = params[1] or 0, params[2] or 0, params[3] or 0
+  local products = torch.matmul(x, vectors:t())
+  if kind == 'LINEAR' then return products end
+  if kind == 'POLY' then return (products * gamma + coef):pow(degree) end
+  if kind == 'SIGMOID' then return torch.tanh(products * gamma + coef) end
+  if kind ~= 'RBF' then values.fail("a kernel '%s'", kind) end
+  local distances = (x * x):sum(-1, true) - products * 2 + (vectors * vectors):sum(-1)
+  return torch.exp(distances * -gamma)
+end
+
+function ml.SVMRegressor(node, x)
+  local a = node.attributes
+  local function list(numbers) return torch.tensor(numbers, { dtype = torch.float64, device = x.device }) end
+  x = x:to(torch.float64)
+  local n = a.n_supports or 0
+  local scores
+  if n > 0 then scores = torch.matmul(kernels(a, x, list(a.support_vectors):view(n, -1)), list(a.coefficients):view(-1, 1))
+  else scores = kernels(a, x, list(a.coefficients):view(1, -1)) end
+  scores = scores + (a.rho and a.rho[1] or 0)
+  if a.one_class == 1 then scores = torch.where(scores:gt(0), 1.0, -1.0) end
+  return transformed(scores:to(torch.float32), a.post_transform)
+end
 
 -- ---- counts of words --------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 -- microsoft.lua - operators of com.microsoft that onnxruntime's optimizer writes into files: several of ai.onnx in one.
 
 local torch = require 'torch'
+local integers = require 'torch.onnx.ops.integers'
+local quantize = require('torch.onnx.ops.quantize')['']
 local values = require 'torch.onnx.values'
 local windows = require 'torch.onnx.ops.windows'
 
@@ -41,7 +43,9 @@ end
 
 function ops.FusedMatMul(node, a, b)
   local at = node.attributes
-  if at.transBatchA == 1 or at.transBatchB == 1 then values.fail 'transBatchA or transBatchB, which ltensor does not have' end
+  -- The rows first, the batches after them: (rows, batches, columns).
+  if at.transBatchA == 1 then a = a:movedim(1, -2) end
+  if at.transBatchB == 1 then b = b:movedim(1, -2) end
   if at.transA == 1 and a:dim() > 1 then a = a:transpose(-1, -2) end
   if at.transB == 1 and b:dim() > 1 then b = b:transpose(-1, -2) end
   local product, alpha = torch.matmul(a, b), at.alpha or 1.0
@@ -149,33 +153,17 @@ end
 
 -- ---- integers ---------------------------------------------------------------------------------------------------------
 
-local function exact(x, zero)
-  local wide = x:to(torch.float64)
-  return zero and wide - zero:to(torch.float64) or wide
-end
-
-function ops.MatMulIntegerToFloat(_, a, b, a_scale, b_scale, a_zero, b_zero, bias)
-  local y = (torch.matmul(exact(a, a_zero), exact(b, b_zero)) * (a_scale:to(torch.float64) * b_scale)):to(a_scale.dtype)
+-- The product of integers with b, the second input, as floats.
+local function scaled_product(node, a, b, a_scale, b_scale, a_zero, b_zero, bias)
+  local y = (integers.product(node, 2, a, b, a_zero, b_zero):to(torch.float64) * (a_scale:to(torch.float64) * b_scale)):to(a_scale.dtype)
   return bias and y + bias or y
 end
 
-function ops.DynamicQuantizeMatMul(_, a, b, b_scale, b_zero, bias)
-  local low, high = torch.clamp(a:min(), { max = 0 }), torch.clamp(a:max(), { min = 0 })
-  local scale = (high - low) / 255
-  local zero = (-low / scale):round()
-  local whole = ((a / scale):round() + zero):clamp(0, 255)
-  local y = (torch.matmul(exact(whole, zero), exact(b, b_zero)) * (scale:to(torch.float64) * b_scale)):to(a.dtype)
-  return bias and y + bias or y
-end
+function ops.MatMulIntegerToFloat(node, a, b, a_scale, b_scale, a_zero, b_zero, bias) return scaled_product(node, a, b, a_scale, b_scale, a_zero, b_zero, bias) end
 
-local function quantized(fn)
-  return function(_, a, a_scale, a_zero, b, b_scale, b_zero, c_scale, c_zero)
-    local y = fn((a:to(torch.float32) - a_zero:to(torch.float32)) * a_scale, (b:to(torch.float32) - b_zero:to(torch.float32)) * b_scale)
-    local info = torch.iinfo(a.dtype)
-    return ((y / c_scale):round() + c_zero:to(torch.float32)):clamp(info.min, info.max):to(a.dtype)
-  end
+function ops.DynamicQuantizeMatMul(node, a, b, b_scale, b_zero, bias)
+  local whole, scale, zero = quantize.DynamicQuantizeLinear(node, a)
+  return scaled_product(node, whole, b, scale, b_scale, zero, b_zero, bias)
 end
-
-ops.QLinearAdd, ops.QLinearMul = quantized(torch.add), quantized(torch.mul)
 
 return { ['com.microsoft'] = ops }

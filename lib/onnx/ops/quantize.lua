@@ -1,9 +1,9 @@
 -- quantize.lua - integers that stand for floats by a scale and a zero point, and products of them.
 
 local torch = require 'torch'
+local integers = require 'torch.onnx.ops.integers'
 local tensors = require 'torch.onnx.tensors'
 local values = require 'torch.onnx.values'
-local windows = require 'torch.onnx.ops.windows'
 
 local ops = {}
 
@@ -53,42 +53,20 @@ function ops.DynamicQuantizeLinear(_, x)
   return quantize(x, scale, zero, torch.uint8), scale, zero
 end
 
--- Integers less their zero point. int32 sums of 8-bit products are exact in double precision.
-local function centered(x, zero, rows)
-  local wide = x:to(torch.float64)
-  if not zero then return wide end
-  zero = zero:to(torch.float64)
-  if rows and zero:dim() == 1 and zero:numel() > 1 then zero = zero:unsqueeze(-1) end
-  return wide - zero
-end
+function ops.MatMulInteger(node, a, b, a_zero, b_zero) return integers.product(node, 2, a, b, a_zero, b_zero):to(torch.int32) end
 
-function ops.MatMulInteger(_, a, b, a_zero, b_zero)
-  return torch.matmul(centered(a, a_zero, true), centered(b, b_zero)):to(torch.int32)
-end
-
-function ops.QLinearMatMul(_, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
-  local sums = torch.matmul(centered(a, a_zero, true), centered(b, b_zero))
+function ops.QLinearMatMul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
+  local sums = integers.product(node, 4, a, b, a_zero, b_zero):to(torch.float64)
   local factor = a_scale:to(torch.float64) * b_scale:to(torch.float64) / y_scale:to(torch.float64)
   return saturated((sums * factor):round() + y_zero:to(torch.float64), y_zero.dtype)
 end
 
-local function per_filter(vector)
-  if vector:dim() == 0 or vector:numel() == 1 then return vector:reshape({}) end
-  return vector:view(-1, 1, 1, 1)
-end
-
-function ops.ConvInteger(node, x, weight, x_zero, w_zero)
-  local w = weight:to(torch.float64)
-  if w_zero then w = w - per_filter(w_zero):to(torch.float64) end
-  return windows.convolve(node, centered(x, x_zero and x_zero:reshape({})), w):to(torch.int32)
-end
+function ops.ConvInteger(node, x, weight, x_zero, w_zero) return integers.convolution(node, 2, x, weight, x_zero, w_zero):to(torch.int32) end
 
 function ops.QLinearConv(node, x, x_scale, x_zero, weight, w_scale, w_zero, y_scale, y_zero, bias)
-  local w = weight:to(torch.float64) - per_filter(w_zero):to(torch.float64)
-  local sums = windows.convolve(node, centered(x, x_zero:reshape({})), w, bias and bias:to(torch.float64))
-  local scales = w_scale:to(torch.float64)
-  if scales:numel() > 1 then scales = scales:view(1, -1, 1, 1) else scales = scales:reshape({}) end
-  local factor = x_scale:to(torch.float64) * scales / y_scale:to(torch.float64)
+  local sums = integers.convolution(node, 4, x, weight, x_zero, w_zero):to(torch.float64)
+  if bias then sums = sums + integers.per_filter(bias:to(torch.float64), weight:dim(), 2) end
+  local factor = x_scale:to(torch.float64) * integers.per_filter(w_scale:to(torch.float64), weight:dim(), 2) / y_scale:to(torch.float64)
   return saturated((sums * factor):round() + y_zero:to(torch.float64), y_zero.dtype)
 end
 

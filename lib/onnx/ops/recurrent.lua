@@ -184,7 +184,7 @@ function ops.GRU(node, x, W, R, B, lengths, h0)
   return layer(node, gru, x, W, R, B, lengths, { h0 })
 end
 
--- rounded: what is done to x and to h before they are multiplied; nil: nothing.
+-- rounded(x), rounded(h, true): what is done to them before they are multiplied; nil: nothing.
 local function long_short(node, rounded, x, W, R, B, lengths, h0, c0, P)
   local is_own = not P and not rounded and node.attributes.input_forget ~= 1 and is_usual(node, { 'sigmoid', 'tanh', 'tanh' })
   local lstm = { n_states = 2, own = is_own and 'lstm', rounded = rounded, order = { 1, 3, 4, 2 }, prepare = function(_, d, w)
@@ -193,7 +193,7 @@ local function long_short(node, rounded, x, W, R, B, lengths, h0, c0, P)
     local peep = P and P:select(1, d)
     local function look(i, c) return peep:narrow(1, (i - 1) * n + 1, n) * c end
     return function(x_t, h, c)
-      local all = x_t + torch.linear(rounded and rounded(h) or h, w.recurrent, w.bias_h)
+      local all = x_t + torch.linear(rounded and rounded(h, true) or h, w.recurrent, w.bias_h)
       local i, o, forget, cell = all:narrow(2, 1, n), all:narrow(2, n + 1, n), all:narrow(2, 2 * n + 1, n), all:narrow(2, 3 * n + 1, n)
       if peep then i, forget = i + look(1, c), forget + look(3, c) end
       i = f(w.clipped(i))
@@ -210,9 +210,12 @@ function ops.LSTM(node, ...) return long_short(node, nil, ...) end
 
 -- ---- of integers ----------------------------------------------------------------------------------------------------------
 
--- What the integers of DynamicQuantizeLinear stand for: 256 values from the least to the largest, one of which is 0.
-local function rounded_dynamically(x)
-  local low, high = torch.clamp(x:min(), { max = 0 }), torch.clamp(x:max(), { min = 0 })
+-- What the integers of DynamicQuantizeLinear stand for: 256 values from the least to the largest, one of which is 0. A state is rounded by rows, so that no
+-- sequence depends on the others of its batch (onnxruntime takes as many rows together as one of its threads has).
+local function rounded_dynamically(x, by_rows)
+  local least, most = x:min(), x:max()
+  if by_rows then least, most = x:amin(-1, true), x:amax(-1, true) end
+  local low, high = torch.clamp(least, { max = 0 }), torch.clamp(most, { min = 0 })
   local scale = (high - low) / 255
   local zero = (-low / scale):round():clamp(0, 255)
   return torch.where(scale:eq(0), x, (((x / scale):round() + zero):clamp(0, 255) - zero) * scale)

@@ -24,6 +24,7 @@ ChainedScheduler
     --> 0.025
 ]=]
 
+local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
@@ -63,7 +64,7 @@ function SequentialLR:init(optimizer, ...)
       #a.milestones)
   end
   self.optimizer, self.schedulers, self.milestones, self.last_epoch = optimizer, a.schedulers, a.milestones, a.last_epoch + 1
-  for _, group in ipairs(optimizer.param_groups) do group.lr = group.initial_lr end
+  for _, group in ipairs(optimizer.param_groups) do Optimizer.set_rate(group, group.initial_lr) end
   undo(self)
   local first = self:present()
   first:initial_step()

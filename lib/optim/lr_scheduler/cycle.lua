@@ -23,6 +23,7 @@ CyclicLR
     --> 1.0
 ]=]
 
+local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 local NEEDED = Scheduler.NEEDED
@@ -157,7 +158,7 @@ function CyclicLR:init(optimizer, ...)
       last_epoch = -1 }, ...)
   Scheduler.check_optimizer(optimizer)
   local base = Scheduler.per_group(optimizer, 'base_lr', a.base_lr)
-  for i, group in ipairs(a.last_epoch == -1 and optimizer.param_groups or {}) do group.lr = base[i] end
+  for i, group in ipairs(a.last_epoch == -1 and optimizer.param_groups or {}) do Optimizer.set_rate(group, base[i]) end
   self.max_lrs = Scheduler.per_group(optimizer, 'max_lr', a.max_lr)
   self.total_size = a.step_size_up + (a.step_size_down or a.step_size_up)
   self.step_ratio = a.step_size_up / self.total_size

@@ -11,6 +11,7 @@ ReduceLROnPlateau
 ]=]
 
 local torch = require 'torch'
+local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
@@ -45,8 +46,9 @@ end
 
 function Plateau:reduce()
   for i, group in ipairs(self.optimizer.param_groups) do
-    local lower = math.max(group.lr * self.factor, self.min_lrs[i])
-    if group.lr - lower > self.eps then group.lr = lower end
+    local rate = Optimizer.rate(group)
+    local lower = math.max(rate * self.factor, self.min_lrs[i])
+    if rate - lower > self.eps then Optimizer.set_rate(group, lower) end
   end
 end
 

@@ -20,6 +20,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local Optimizer = require 'torch.optim.optimizer'
 
 local Scheduler = class.Object:extend('LRScheduler')
 
@@ -57,7 +58,6 @@ function Scheduler.per_group(optimizer, name, value)
 end
 
 function Scheduler.check_optimizer(optimizer)
-  local Optimizer = require 'torch.optim.optimizer'
   if not Optimizer:is_instance(optimizer) then fail('%s is not an Optimizer', torch.type(optimizer)) end
 end
 
@@ -67,7 +67,7 @@ function Scheduler:start(optimizer, last_epoch)
   self.optimizer, self.base_lrs = optimizer, {}
   for i, group in ipairs(optimizer.param_groups) do
     if last_epoch == -1 then
-      group.initial_lr = group.initial_lr or group.lr
+      group.initial_lr = group.initial_lr or Optimizer.rate(group)
     elseif not group.initial_lr then
       fail("param 'initial_lr' is not specified in param_groups[%d] when resuming an optimizer", i)
     end
@@ -86,7 +86,7 @@ end
 -- The present rates, changed by f(rate, i).
 function Scheduler:each_rate(f)
   local rates = {}
-  for i, group in ipairs(self.optimizer.param_groups) do rates[i] = f(group.lr, i) end
+  for i, group in ipairs(self.optimizer.param_groups) do rates[i] = f(Optimizer.rate(group), i) end
   return rates
 end
 
@@ -117,7 +117,7 @@ end
 function Scheduler:set_rates(rates)
   for i, group in ipairs(self.optimizer.param_groups) do
     kinds.check('set_rates', ('rates[%d]'):format(i), rates[i], 'number|Tensor')
-    group.lr = rates[i]
+    Optimizer.set_rate(group, rates[i])
   end
   self._last_lr = self:present_rates()
 end

@@ -1,4 +1,4 @@
--- datasets.lua - data sets made of others: IterableDataset, Subset, ConcatDataset, ChainDataset, random_split.
+-- datasets.lua - data sets made of others: IterableDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split.
 --
 -- A data set of positions has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
 -- iterator function.
@@ -12,9 +12,14 @@ local options_of = require 'torch.support.options'
 
 local M = {}
 
+-- A method of a data set that is an object; tables and tensors, which are data sets too, have none.
+local function method(dataset, name)
+  return type(dataset) == 'userdata' and not torch.is_tensor(dataset) and dataset[name] or nil
+end
+
 --- All values that a data set has at a position; a subscript would give only the first.
 function M.item(dataset, position)
-  if type(dataset) == 'userdata' and dataset.__getitem then return dataset:__getitem(position) end
+  if method(dataset, '__getitem') then return dataset:__getitem(position) end
   return dataset[position]
 end
 
@@ -92,10 +97,38 @@ function M.ConcatDataset:__getitem(position)
   return M.item(self.datasets[low], position - (sizes[low - 1] or 0))
 end
 
+M.StackDataset = Dataset:extend('StackDataset')
+--- Data sets of one length side by side: a sample of StackDataset(a, b) is one of each, of StackDataset{x = a, y = b} a table of these.
+function M.StackDataset:init(first, ...)
+  local named = type(first) == 'table' and #first == 0
+  self.datasets = named and first or { first, ... }
+  if next(self.datasets) == nil then fail 'At least one dataset should be passed' end
+  for name, dataset in pairs(self.datasets) do
+    if named and type(name) ~= 'string' then fail 'StackDataset(): data sets are given one after the other, or by name in one table' end
+    self.length = self.length or #dataset
+    if #dataset ~= self.length then fail 'Size mismatch between datasets' end
+  end
+  self.named = named
+end
+function M.StackDataset:__len() return self.length end
+-- What one of the data sets has at a position; several values as a table.
+local function stacked(dataset, position)
+  local values = table.pack(M.item(dataset, position))
+  return values.n > 1 and { table.unpack(values, 1, values.n) } or values[1]
+end
+function M.StackDataset:__getitem(position)
+  if position < 0 then position = #self + 1 + position end
+  if position < 1 or position > #self then fail('position %d is not in a StackDataset of %d samples', position, #self) end
+  local sample = {}
+  for name, dataset in pairs(self.datasets) do sample[name] = stacked(dataset, position) end
+  if self.named then return sample end
+  return table.unpack(sample, 1, #self.datasets)
+end
+
 --- Whether a whole batch can be had at once.
 function M.gets_batches(dataset)
-  if type(dataset) ~= 'userdata' or not dataset.__getitems then return false end
-  return not dataset.__gets_batches or dataset:__gets_batches()
+  if not method(dataset, '__getitems') then return false end
+  return not method(dataset, '__gets_batches') or dataset:__gets_batches()
 end
 
 local function is_fraction(lengths)

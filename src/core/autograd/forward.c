@@ -177,7 +177,7 @@ lt_status lt_dual_before(lt_tensor *self, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_dual_replace(lt_tensor *self, lt_tensor *result)
+lt_status lt_replace_with(lt_tensor *self, lt_tensor *result)
 {
     char own[256], made[256];
     bool same = self->ndim == result->ndim;

@@ -61,7 +61,7 @@ lt_status lt_dual_transpose(lt_dual *d, const char *op, bool conjugates, lt_tens
 /* In place: self as it is, for an op that saves it; a copy where a history is recorded. Then self gets what the op made of it, with its
  * tangents. */
 lt_status lt_dual_before(lt_tensor *self, lt_tensor **out);
-lt_status lt_dual_replace(lt_tensor *self, lt_tensor *result);
+lt_status lt_replace_with(lt_tensor *self, lt_tensor *result);
 
 /* "Trying to use forward AD with ... that does not support it". */
 lt_status lt_refuse_dual(const char *op);

@@ -35,6 +35,7 @@ struct lt_window {
     lt_pending *first, *last;
     int n, depth;
     int64_t least;
+    bool within; /* an op: no garbage of an interpreter holds values */
 };
 
 /* The pending value that is to fill the storage; NULL: none. */

@@ -26,7 +26,7 @@ static lt_status compute(lt_window *w, const lt_reduced *reduced, const char *re
     const lt_context_outer outer = lt_context_visit(w->context);
     lt_status status = lt_evaluate(w, reduced, &done);
     lt_context_return(outer);
-    if (status == LT_OK && done.ops > 0) {
+    if (status == LT_OK && done.ops > 0 && !w->within) {
         note.ops = done.ops, note.steps = done.steps, note.passes = done.passes,
         note.written = done.written;
         note.elements = done.elements;
@@ -42,7 +42,7 @@ static lt_status compute(lt_window *w, const lt_reduced *reduced, const char *re
 static lt_status compute_held(lt_window *w, const char *reason)
 {
     if (w->first == NULL) return LT_OK;
-    if (lt_here.guest.class != NULL && lt_here.guest.class->tidy != NULL)
+    if (!w->within && lt_here.guest.class != NULL && lt_here.guest.class->tidy != NULL)
         lt_here.guest.class->tidy(lt_here.guest.ctx);
     for (lt_pending *p = w->first; p != NULL; p = p->after) p->wanted = lt_is_held(p->storage);
     return compute(w, NULL, reason);
@@ -102,7 +102,7 @@ int64_t lt_window_least(void) { return lt_here.window != NULL ? lt_here.window->
 
 /* ---- open and close ------------------------------------------------------------------------------------------ */
 
-lt_status lt_window_open(int64_t least)
+static lt_status open_window(int64_t least, bool within)
 {
     lt_window *w = lt_here.open_window;
     if (w != NULL) {
@@ -115,11 +115,16 @@ lt_status lt_window_open(int64_t least)
     lt_context_hold(w->context);
     w->least = least;
     w->depth = 1;
-    told.all = 0;
+    w->within = within;
+    if (!within) told.all = 0;
     lt_here.window = lt_here.open_window = w;
     atomic_fetch_add_explicit(&lt_open_windows, 1, memory_order_relaxed);
     return LT_OK;
 }
+
+lt_status lt_window_open(int64_t least) { return open_window(least, false); }
+
+lt_status lt_window_open_within(int64_t least) { return open_window(least, true); }
 
 lt_status lt_window_finish(void)
 {

@@ -28,6 +28,8 @@ static inline bool lt_any_window(void)
 
 /* Records from now on what has at least so many elements. Within a window: that one goes on. */
 lt_status lt_window_open(int64_t least);
+/* The same, of values that no interpreter gets to see before it is closed. */
+lt_status lt_window_open_within(int64_t least);
 /* What is still held is computed now, where the next close is the last: a caller who knows that nobody else holds anything asks before. */
 lt_status lt_window_finish(void);
 /* What is still held is computed. LT_ERR_MEMORY, LT_ERR_INTERRUPTED: it was not, and whoever reads it is told so. The window is closed

@@ -19,8 +19,6 @@
 #define ROUTINES(X)                                                                                                     \
     X(getrf, "sgetrf_", "dgetrf_", "cgetrf_", "zgetrf_",                                                               \
       (const int *m, const int *n, void *a, const int *lda, int *pivots, int *info))                                   \
-    X(getri, "sgetri_", "dgetri_", "cgetri_", "zgetri_",                                                               \
-      (const int *n, void *a, const int *lda, const int *pivots, void *work, const int *lwork, int *info))             \
     X(getrs, "sgetrs_", "dgetrs_", "cgetrs_", "zgetrs_",                                                               \
       (const char *trans, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,    \
        const int *ldb, int *info))                                                                                     \
@@ -297,21 +295,6 @@ static void give(room *r)
     else                                                                                           \
         call;                                                                                      \
     give(&r);
-
-static void lu_inverse(void *context)
-{
-    call *c = context;
-    int n = c->n, lda = at_least_1(n);
-    IN_ROOM(1, 0, of(c->dtype)->getri(&n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
-}
-
-int lt_lapack_lu_inverse(lt_dtype dtype, int n, void *a, const int *pivots)
-{
-    call c = {.dtype = dtype, .n = n, .a = a, .vector = (void *)pivots};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
-                                     ARRAY(vector, n * (int64_t)sizeof *pivots, true, false)};
-    return made(lu_inverse, &c, cube(n), arrays, 2);
-}
 
 static void qr(void *context)
 {

@@ -15,8 +15,6 @@ const char *lt_lapack_config(void);
 
 /* LU factors of a (n x n) in place; pivots[n]. */
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots);
-/* The inverse in place, from what lt_lapack_lu left. */
-int lt_lapack_lu_inverse(lt_dtype dtype, int n, void *a, const int *pivots);
 /* Solves A X = b (transposed: A' X = b) in b (n x columns), from what lt_lapack_lu left. */
 int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a,
                        const int *pivots, void *b);

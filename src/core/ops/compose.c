@@ -1,28 +1,49 @@
 /* compose.c - see compose.h. */
 #include "compose.h"
+#include "batch/batch.h"
 #include "op/sum.h"
 #include "op/to.h"
+#include "compile/window.h"
+
+#define TOGETHER 65536 /* elements, which with the other operands leave the second-level cache between two steps */
 
 void lt_scope_open(lt_scope *s, bool records)
 {
     s->status = LT_OK;
     s->n = 0;
     s->records = records;
+    s->together = false;
     s->recorded_before = records ? true : lt_set_grad_enabled(false);
+}
+
+void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
+{
+    lt_scope_open(s, records);
+    if (like->device.type != LT_CPU || like->numel < TOGETHER || lt_here.open_window != NULL) return;
+    s->status = lt_window_open_within(TOGETHER);
+    s->together = s->status == LT_OK;
 }
 
 lt_status lt_scope_close(lt_scope *s)
 {
     if (!s->records) lt_set_grad_enabled(s->recorded_before);
     while (s->n > 0) lt_tensor_release(s->held[--s->n]);
+    if (s->together) {
+        const lt_status status = lt_window_close();
+        if (s->status == LT_OK) s->status = status;
+    }
     return s->status;
 }
 
 lt_status lt_scope_give(lt_scope *s, lt_tensor *result, lt_tensor **out)
 {
-    if (s->status == LT_OK) lt_tensor_retain(result);
+    const bool made = s->status == LT_OK;
+    if (made) lt_tensor_retain(result);
     lt_status status = lt_scope_close(s);
-    if (status == LT_OK) *out = result;
+    if (status == LT_OK)
+        *out = result;
+    else if (made)
+        lt_tensor_release(result);
     return status;
 }
 
@@ -62,6 +83,10 @@ lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
+    if (lt_is_batched(like)) {
+        const lt_status made = lt_batch_zeros(like, sizes, &out);
+        return lt_scope_hold(s, made, out);
+    }
     lt_status status = lt_tensor_new((lt_dtype)like->dtype, like->device, sizes->n, sizes->v, &out);
     out = lt_scope_hold(s, status, out);
     if (out != NULL) s->status = lt_fill_value(out, lt_int(0));

@@ -62,7 +62,7 @@
 /* -- leaves --------------------------------------------------------------------------------------------- */
 lt_tensor *do_number(lt_scope *s, double value); /* a wrapped number: weak in type promotion */
 lt_tensor *do_scalar(lt_scope *s, lt_scalar value);
-lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes); /* of like's dtype and device */
+lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes); /* of like's dtype and device, batched as it is, to be written into */
 lt_dims lt_dims_of(const lt_tensor *t);                                       /* its sizes */
 
 /* -- steps that no op is by itself -------------------------------------------------------------------------- */

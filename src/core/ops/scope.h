@@ -10,7 +10,7 @@
 typedef struct lt_scope {
     lt_status status;
     int n;
-    bool records, recorded_before;
+    bool records, recorded_before, together;
     lt_tensor *held[LT_SCOPE_TENSORS];
 } lt_scope;
 
@@ -18,6 +18,9 @@ typedef struct lt_scope {
  * made of other differentiable ops. */
 void lt_scope_open(lt_scope *s, bool records);
 #define LT_COMPOSITE(name) LT_COMPOSITE_##name
+/* The same, of a formula whose elementwise steps are computed together when the scope is closed (compile/window.h) if `like`, as large as they are,
+ * is so large on the host that memory is what they would wait for. */
+void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like);
 /* Releases the temporaries; the status of the formula. */
 lt_status lt_scope_close(lt_scope *s);
 /* Closes; on success *out is a new reference to result. */

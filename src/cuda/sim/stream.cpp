@@ -32,7 +32,15 @@ std::condition_variable threads_gone;
 int threads = 0;
 thread_local bool works = false; /* the calling thread runs a work */
 
-inline void pause() { __builtin_ia32_pause(); }
+/* Tells the processor that the thread waits. */
+inline void pause()
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 bool stopping() { return runtime().stopping.load(std::memory_order_relaxed); }
 

@@ -165,8 +165,8 @@ static int show_config(lua_State *L)
 {
     const int threads = LT_INSIDE(L, lt_get_num_threads());
     const char *lapack = LT_INSIDE(L, lt_lapack_config());
-    lua_pushfstring(L, "CPU: %s instructions, %d thread%s\nBLAS: %s\nGPU: %s\nline editing: %s\n", lt_loops.isa, threads,
-                    threads == 1 ? "" : "s", lapack, LT_BUILD_CUDA, LT_BUILD_READLINE);
+    lua_pushfstring(L, "CPU: %s instructions, %d thread%s\nBLAS: %s\noneDNN: %s\nGPU: %s\nline editing: %s\n", lt_loops.isa,
+                    threads, threads == 1 ? "" : "s", lapack, LT_BUILD_ONEDNN, LT_BUILD_CUDA, LT_BUILD_READLINE);
     return 1;
 }
 

@@ -7,7 +7,7 @@ local function run(arguments, before)
   return process.run(('%s %s %s'):format(before or '', process.quote(process.ltensor), arguments))
 end
 
-describe('the program', function()
+describe('the program #cpu', function()
   it('runs a script with its arguments', function()
     assert.equal('0\tnil\n', (process.lua 'print(select("#", ...), arg[1])'))
     local path = os.tmpname()
@@ -128,5 +128,23 @@ describe('the program', function()
     local _, err = run('-i', "printf 'prnt(1)\\n' |")
     assert.equal("(cell 1):1: attempt to call a nil value (global 'prnt')\n     1 | prnt(1)\n         ^~~~\n" ..
       "did you mean 'print'?\n", err)
+  end)
+
+  it('says that a line which begins with a parenthesis is a call', function()
+    local hint = 'line 2 begins with a parenthesis, so Lua reads it as a call of what ends line 1: put a ; between them'
+    local function said(code)
+      local path = os.tmpname()
+      local file = assert(io.open(path, 'w'))
+      file:write('```lua\n' .. code .. '\n```\n')
+      file:close()
+      local out = run('--cells ' .. path)
+      os.remove(path)
+      return out:find(hint, 1, true) ~= nil
+    end
+    assert.is_true(said 'x = torch.arange(3)\n(x * x):sum()')
+    assert.is_true(said 'local x = 1; y = x\n(x)')
+    assert.is_false(said '(nil)()')
+    assert.is_false(said 'x = 1;\n(x)()')
+    assert.is_false(said 'do local x = 1\nend\n(x)()')
   end)
 end)

@@ -3,6 +3,7 @@
 local torch = require 'torch'
 local record = require 'torch.onnx.export.record'
 local shape = require 'torch.onnx.export.ops.shape'
+local tensors = require 'torch.onnx.tensors'
 
 local M = {}
 
@@ -13,6 +14,37 @@ function M.embedding(g, a)
   return g:node('Gather', { g:name(a.weight), g:positions(a.indices or a.input) }, { axis = 0 })
 end
 M['nn.embedding'] = M.embedding
+
+-- Which bag each entry of a list is in, (bags, entries) of 1 and 0: it begins at the entry or before, and the next one does not.
+local function members(g, a, dtype)
+  local places = g:node('Range', { g:scalar(0, torch.int64), g:node('Size', { g:name(a.input) }), g:scalar(1, torch.int64) })
+  local starts = g:node('Unsqueeze', { g:positions(a.offsets), g:list { 1 } })
+  local started = g:node('Cast', { g:node('GreaterOrEqual', { places, starts }) }, { to = tensors.code(dtype) })
+  local next_started = g:node('Slice', { started, g:list { 1 }, g:list { math.maxinteger }, g:list { 0 } })
+  return g:node('Sub', { started, g:node('Pad', { next_started, g:list { 0, 0, 1, 0 }, g:scalar(0, dtype) }) })
+end
+
+function M.embedding_bag(g, a, call)
+  if a.max_norm then g:fail 'rows that are made shorter (max_norm)' end
+  if a.padding_idx then g:fail 'entries that are left out (padding_idx)' end
+  if a.include_last_offset then g:fail 'offsets with the end of the last bag (include_last_offset)' end
+  local dtype, mode = call.results[1].dtype, a.mode or 'mean'
+  local rows = g:node('Gather', { g:name(a.weight), g:positions(a.input) }, { axis = 0 })
+  if a.per_sample_weights then rows = g:node('Mul', { rows, g:node('Unsqueeze', { g:name(a.per_sample_weights), g:list { -1 } }) }) end
+  local reduced = ({ sum = 'ReduceSum', mean = 'ReduceMean', max = 'ReduceMax' })[mode]
+  if not a.offsets then return g:node(reduced, { rows, g:list { 1 } }, { keepdims = 0 }) end
+  local member = members(g, a, dtype)
+  if mode ~= 'max' then
+    local sums = g:node('MatMul', { member, rows })
+    if mode == 'sum' then return sums end
+    return g:node('Div', { sums, g:node('Max', { g:node('ReduceSum', { member, g:list { 1 } }, { keepdims = 1 }), g:scalar(1, dtype) }) })
+  end
+  -- A bag of nothing is 0.
+  local inside = g:node('Cast', { g:node('Unsqueeze', { member, g:list { 2 } }) }, { to = tensors.code(torch.bool) })
+  local largest = g:node('ReduceMax', { g:node('Where', { inside, rows, g:scalar(-math.huge, dtype) }), g:list { 1 } }, { keepdims = 0 })
+  return g:node('Where', { g:node('IsInf', { largest }), g:scalar(0, dtype), largest })
+end
+M['nn.embedding_bag'] = M.embedding_bag
 
 function M.index_select(g, a)
   return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })

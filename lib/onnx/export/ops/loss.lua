@@ -73,10 +73,91 @@ M['nn.margin_ranking_loss'] = function(g, a, call)
   return reduced(g, g:node('Relu', { terms }), a.reduction)
 end
 
+-- t log t, 0 where t is 0.
+local function entropy(g, target, dtype)
+  local zero = g:scalar(0, dtype)
+  return g:node('Where', { g:node('Greater', { target, zero }), g:node('Mul', { target, g:node('Log', { target }) }), zero })
+end
+
+M['nn.kl_div'] = function(g, a, call)
+  local x, target, dtype = g:name(a.input), g:name(a.target), call.results[1].dtype
+  local terms
+  if a.log_target then terms = g:node('Mul', { g:node('Exp', { target }), g:node('Sub', { target, x }) })
+  else terms = g:node('Sub', { entropy(g, target, dtype), g:node('Mul', { target, x }) }) end
+  if a.reduction ~= 'batchmean' then return reduced(g, terms, a.reduction) end
+  return g:node('Div', { reduced(g, terms, 'sum'), g:number(g:shape(a.input)[1], dtype) })
+end
+
+-- exp(x) - t x, or x - t log(x); full: Stirling's formula for log(t!) is added where t > 1.
+M['nn.poisson_nll_loss'] = function(g, a, call)
+  local x, target, dtype = g:name(a.input), g:name(a.target), call.results[1].dtype
+  local function number(value) return g:scalar(value, dtype) end
+  local rate, log = x, x
+  if a.log_input then rate = g:node('Exp', { x }) else log = g:node('Log', { g:node('Add', { x, number(a.eps) }) }) end
+  local terms = g:node('Sub', { rate, g:node('Mul', { target, log }) })
+  if a.full then
+    local rest = g:node('Mul', { g:node('Log', { g:node('Mul', { target, number(2 * math.pi) }) }), number(0.5) })
+    local stirling = g:node('Add', { g:node('Sub', { entropy(g, target, dtype), target }), rest })
+    terms = g:node('Add', { terms, g:node('Where', { g:node('Greater', { target, number(1) }), stirling, number(0) }) })
+  end
+  return reduced(g, terms, a.reduction)
+end
+
+-- (log(var) + (x - t)^2 / var) / 2
+M['nn.gaussian_nll_loss'] = function(g, a, call)
+  local dtype = call.results[1].dtype
+  local var, d = g:node('Max', { g:name(a.var, dtype), g:scalar(a.eps, dtype) }), difference(g, a)
+  local both = g:node('Add', { g:node('Log', { var }), g:node('Div', { g:node('Mul', { d, d }), var }) })
+  local terms = g:node('Mul', { both, g:scalar(0.5, dtype) })
+  if a.full then terms = g:node('Add', { terms, g:scalar(0.5 * math.log(2 * math.pi), dtype) }) end
+  return reduced(g, terms, a.reduction)
+end
+
+-- One of two values by a target of 1 and -1.
+local function by_sign(g, target, of_one, of_other, dtype)
+  return g:node('Where', { g:node('Greater', { g:cast(target, dtype), g:scalar(0, dtype) }), of_one, of_other })
+end
+
+M['nn.hinge_embedding_loss'] = function(g, a, call)
+  local x, dtype = g:name(a.input), call.results[1].dtype
+  return reduced(g, by_sign(g, a.target, x, g:node('Relu', { g:node('Sub', { g:scalar(a.margin, dtype), x }) }), dtype), a.reduction)
+end
+
+M['nn.cosine_embedding_loss'] = function(g, a, call)
+  local x, y, dtype = g:name(a.input1), g:name(a.input2), call.results[1].dtype
+  local function sum(p, q) return g:node('ReduceSum', { g:node('Mul', { p, q }), g:list { -1 } }, { keepdims = 0 }) end
+  local function size(p) return g:node('Add', { sum(p, p), g:scalar(1e-12, dtype) }) end
+  local cosine = g:node('Div', { sum(x, y), g:node('Sqrt', { g:node('Mul', { size(x), size(y) }) }) })
+  local apart = g:node('Relu', { g:node('Sub', { cosine, g:scalar(a.margin, dtype) }) })
+  return reduced(g, by_sign(g, a.target, g:node('Sub', { g:scalar(1, dtype), cosine }), apart, dtype), a.reduction)
+end
+
+M['nn.multilabel_soft_margin_loss'] = function(g, a, call)
+  local x, target, dtype = g:name(a.input), g:name(a.target), call.results[1].dtype
+  local of_one = g:node('Mul', { target, g:node('Softplus', { g:node('Neg', { x }) }) })
+  local of_zero = g:node('Mul', { g:node('Sub', { g:scalar(1, dtype), target }), g:node('Softplus', { x }) })
+  local terms = weighted(g, a, g:node('Add', { of_one, of_zero }))
+  return reduced(g, g:node('ReduceMean', { terms, g:list { -1 } }, { keepdims = 0 }), a.reduction)
+end
+
+-- Of probabilities, which stand along the dimension of the classes.
+local function of_probabilities(g, a)
+  local x, rank = g:name(a.input or a.self), #g:shape(a.input or a.self)
+  local axis = rank > 1 and 1 or 0
+  local terms = g:node('Mul', { g:node('LogSoftmax', { x }, { axis = axis }), g:name(a.target) })
+  if a.weight then
+    local wide = { -1 }
+    for d = 2, rank - axis do wide[d] = 1 end
+    terms = g:node('Mul', { terms, g:node('Reshape', { g:name(a.weight), g:list(wide) }) })
+  end
+  local losses = g:node('Neg', { g:node('ReduceSum', { terms, g:list { axis } }, { keepdims = 0 }) })
+  return reduced(g, losses, a.reduction)
+end
+
 local function classes(op)
   return function(g, a)
     if (a.label_smoothing or 0) ~= 0 then g:fail 'label_smoothing' end
-    if a.target.dtype.is_floating_point then g:fail 'targets that are probabilities' end
+    if a.target.dtype.is_floating_point then return of_probabilities(g, a) end
     local target = g:positions(a.target, true)
     local ignored = a.ignore_index > 0 and a.ignore_index - 1 or a.ignore_index
     return g:node(op, { g:name(a.input or a.self), target, a.weight and g:name(a.weight) }, { ignore_index = ignored, reduction = a.reduction })

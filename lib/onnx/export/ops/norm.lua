@@ -8,10 +8,22 @@ local function filled(g, x, n, dtype) return g:constant(torch.full({ n }, x, { d
 
 local function channels_of(g, value) return g:plain(g:shape(value)[2], 'the number of channels') end
 
--- Over the batch's own mean and variance only where nothing else is there.
+-- By the batch's own mean and variance, of each channel.
+local function by_batch(g, a, call)
+  local x, dtype, axes, wide = g:name(a.input), call.results[1].dtype, { 0 }, { channels_of(g, a.input) }
+  for d = 3, #g:shape(a.input) do axes[d - 1], wide[d - 1] = d - 1, 1 end
+  local function mean(value) return g:node('ReduceMean', { value, g:list(axes) }, { keepdims = 1 }) end
+  x = g:node('Sub', { x, mean(x) })
+  x = g:node('Div', { x, g:node('Sqrt', { g:node('Add', { mean(g:node('Mul', { x, x })), g:scalar(a.eps, dtype) }) }) })
+  if a.weight then x = g:node('Mul', { x, g:reshape(g:name(a.weight), wide) }) end
+  if a.bias then x = g:node('Add', { x, g:reshape(g:name(a.bias), wide) }) end
+  return x
+end
+
 M['nn.batch_norm'] = function(g, a, call)
   local dtype, n = call.results[1].dtype, channels_of(g, a.input)
-  if a.training or not a.running_mean then g:fail 'the statistics of the batch, which it has where it keeps none (track_running_stats)' end
+  if not a.running_mean then return by_batch(g, a, call) end
+  if a.training then g:fail 'running statistics that the call changes' end
   return g:node('BatchNormalization', { g:name(a.input), a.weight and g:name(a.weight) or filled(g, 1, n, dtype),
     a.bias and g:name(a.bias) or filled(g, 0, n, dtype), g:name(a.running_mean), g:name(a.running_var) }, { epsilon = a.eps })
 end

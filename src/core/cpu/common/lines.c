@@ -50,6 +50,13 @@ int lt_lines_type(lt_dtype dtype, lt_dtype *read)
     return *read == LT_FLOAT64 ? LT_ROWS_F64 : *read == LT_FLOAT32 ? LT_ROWS_F32 : LT_ROWS_I64;
 }
 
+int64_t lt_lines_in_row(const lt_lines *lines, int64_t first, int64_t last)
+{
+    if (lines->ndim == 0) return 1;
+    const int64_t end = first + lines->sizes[0] - first % lines->sizes[0];
+    return (end < last ? end : last) - first;
+}
+
 char *lt_line_at(const lt_lines *lines, int v, int64_t index)
 {
     char *p = lines->base[v];

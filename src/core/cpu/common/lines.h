@@ -34,6 +34,9 @@ bool lt_lines_dense(const lt_lines *lines, int n);
 /* The index of float, double or int64 among the types of reductions in which a dtype is computed; that dtype. */
 int lt_lines_type(lt_dtype dtype, lt_dtype *read);
 
+/* Of lines first, first + 1, ... before `last`: how many lie strides[v][0] from one to the next in each view. */
+int64_t lt_lines_in_row(const lt_lines *lines, int64_t first, int64_t last);
+
 /* First element of line number index in view v. */
 char *lt_line_at(const lt_lines *lines, int v, int64_t index);
 

@@ -157,6 +157,12 @@ typedef struct lt_depthwise_loops {
     void (*planes)(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w, const float *bias, float *y);
 } lt_depthwise_loops;
 
+/* to[c * to_step + r] = from[r * from_step + c], r < rows, c < columns; steps in elements. */
+typedef void (*lt_turn_loop)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t columns);
+
+/* out[i] = in[-i], i < n. */
+typedef void (*lt_reverse_loop)(void *out, const void *in, int64_t n);
+
 typedef struct lt_cpu_loops {
     const char *isa;
 #define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
@@ -176,6 +182,8 @@ typedef struct lt_cpu_loops {
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
     const lt_fft_loops *fft;           /* float, double */
+    const lt_turn_loop *turn;          /* elements of 4 bytes, of 8 */
+    const lt_reverse_loop *reverse;    /* the same */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -211,7 +219,9 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_depthwise_loops lt_depthwise_##isa[1];                                           \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
-    extern const lt_fft_loops lt_fft_##isa[2];
+    extern const lt_fft_loops lt_fft_##isa[2];                                                     \
+    extern const lt_turn_loop lt_turn_##isa[2];                                                    \
+    extern const lt_reverse_loop lt_reverse_##isa[2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -1,5 +1,5 @@
 /* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense line and
- * over lines that lie side by side stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass
+ * over lines that lie side by side, as short dense ones do once they are turned, stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass
  * through a buffer of float, a tile of neighbouring lines at a time. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -10,6 +10,8 @@
 #include "cpu/common/threads.h"
 
 #define NEAR 524288 /* bytes that a near cache keeps from one pass to the next */
+#define SHORT  32 /* elements of a dense line that is turned */
+#define TURNED 64 /* such lines at a time */
 
 /* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
 typedef struct job {
@@ -104,6 +106,28 @@ static void run_columns(const void *context, int64_t tile)
         loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size, lines->length, width);
 }
 
+/* TURNED short dense lines of each view, turned so that they lie side by side. */
+static void run_turned(const void *context, int64_t tile)
+{
+    const job *j = context;
+    const lt_lines *lines = &j->lines;
+    const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
+    const lt_turn_loop turn = lt_loops.turn[j->type == LT_FLOAT64];
+    const int64_t length = lines->length, last = (tile + 1) * TURNED < lines->count ? (tile + 1) * TURNED : lines->count;
+    _Alignas(64) char rows[TURNED * SHORT * 8], result[TURNED * SHORT * 8];
+    for (int64_t l = tile * TURNED, n; l < last; l += n) {
+        n = lt_lines_in_row(lines, l, last);
+        turn(rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / j->size, n, length);
+        if (j->backward) {
+            turn(result, TURNED, lt_line_at(lines, 2, l), lines->strides[2][0] / j->size, n, length);
+            loops->columns_backward(j->log, rows, TURNED, rows, TURNED, result, TURNED, length, n);
+        } else {
+            loops->columns(j->log, rows, TURNED, rows, TURNED, length, n);
+        }
+        turn(lt_line_at(lines, 1, l), lines->strides[1][0] / j->size, rows, TURNED, length, n);
+    }
+}
+
 static lt_status run(job *j, const lt_array *const *views, int n, int dim)
 {
     lt_lines_of(&j->lines, views, n, dim);
@@ -122,6 +146,8 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
         const int64_t tiles = (j->lines.sizes[0] + j->width - 1) / j->width;
         return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
     }
+    if (j->dense && j->lines.length <= SHORT && j->lines.ndim > 0 && j->lines.sizes[0] >= TURNED / 4)
+        return lt_cpu_share((count + TURNED - 1) / TURNED, threads, run_turned, j);
     size_t capacity = 0;
     char *buffers = NULL;
     if (!j->dense) {

@@ -32,11 +32,19 @@ static int transposed_dim(const lt_iter *it)
     }
 TRANSPOSE(8)
 TRANSPOSE(16)
-TRANSPOSE(32)
-TRANSPOSE(64)
 typedef struct { uint64_t parts[2]; } uint128_t; /* as a double complex lies */
 TRANSPOSE(128)
 #undef TRANSPOSE
+
+static void transpose_32(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m, int64_t n)
+{
+    lt_loops.turn[0](out, out_step / 4, in, in_step / 4, m, n);
+}
+
+static void transpose_64(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m, int64_t n)
+{
+    lt_loops.turn[1](out, out_step / 8, in, in_step / 8, m, n);
+}
 
 typedef void (*transpose_fn)(char *, int64_t, const char *, int64_t, int64_t, int64_t);
 
@@ -94,11 +102,26 @@ static lt_status copy_transposed(const lt_iter *it, int d)
     return lt_cpu_share(bands, lt_cpu_threads_for(it->numel), run_band, &job);
 }
 
+static void reverse_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    (void)context;
+    lt_loops.reverse[strides[0] == 8](ptrs[0], ptrs[1], n);
+}
+
+/* Whether the iterator's runs are lines that are read from their end. */
+static bool runs_backwards(const lt_iter *it)
+{
+    const int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);
+    return it->ndim > 0 && it->sizes[0] >= TILE && it->dtype[0] == it->dtype[1] && (size == 4 || size == 8) && it->strides[0][0] == size &&
+           it->strides[1][0] == -size;
+}
+
 lt_status lt_cpu_copy(const lt_iter *it)
 {
     if (it->numel == 0) return LT_OK;
     int d = transposed_dim(it);
     if (d > 0) return copy_transposed(it, d);
+    if (runs_backwards(it)) return lt_cpu_for_each(it, reverse_run, NULL);
     return lt_cpu_for_each(it, lt_loops.cast[it->dtype[0]][it->dtype[1]], NULL);
 }
 

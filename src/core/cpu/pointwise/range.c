@@ -2,29 +2,54 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
 
 #define BLOCK 1024
+#define CHUNK ((int64_t)65536) /* elements of a job */
+
+typedef struct range {
+    char *out;
+    int64_t n, size;
+    bool integers;
+    lt_scalar start, step;
+    lt_loop convert;
+} range;
+
+static void run_chunk(const void *context, int64_t job)
+{
+    const range *r = context;
+    const int64_t end = (job + 1) * CHUNK < r->n ? (job + 1) * CHUNK : r->n;
+    const uint64_t first = (uint64_t)r->start.v.i, by = (uint64_t)r->step.v.i;
+    const double start = lt_scalar_double(r->start), step = lt_scalar_double(r->step);
+    union {
+        uint64_t i[BLOCK];
+        double d[BLOCK];
+    } block;
+    for (int64_t from = job * CHUNK; from < end; from += BLOCK) {
+        const int64_t m = end - from < BLOCK ? end - from : BLOCK;
+        if (r->integers) {
+            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) block.i[j] =
+                first + (uint64_t)(from + j) * by;
+        } else {
+            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) block.d[j] =
+                start + ((double)from + (double)(int)j) * step;
+        }
+        r->convert((char *[]){r->out + from * r->size, (char *)&block}, (int64_t[]){r->size, 8}, m,
+                   NULL);
+    }
+}
 
 /* Values are computed in int64 when start and step are integers, in double otherwise, so that no error
  * accumulates, and converted block by block. */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step)
 {
-    int64_t n = 1, size = (int64_t)lt_dtype_size(out->dtype);
-    for (int d = 0; d < out->ndim; d++) n *= out->sizes[d];
-    bool integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
-    lt_loop convert = lt_loops.cast[out->dtype][integers ? LT_INT64 : LT_FLOAT64];
-    union {
-        int64_t i[BLOCK];
-        double d[BLOCK];
-    } block;
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        int64_t m = n - from < BLOCK ? n - from : BLOCK;
-        for (int64_t j = 0; j < m; j++)
-            if (integers)
-                block.i[j] = (int64_t)((uint64_t)start.v.i + (uint64_t)(from + j) * (uint64_t)step.v.i);
-            else
-                block.d[j] = lt_scalar_double(start) + (double)(from + j) * lt_scalar_double(step);
-        convert((char *[]){(char *)out->data + from * size, (char *)&block}, (int64_t[]){size, 8}, m, NULL);
-    }
-    return LT_OK;
+    range r = {.out = out->data,
+               .n = 1,
+               .size = (int64_t)lt_dtype_size(out->dtype),
+               .start = start,
+               .step = step};
+    for (int d = 0; d < out->ndim; d++) r.n *= out->sizes[d];
+    r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
+    r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];
+    return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(r.n), run_chunk, &r);
 }

@@ -1,6 +1,6 @@
-/* dnnl.c - convolutions of float and bfloat16 by oneDNN, version 2, whose library is loaded when the first one is asked for: at the
- * start it would cost more than everything else together. Without it (or without its header at build time) nothing
- * is done here.
+/* dnnl.c - convolutions of float and bfloat16 by oneDNN, whose library is loaded when the first one is asked for: at the
+ * start it would cost more than everything else together. Without it (or where it was not there at build time) nothing
+ * is done here. Its version is the one that was there at build time: dnnl_versions.h.
  *
  * The library makes code for each shape and says in which layout it wants the operands; that, and the primitives that
  * bring them into it, are kept by shape. What they need of memory comes from the block cache, call by call. One call
@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "build_config.h" /* generated */
 #include "libraries/library.h"
 #include "mem.h"
 
@@ -21,42 +22,11 @@
 #endif
 #endif
 
-#if defined(DNNL_VERSION_MAJOR) && DNNL_VERSION_MAJOR == 2
+#if defined(DNNL_VERSION_MAJOR) && (DNNL_VERSION_MAJOR == 2 || DNNL_VERSION_MAJOR == 3)
 
-/* ---- the library ------------------------------------------------------------------------------------------------ */
+#include "dnnl_versions.h"
 
-#define FUNCTIONS(X)                                                                               \
-    X(engine_create) X(stream_create) X(memory_desc_init_by_tag) X(memory_desc_equal)              \
-    X(memory_desc_get_size) X(dilated_convolution_forward_desc_init)                               \
-    X(dilated_convolution_backward_data_desc_init) X(dilated_convolution_backward_weights_desc_init) \
-    X(primitive_attr_create) X(primitive_attr_destroy) X(primitive_attr_set_scratchpad_mode)       \
-    X(primitive_desc_create) X(primitive_desc_destroy) X(primitive_desc_query_md) X(primitive_create) \
-    X(primitive_destroy) X(primitive_execute) X(reorder_primitive_desc_create) X(memory_create)    \
-    X(memory_set_data_handle) X(memory_destroy)
-
-static struct {
-#define X(name) __typeof__(&dnnl_##name) name;
-    FUNCTIONS(X)
-#undef X
-    dnnl_engine_t engine;
-    dnnl_stream_t stream;
-    bool ready;
-} lib;
-
-static void load(const lt_library *self)
-{
-    (void)self;
-    void *library = dlopen("libdnnl.so.2", RTLD_LAZY | RTLD_LOCAL);
-    bool complete = library != NULL;
-    if (library == NULL) return;
-#define X(name) complete = complete && (*(void **)&lib.name = dlsym(library, "dnnl_" #name)) != NULL;
-    FUNCTIONS(X)
-#undef X
-    lib.ready = complete && lib.engine_create(&lib.engine, dnnl_cpu, 0) == dnnl_success &&
-                lib.stream_create(&lib.stream, lib.engine, dnnl_stream_default_flags) == dnnl_success;
-}
-
-static lt_library dnnl = LT_LIBRARY("libdnnl.so.2", load);
+static lt_library dnnl = LT_LIBRARY(LT_BUILD_ONEDNN, load);
 
 bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; }
 
@@ -155,85 +125,90 @@ static dnnl_format_tag_t plain_tag(int ndim)
     return tags[ndim];
 }
 
-static bool describe(dnnl_memory_desc_t *md, const key *k, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static bool describe(layout *made, const key *k, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
 {
-    return lib.memory_desc_init_by_tag(md, ndim, dims, k->dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16, tag) == dnnl_success;
+    return layout_make(made, ndim, dims, k->dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16, tag);
 }
 
 /* The descriptor of the primitive, any layout allowed; NULL: there is none. */
 static dnnl_primitive_desc_t choose(const key *k, const shape *s)
 {
-    dnnl_memory_desc_t x, w, y, bias;
-    dnnl_convolution_desc_t forward, back;
+    layout layouts[ARRAYS + 1] = {0};
+    const convolution c = {&layouts[X_ARRAY], &layouts[W_ARRAY], k->bias ? &layouts[ARRAYS] : NULL, &layouts[Y_ARRAY],
+                           s->strides, s->dilates, s->low, s->high};
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_primitive_attr_t attributes = NULL;
-    if (!describe(&x, k, s->ndim, s->x, dnnl_format_tag_any) || !describe(&w, k, s->w_ndim, s->w, dnnl_format_tag_any) ||
-        !describe(&y, k, s->ndim, s->y, dnnl_format_tag_any) || !describe(&bias, k, 1, s->bias, dnnl_a) ||
-        lib.primitive_attr_create(&attributes) != dnnl_success)
-        return NULL;
-    lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
-    if (lib.dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, dnnl_convolution_direct, &x, &w,
-                                                  k->bias ? &bias : NULL, &y, s->strides, s->dilates, s->low,
-                                                  s->high) != dnnl_success ||
-        lib.primitive_desc_create(&hint, &forward, attributes, lib.engine, NULL) != dnnl_success)
-        hint = NULL;
-    if (hint == NULL || k->part == LT_CONV_Y) {
-        chosen = hint;
-        hint = NULL;
-    } else {
-        dnnl_status_t made =
-            k->part == LT_CONV_X
-                ? lib.dilated_convolution_backward_data_desc_init(&back, dnnl_convolution_direct, &x, &w, &y, s->strides,
-                                                                  s->dilates, s->low, s->high)
-                : lib.dilated_convolution_backward_weights_desc_init(&back, dnnl_convolution_direct, &x, &w, NULL, &y,
-                                                                     s->strides, s->dilates, s->low, s->high);
-        if (made != dnnl_success || lib.primitive_desc_create(&chosen, &back, attributes, lib.engine, hint) != dnnl_success)
-            chosen = NULL;
+    if (describe(&layouts[X_ARRAY], k, s->ndim, s->x, dnnl_format_tag_any) &&
+        describe(&layouts[W_ARRAY], k, s->w_ndim, s->w, dnnl_format_tag_any) &&
+        describe(&layouts[Y_ARRAY], k, s->ndim, s->y, dnnl_format_tag_any) &&
+        describe(&layouts[ARRAYS], k, 1, s->bias, dnnl_a) && lib.primitive_attr_create(&attributes) == dnnl_success) {
+        lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
+        hint = forward_desc(&c, attributes);
+        if (k->part == LT_CONV_Y) {
+            chosen = hint;
+            hint = NULL;
+        } else if (hint != NULL) {
+            chosen = k->part == LT_CONV_X ? backward_data_desc(&c, hint, attributes) : backward_weights_desc(&c, hint, attributes);
+        }
     }
     if (hint != NULL) lib.primitive_desc_destroy(hint);
-    lib.primitive_attr_destroy(attributes);
+    if (attributes != NULL) lib.primitive_attr_destroy(attributes);
+    for (int i = 0; i <= ARRAYS; i++) layout_free(&layouts[i]);
     return chosen;
 }
 
 /* How an array gets from the tensor's layout to the wanted one, or back. */
-static bool connect(operand *o, const key *k, int ndim, const dnnl_dims_t dims, const dnnl_memory_desc_t *wanted, bool back)
+static bool connect(operand *o, const key *k, int ndim, const dnnl_dims_t dims, known_layout wanted, bool back)
 {
-    dnnl_memory_desc_t plain;
+    layout made = {0};
     dnnl_primitive_desc_t reorder = NULL;
-    if (!describe(&plain, k, ndim, dims, plain_tag(ndim)) ||
-        lib.memory_create(&o->plain, &plain, lib.engine, DNNL_MEMORY_NONE) != dnnl_success)
-        return false;
-    if (lib.memory_desc_equal(&plain, wanted)) return true;
+    bool connected = false;
+    if (!describe(&made, k, ndim, dims, plain_tag(ndim))) return false;
+    const known_layout plain = layout_known(&made);
+    if (lib.memory_create(&o->plain, plain, lib.engine, DNNL_MEMORY_NONE) != dnnl_success) goto done;
+    if (lib.memory_desc_equal(plain, wanted)) {
+        connected = true;
+        goto done;
+    }
     o->bytes = aligned(lib.memory_desc_get_size(wanted));
     if (lib.memory_create(&o->wanted, wanted, lib.engine, DNNL_MEMORY_NONE) != dnnl_success ||
-        lib.reorder_primitive_desc_create(&reorder, back ? wanted : &plain, lib.engine, back ? &plain : wanted, lib.engine,
+        lib.reorder_primitive_desc_create(&reorder, back ? wanted : plain, lib.engine, back ? plain : wanted, lib.engine,
                                           NULL) != dnnl_success)
-        return false;
-    bool made = lib.primitive_create(&o->reorder, reorder) == dnnl_success;
+        goto done;
+    connected = lib.primitive_create(&o->reorder, reorder) == dnnl_success;
     lib.primitive_desc_destroy(reorder);
+done:
+    layout_free(&made);
+    return connected;
+}
+
+static bool connect_bias(plan *p, const shape *s)
+{
+    layout bias = {0};
+    bool made = describe(&bias, &p->key, 1, s->bias, dnnl_a) &&
+                lib.memory_create(&p->bias, layout_known(&bias), lib.engine, DNNL_MEMORY_NONE) == dnnl_success;
+    layout_free(&bias);
     return made;
 }
 
 static bool plan_fill(plan *p, const lt_conv *c)
 {
     shape s;
-    dnnl_memory_desc_t bias;
     if (!shape_of(c, &s)) return false;
     dnnl_primitive_desc_t pd = choose(&p->key, &s);
     if (pd == NULL) return false;
     const int64_t part = p->key.part;
-    const dnnl_memory_desc_t *x = lib.primitive_desc_query_md(pd, part == LT_CONV_X ? dnnl_query_diff_src_md : dnnl_query_src_md, 0);
-    const dnnl_memory_desc_t *w =
+    const known_layout x = lib.primitive_desc_query_md(pd, part == LT_CONV_X ? dnnl_query_diff_src_md : dnnl_query_src_md, 0);
+    const known_layout w =
         lib.primitive_desc_query_md(pd, part == LT_CONV_W ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
-    const dnnl_memory_desc_t *y = lib.primitive_desc_query_md(pd, part == LT_CONV_Y ? dnnl_query_dst_md : dnnl_query_diff_dst_md, 0);
-    const dnnl_memory_desc_t *scratchpad = lib.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    const known_layout y = lib.primitive_desc_query_md(pd, part == LT_CONV_Y ? dnnl_query_dst_md : dnnl_query_diff_dst_md, 0);
+    const known_layout scratchpad = lib.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     p->scratchpad_bytes = aligned(lib.memory_desc_get_size(scratchpad));
     bool made = connect(&p->operands[X_ARRAY], &p->key, s.ndim, s.x, x, part == LT_CONV_X) &&
                 connect(&p->operands[W_ARRAY], &p->key, s.w_ndim, s.w, w, part == LT_CONV_W) &&
                 connect(&p->operands[Y_ARRAY], &p->key, s.ndim, s.y, y, part == LT_CONV_Y) &&
                 lib.memory_create(&p->scratchpad, scratchpad, lib.engine, DNNL_MEMORY_NONE) == dnnl_success &&
-                (!p->key.bias || (describe(&bias, &p->key, 1, s.bias, dnnl_a) &&
-                                  lib.memory_create(&p->bias, &bias, lib.engine, DNNL_MEMORY_NONE) == dnnl_success)) &&
+                (!p->key.bias || connect_bias(p, &s)) &&
                 lib.primitive_create(&p->primitive, pd) == dnnl_success;
     lib.primitive_desc_destroy(pd);
     if (!made && p->primitive != NULL) {

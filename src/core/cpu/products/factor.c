@@ -24,6 +24,19 @@ static char *complex_at(const lt_factor *f, void *array, int64_t i, int64_t stri
     return array != NULL ? real_at(f, array, i, 2 * stride) : NULL;
 }
 
+static void set_identity(const lt_factor *f, char *b)
+{
+    const size_t size = lt_dtype_size(f->dtype);
+    memset(b, 0, (size_t)f->n * (size_t)f->n * size);
+    for (size_t j = 0; j < (size_t)f->n; j++) {
+        char *entry = b + j * ((size_t)f->n + 1) * size;
+        if (lt_real_of(f->dtype) == LT_FLOAT32)
+            *(float *)entry = 1;
+        else
+            *(double *)entry = 1;
+    }
+}
+
 /* What LAPACK says of matrix i. */
 static int one(const lt_factor *f, int64_t i, int *rank)
 {
@@ -36,11 +49,9 @@ static int one(const lt_factor *f, int64_t i, int *rank)
     case LT_FACTOR_SOLVE:
         return lt_lapack_lu_solve(dtype, f->transposed, f->n, f->columns, a, pivots,
                                   at(f, f->b, i, n * columns));
-    case LT_FACTOR_INVERSE: {
-        const int info = lt_lapack_lu_inverse(dtype, f->n, a, pivots);
-        memcpy(at(f, f->b, i, n * n), a, (size_t)(n * n) * lt_dtype_size(dtype));
-        return info;
-    }
+    case LT_FACTOR_INVERSE:
+        set_identity(f, at(f, f->b, i, n * n));
+        return lt_lapack_lu_solve(dtype, false, f->n, f->n, a, pivots, at(f, f->b, i, n * n));
     case LT_FACTOR_CHOLESKY: return lt_lapack_cholesky(dtype, f->upper, f->n, a);
     case LT_FACTOR_TRIANGULAR:
         return lt_lapack_triangular(dtype, f->upper, f->transposed, f->unit, f->n, f->columns, a,

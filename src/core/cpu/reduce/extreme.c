@@ -1,6 +1,8 @@
 /* extreme.c - along a dimension: the largest or smallest element with its position. Of a dense line the extreme of
  * each block is taken first; where it lies is looked for once, in the best block. Lines that lie side by side are
- * compared row by row. Others are brought block by block into float, double or int64 (exactly). */
+ * compared row by row, and so are short dense ones, which are turned first. Others are brought block by block into float, double or int64 (exactly). */
+#include <string.h>
+
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
@@ -12,6 +14,8 @@
 #define BLOCK 1024  /* elements of a line of which the extreme is taken before it is compared */
 #define COLUMNS 512 /* lines side by side at a time */
 #define CHUNK ((int64_t)131072)
+#define SHORT  128 /* elements of a dense line that is turned */
+#define TURNED 32  /* such lines at a time */
 
 /* What a line, or a part of it, has come to. */
 typedef struct best {
@@ -83,6 +87,38 @@ static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int6
     }
 }
 
+/* value and place, of n neighbouring lines, to where they belong. */
+static void store_row(const extreme_job *j, int64_t first, int64_t n, char *value, char *place)
+{
+    const lt_lines *lines = &j->lines;
+    const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
+    if (j->values)
+        lt_loops.cast[lines->dtype[1]][j->read]((char *[]){lt_line_at(lines, 1, first), value},
+                                                (int64_t[]){lines->strides[1][0], (int64_t)lt_dtype_size(j->read)}, n, NULL);
+    if (j->indices)
+        lt_loops.cast[LT_INT64][place_dtype]((char *[]){lt_line_at(lines, 2, first), place},
+                                             (int64_t[]){lines->strides[2][0], (int64_t)lt_dtype_size(place_dtype)}, n,
+                                             NULL);
+}
+
+/* Short dense lines, turned so that they lie side by side. */
+static void run_turned(const void *context, int64_t job)
+{
+    const extreme_job *j = context;
+    const lt_lines *lines = &j->lines;
+    const int64_t end = (job + 1) * j->batch, last = end < lines->count ? end : lines->count;
+    const int64_t size = (int64_t)lt_dtype_size(j->read), length = lines->length;
+    _Alignas(64) char rows[TURNED * SHORT * 8], value[TURNED * 8], place[TURNED * 8];
+    for (int64_t l = job * j->batch, n; l < last; l += n) {
+        n = lt_lines_in_row(lines, l, l + TURNED < last ? l + TURNED : last);
+        lt_loops.turn[size == 8](rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / size, n, length);
+        memcpy(value, rows, (size_t)(n * size));
+        memset(place, 0, sizeof place);
+        j->loops->across(j->maximum, false, value, place, rows + TURNED * size, TURNED * size, length - 1, n, 1);
+        store_row(j, l, n, value, place);
+    }
+}
+
 static void run_lines(const void *context, int64_t job)
 {
     const extreme_job *j = context;
@@ -126,7 +162,6 @@ static void run_columns(const void *context, int64_t job)
     const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
     const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
     const int64_t n = across - column < COLUMNS ? across - column : COLUMNS, size = (int64_t)lt_dtype_size(j->read);
-    const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
     _Alignas(64) char row[COLUMNS * 8], value[COLUMNS * 8], place[COLUMNS * 8] = {0};
     const lt_loop load = lt_loops.cast[j->read][lines->dtype[0]];
     const int64_t load_strides[] = {size, lines->strides[0][0]};
@@ -143,13 +178,7 @@ static void run_columns(const void *context, int64_t job)
             j->loops->across(j->maximum, false, value, place, row, 0, 1, n, i);
         }
     }
-    if (j->values)
-        lt_loops.cast[lines->dtype[1]][j->read]((char *[]){lt_line_at(lines, 1, first), value},
-                                                (int64_t[]){lines->strides[1][0], size}, n, NULL);
-    if (j->indices)
-        lt_loops.cast[LT_INT64][place_dtype]((char *[]){lt_line_at(lines, 2, first), place},
-                                             (int64_t[]){lines->strides[2][0], (int64_t)lt_dtype_size(place_dtype)}, n,
-                                             NULL);
+    store_row(j, first, n, value, place);
 }
 
 lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
@@ -168,5 +197,6 @@ lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *i
     }
     if (length >= 2 * CHUNK) return run_long_lines(&j, threads);
     j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (length + 1) / (4 * LT_LINES_TILE));
-    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, run_lines, &j);
+    const bool turned = j.dense && length <= SHORT && length > 0 && j.lines.ndim > 0 && j.lines.sizes[0] >= TURNED / 2;
+    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, turned ? run_turned : run_lines, &j);
 }

@@ -6,6 +6,7 @@
 #include "ops/pointwise.h"
 #include "ops/steps.h"
 #include "op/_glu_backward.h"
+#include "op/_halves_sum.h"
 #include "op/_prelu_kernel.h"
 #include "op/exponential_.h"
 #include "op/glu.h"
@@ -166,6 +167,16 @@ lt_status lt__glu_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t
     lt_tensor *rest = do_sub(&s, do_number(&s, 1), gate);
     lt_tensor *second = do_mul(&s, do_mul(&s, first, value), rest);
     return lt_scope_give(&s, do_cat(&s, (lt_tensor *[]){first, second}, 2, d), out);
+}
+
+lt_status lt__halves_sum_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
+{
+    lt_scope s;
+    int d;
+    int64_t half;
+    LT_TRY(glu_half(self, dim, &d, &half));
+    lt_scope_open(&s, LT_COMPOSITE(_halves_sum));
+    return lt_scope_give(&s, do_add(&s, do_part(&s, self, d, 0, half), do_part(&s, self, d, half, 2 * half)), out);
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "ops/steps.h"
 #include "op/_attention.h"
 #include "op/_attention_backward.h"
+#include "op/_attention_tangent.h"
 #include "op/amax.h"
 #include "op/dropout.h"
 #include "op/random_.h"
@@ -254,6 +255,27 @@ lt_status lt__attention_backward_impl(lt_tensor *grad_output, lt_tensor *query, 
     *out_grad_key = outs[1];
     *out_grad_value = outs[2];
     return LT_OK;
+}
+
+/* With p as above and c the tangent of the scores: p kept value_t + (c - sum of c p) p kept value. */
+lt_status lt__attention_tangent_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value, lt_tensor *attn_mask, lt_tensor *seed,
+                                     double dropout_p, bool is_causal, double scale, lt_tensor *query_t, lt_tensor *key_t,
+                                     lt_tensor *value_t, lt_tensor **out)
+{
+    const rule r = {attn_mask, seed, is_causal, scale, dropout_p};
+    const int64_t heads = query->sizes[1];
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_attention_tangent));
+    lt_tensor *k = do_shared_heads(&s, key, heads), *v = do_shared_heads(&s, value, heads);
+    lt_tensor *k_t = do_shared_heads(&s, key_t, heads), *v_t = do_shared_heads(&s, value_t, heads);
+    lt_tensor *p = do_probabilities(&s, query, k, attn_mask, is_causal, scale), *kept = do_kept(&s, query, key, &r);
+    lt_tensor *by_query = do_matmul(&s, do_widen(&s, query_t), do_transpose(&s, do_widen(&s, k), -2, -1));
+    lt_tensor *by_key = do_matmul(&s, do_widen(&s, query), do_transpose(&s, do_widen(&s, k_t), -2, -1));
+    lt_tensor *c = times(&s, do_add(&s, by_query, by_key), scale);
+    lt_tensor *p_t = do_mul(&s, do_sub(&s, c, do_sum_dim(&s, do_mul(&s, c, p), -1, true)), p);
+    if (kept != NULL) p = do_mul(&s, p, kept), p_t = do_mul(&s, p_t, kept);
+    lt_tensor *tangent = do_add(&s, do_matmul(&s, p, do_widen(&s, v_t)), do_matmul(&s, p_t, do_widen(&s, v)));
+    return lt_scope_give(&s, do_narrow_to(&s, tangent, query), out);
 }
 
 /* ---- the function ------------------------------------------------------------------------------------------------ */

@@ -41,6 +41,9 @@ lt_status lt_batch_show_below(lt_tensor *t, int count, lt_tensor **out);
 /* New reference: the reverse of lt_batch_show_below. */
 lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out);
 
+/* New reference: zeros of like's dtype and device, of these sizes and batched as like is: memory that samples may be written to. */
+lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor **out);
+
 /* ---- ops --------------------------------------------------------------------------------------------------------------- */
 
 typedef enum lt_batch_kind {
@@ -101,6 +104,7 @@ struct lt_batch_op {
     const lt_batch_arg *args;
     lt_status (*run)(lt_batch_call *c);
     lt_batch_rule rule; /* NULL: sample by sample */
+    const lt_batch_op *result; /* of an in-place op: the one that gives its result in a new tensor, if that has a rule */
 };
 
 /* Does the op on arguments some of which are batched, or that is random. */
@@ -108,7 +112,7 @@ lt_status lt_batch_do(lt_batch_call *c);
 
 bool lt_any_batched(const lt_tensor_list *list);
 
-/* ---- rules (rules.c, products.c, losses.c, index.c, weights.c): what `batch` of a declaration names --------------------------------------------------- */
+/* ---- rules (a file for each kind of op): what `batch` of a declaration names --------------------------------------------------- */
 
 lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size);
@@ -131,11 +135,24 @@ lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_matmul(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_addmm(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_addbmm(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_addr(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_convolution(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_attention(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_each_index(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_trace(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_filled(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_masked_fill(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_index_fill(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_searched(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_conv_input(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_conv_weight(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_pooled(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_nll_backward(lt_batch_call *c, int level, int64_t size);
+/* In place: what the op that gives a new tensor makes, copied into self. */
+lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size);
 /* Sample by sample; warns of it once for an op. */
 lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size);
 
@@ -147,6 +164,8 @@ static inline bool lt_batch_has(const lt_tensor *t, int level)
 }
 /* The largest number of dimensions of the tensors, as the function sees them. */
 int lt_batch_most_dims(const lt_batch_call *c);
+/* New reference: the first sample of t; t itself where it has not the level. */
+lt_status lt_batch_first(lt_tensor *t, int level, lt_tensor **out);
 /* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
 lt_status lt_batch_padded(lt_tensor *shown, int ndim, lt_tensor **out);
 /* New reference: t with its first two dimensions as one, or the first as two, of which the first is given. */

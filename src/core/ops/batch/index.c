@@ -80,7 +80,7 @@ done:
 }
 
 /* Ops of self, or the sizes of it, and a list of index tensors that all samples share, one for each leading dimension: the batch is
- * one more, taken whole. Index tensors that do not follow each other put their dimensions first: those go sample by sample. */
+ * one more, taken whole. Index tensors that do not follow each other put their dimensions first: each_index.c has those. */
 lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -97,13 +97,13 @@ lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
             ended = taken > 0;
             continue;
         }
-        if (lt_batch_has(index, level)) return lt_batch_loop(c, level, size);
+        if (lt_batch_has(index, level)) return lt_batch_each_index(c, level, size);
         apart = apart || ended;
         taken += index->dtype == LT_BOOL ? index->ndim : 1;
         if (index->dtype == LT_BOOL) indexed = indexed > 1 ? indexed : 1;
         else if (index->ndim > indexed) indexed = index->ndim;
     }
-    if (apart || given->n >= LT_MAX_DIMS) return lt_batch_loop(c, level, size);
+    if (apart || given->n >= LT_MAX_DIMS) return lt_batch_each_index(c, level, size);
     lt_tensor **indices = lt_mem_zarray(given->n + 1, sizeof *indices);
     if (indices == NULL) return LT_ERR_MEMORY;
     for (int64_t k = 0; k < given->n; k++) indices[k + 1] = given->v[k];

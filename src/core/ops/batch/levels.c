@@ -1,6 +1,7 @@
 /* levels.c - the levels of vmap that this thread is in, and tensors looked at with and without their batches. */
 #include "batch.h"
 #include "levels.h"
+#include "ops/common.h"
 #include "op/expand.h"
 #include "op/permute.h"
 #include "op/unsqueeze.h"
@@ -146,5 +147,21 @@ lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out)
     LT_CHECK(look(whole, hidden | below(count), out));
 done:
     lt_tensor_release(whole);
+    return status;
+}
+
+lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor **out)
+{
+    const unsigned batches = batches_of(like);
+    lt_dims whole = {.n = 0};
+    lt_tensor *t = NULL;
+    for (int level = 0; level < LT_MOST_BATCHES; level++)
+        if (batches & bit(level)) whole.v[whole.n++] = lt_batch_levels[level].size;
+    if (whole.n + sizes->n > LT_MAX_DIMS) return lt_error(LT_ERR_RUNTIME, "vmap: more than %d dimensions", LT_MAX_DIMS);
+    for (int d = 0; d < sizes->n; d++) whole.v[whole.n++] = sizes->v[d];
+    LT_TRY(lt_tensor_new((lt_dtype)like->dtype, like->device, whole.n, whole.v, &t));
+    lt_status status = lt_fill_value(t, lt_int(0));
+    if (status == LT_OK) status = look(t, batches, out);
+    lt_tensor_release(t);
     return status;
 }

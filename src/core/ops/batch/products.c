@@ -5,7 +5,6 @@
 #include "op/linear.h"
 #include "op/matmul.h"
 #include "op/movedim.h"
-#include "op/mul.h"
 #include "op/reshape.h"
 #include "op/squeeze.h"
 #include "op/transpose.h"
@@ -88,23 +87,6 @@ lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size)
 done:
     lt_tensor_release(turned);
     lt_tensor_release(product);
-    return status;
-}
-
-/* beta * self + alpha * (mat1 @ mat2), also of vectors and batches. */
-lt_status lt_batch_addmm(lt_batch_call *c, int level, int64_t size)
-{
-    lt_tensor *product = NULL, *beta = NULL, *scaled = NULL;
-    lt_status status;
-    (void)level, (void)size;
-    LT_CHECK(lt_matmul(c->v[1].tensor, c->v[2].tensor, &product));
-    LT_CHECK(lt_tensor_from_scalar(c->v[3].scalar, &beta));
-    LT_CHECK(lt_mul(c->v[0].tensor, beta, &scaled));
-    LT_CHECK(lt_add(scaled, product, c->v[4].scalar, &c->r[0].tensor));
-done:
-    lt_tensor_release(product);
-    lt_tensor_release(beta);
-    lt_tensor_release(scaled);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "autograd/forward.h"
 #include "levels.h"
 #include "mem.h"
 #include "op/amax.h"
@@ -473,6 +474,18 @@ lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
+/* ---- in place ------------------------------------------------------------------------------------------------------------------------ */
+
+lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size)
+{
+    lt_batch_call made = *c;
+    made.op = c->op->result;
+    LT_TRY(made.op->rule(&made, level, size));
+    lt_status status = lt_replace_with(c->v[0].tensor, made.r[0].tensor);
+    lt_tensor_release(made.r[0].tensor);
+    return status;
+}
+
 /* ---- sample by sample ------------------------------------------------------------------------------------------------------------------ */
 
 static void warn(const lt_batch_op *op)
@@ -507,6 +520,12 @@ static lt_status take_sample(lt_tensor *t, void *context, lt_tensor **out)
     lt_status status = lt_select(shown, 0, at->i, out);
     lt_tensor_release(shown);
     return status;
+}
+
+lt_status lt_batch_first(lt_tensor *t, int level, lt_tensor **out)
+{
+    sample first = {level, 0};
+    return take_sample(t, &first, out);
 }
 
 /* Results of all samples, a row per result, or per entry of the only result. */

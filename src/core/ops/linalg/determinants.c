@@ -7,6 +7,7 @@
 #include "op/_linalg_logabsdet_backward.h"
 #include "op/_linalg_sign_det.h"
 #include "op/_linalg_sign_det_backward.h"
+#include "op/_linalg_sign_det_tangent.h"
 #include "op/_prod_backward.h"
 #include "op/det.h"
 #include "op/detach.h"
@@ -89,6 +90,18 @@ lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *s
     lt_tensor *turned = do_mul(&s, do_conj(&s, grad_output), sign);
     lt_tensor *along = do_sub(&s, turned, do_conj(&s, turned)); /* 2 i Im */
     return lt_scope_give(&s, do_adjoint_inverse(&s, self, do_mul(&s, along, do_number(&s, -0.5))), out);
+}
+
+lt_status lt__linalg_sign_det_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *sign, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_tangent));
+    const lt_dims sizes = lt_dims_of(sign);
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) return lt_scope_give(&s, do_zeros(&s, sign, &sizes), out);
+    lt_tensor *turn = do_diagonal(&s, do__linalg_solve(&s, self, self_t), 0, -2, -1);
+    lt_tensor *trace = do_sum_dim(&s, turn, -1, false);
+    lt_tensor *along = times(&s, do_sub(&s, trace, do_conj(&s, trace)), 0.5); /* i Im */
+    return lt_scope_give(&s, do_mul(&s, sign, along), out);
 }
 
 lt_status lt_slogdet_impl(lt_tensor *self, lt_tensor **sign, lt_tensor **logabsdet)

@@ -4,8 +4,10 @@
 #include "linalg.h"
 #include "op/_linalg_cholesky.h"
 #include "op/_linalg_cholesky_backward.h"
+#include "op/_linalg_cholesky_tangent.h"
 #include "op/_linalg_qr.h"
 #include "op/_linalg_qr_backward.h"
+#include "op/_linalg_qr_tangent.h"
 #include "op/cholesky.h"
 #include "op/linalg_qr.h"
 #include "op/qr.h"
@@ -34,6 +36,20 @@ lt_status lt__linalg_cholesky_backward_impl(lt_tensor *grad_output, lt_tensor *r
     lt_tensor *left = do__linalg_solve_triangular(&s, lh, inner, true, false);
     lt_tensor *full = do_adjoint(&s, do__linalg_solve_triangular(&s, lh, do_adjoint(&s, left), true, false));
     return lt_scope_give(&s, times(&s, full, 0.5), out);
+}
+
+/* L (the lower triangle of L^-1 T L^-H, half its diagonal), of the Hermitian part T of the tangent. */
+lt_status lt__linalg_cholesky_tangent_impl(lt_tensor *self_t, lt_tensor *result, bool upper, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_cholesky_tangent));
+    lt_tensor *l = upper ? do_adjoint(&s, result) : result, *hermitian = times(&s, do_add(&s, self_t, do_adjoint(&s, self_t)), 0.5);
+    if (l == NULL || hermitian == NULL) return lt_scope_close(&s);
+    lt_tensor *left = do__linalg_solve_triangular(&s, l, hermitian, false, false);
+    lt_tensor *inner = do__linalg_solve_triangular(&s, l, do_adjoint(&s, left), false, false);
+    lt_tensor *half = times(&s, do_add(&s, do_tril_at(&s, inner, 0), do_tril_at(&s, inner, -1)), 0.5);
+    lt_tensor *tangent = do_matmul(&s, l, half);
+    return lt_scope_give(&s, upper ? do_adjoint(&s, tangent) : tangent, out);
 }
 
 /* ---- QR ------------------------------------------------------------------------------------------------------------ */
@@ -78,14 +94,21 @@ lt_status lt_qr_impl(lt_tensor *self, bool some, lt_tensor **Q, lt_tensor **R)
     return lt_linalg_qr(self, some ? "reduced" : "complete", Q, R);
 }
 
+static lt_status refuse_complete(bool complete)
+{
+    if (!complete) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
+}
+
+static lt_tensor *do_real_diagonal(lt_scope *s, lt_tensor *a) { return do_diag_embed(s, do_real(s, do_diagonal(s, a, 0, -2, -1))); }
+
 /* With M = R GR^H - GQ^H Q: (GQ + Q copyltu(M)) R^-H, where copyltu mirrors the lower triangle and keeps of the diagonal
  * what is real, as the diagonal of R is. */
 lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *result, bool complete,
                                       lt_tensor **out)
 {
     int64_t m = sizes->v[sizes->n - 2], n = sizes->v[sizes->n - 1];
-    if (complete)
-        return lt_error(LT_ERR_RUNTIME, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
+    LT_TRY(refuse_complete(complete));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_qr_backward));
     lt_tensor *q, *r, *gq, *gr;
@@ -95,8 +118,28 @@ lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     lt_tensor *inner = do_sub(&s, do_matmul(&s, r, do_adjoint(&s, gr)), do_matmul(&s, do_adjoint(&s, gq), q));
     if (inner == NULL) return lt_scope_close(&s);
     lt_tensor *lower = do_tril_at(&s, inner, -1);
-    lt_tensor *middle = do_diag_embed(&s, do_real(&s, do_diagonal(&s, inner, 0, -2, -1)));
+    lt_tensor *middle = do_real_diagonal(&s, inner);
     lt_tensor *mirrored = do_add(&s, do_add(&s, lower, do_adjoint(&s, lower)), middle);
     lt_tensor *sum = do_add(&s, gq, do_matmul(&s, q, mirrored)); /* X R^H = sum: R X^H = sum^H */
     return lt_scope_give(&s, do_adjoint(&s, do__linalg_solve_triangular(&s, r, do_adjoint(&s, sum), true, false)), out);
+}
+
+/* With M = Q^H T R^-1: what is above its diagonal, and real on it, changes R, the rest turns Q. */
+lt_status lt__linalg_qr_tangent_impl(lt_tensor *self_t, lt_tensor *result, bool complete, lt_tensor **out)
+{
+    int64_t m = lt_rows(self_t), n = lt_columns(self_t);
+    LT_TRY(refuse_complete(complete));
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_qr_tangent));
+    lt_tensor *q, *r;
+    unpack_qr(&s, result, m, n, n, &q, &r);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    /* X R = T: R^T X^T = T^T */
+    lt_tensor *right = do_turn(&s, do__linalg_solve_triangular(&s, do_turn(&s, r), do_turn(&s, self_t), false, false));
+    lt_tensor *inner = do_matmul(&s, do_adjoint(&s, q), right);
+    if (inner == NULL) return lt_scope_close(&s);
+    lt_tensor *rest = do_add(&s, do_triu_at(&s, inner, 1), do_adjoint(&s, do_tril_at(&s, inner, -1)));
+    lt_tensor *of_r = do_add(&s, rest, do_real_diagonal(&s, inner));
+    lt_tensor *of_q = do_sub(&s, right, do_matmul(&s, q, of_r));
+    return lt_scope_give(&s, do_cat(&s, (lt_tensor *[]){of_q, do_matmul(&s, of_r, r)}, 2, -2), out);
 }

@@ -3,10 +3,13 @@
 #include "op/_linalg_lstsq.h"
 #include "op/_linalg_lstsq_backward.h"
 #include "op/_linalg_lstsq_rank.h"
+#include "op/_linalg_lstsq_tangent.h"
 #include "op/_linalg_pinv.h"
 #include "op/_linalg_pinv_backward.h"
+#include "op/_linalg_pinv_tangent.h"
 #include "op/_linalg_solve_triangular_backward.h"
 #include "op/_linalg_solve_triangular_backward_other.h"
+#include "op/_linalg_triangle.h"
 #include "op/linalg_eigh.h"
 #include "op/linalg_lstsq.h"
 #include "op/linalg_pinv.h"
@@ -56,6 +59,13 @@ lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output
     return lt_scope_give(&s, do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular), out);
 }
 
+/* The elements that a triangular matrix has, without the ones of its diagonal. */
+static lt_tensor *do_triangle(lt_scope *s, lt_tensor *a, bool upper, bool unitriangular)
+{
+    const int64_t skip = unitriangular ? 1 : 0;
+    return upper ? do_triu_at(s, a, skip) : do_tril_at(s, a, -skip);
+}
+
 lt_status lt__linalg_solve_triangular_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, bool upper,
                                                     bool unitriangular, lt_tensor **out)
 {
@@ -63,8 +73,14 @@ lt_status lt__linalg_solve_triangular_backward_impl(lt_tensor *grad_output, lt_t
     lt_scope_open(&s, LT_COMPOSITE(_linalg_solve_triangular_backward));
     lt_tensor *right = do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular);
     lt_tensor *full = do_neg(&s, do_matmul(&s, right, do_turn(&s, result)));
-    int64_t skip = unitriangular ? 1 : 0;
-    return lt_scope_give(&s, upper ? do_triu_at(&s, full, skip) : do_tril_at(&s, full, -skip), out);
+    return lt_scope_give(&s, do_triangle(&s, full, upper, unitriangular), out);
+}
+
+lt_status lt__linalg_triangle_impl(lt_tensor *self, bool upper, bool unitriangular, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_triangle));
+    return lt_scope_give(&s, do_triangle(&s, self, upper, unitriangular), out);
 }
 
 lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *rcond, lt_tensor **solution,
@@ -121,6 +137,26 @@ lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self
     lt_tensor *free_part = do_sub(&s, do_eye_like(&s, self, lt_columns(self)), do_matmul(&s, p, self));
     lt_tensor *last = do_matmul(&s, do_matmul(&s, do_matmul(&s, pt, result), do_adjoint(&s, grad_output)), free_part);
     return lt_scope_give(&s, do_add(&s, sum, last), out);
+}
+
+/* P P' T' rest + (1 - P A) T' P' solution - P T solution, with T the tangent of A and P its pseudo-inverse (G. H. Golub, V. Pereyra,
+ * The Differentiation of Pseudo-Inverses and Nonlinear Least Squares Problems Whose Variables Separate, 1973, 4.12). */
+static lt_tensor *do_pinv_tangent(lt_scope *s, lt_tensor *p, lt_tensor *a, lt_tensor *tangent, lt_tensor *rest, lt_tensor *solution)
+{
+    if (s->status != LT_OK) return NULL;
+    lt_tensor *ph = do_adjoint(s, p), *th = do_adjoint(s, tangent);
+    lt_tensor *outer = do_matmul(s, p, do_matmul(s, ph, do_matmul(s, th, rest)));
+    lt_tensor *kernel = do_sub(s, do_eye_like(s, a, lt_columns(a)), do_matmul(s, p, a));
+    lt_tensor *inner = do_matmul(s, kernel, do_matmul(s, th, do_matmul(s, ph, solution)));
+    return do_sub(s, do_add(s, outer, inner), do_matmul(s, p, do_matmul(s, tangent, solution)));
+}
+
+lt_status lt__linalg_lstsq_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *other, lt_tensor *result, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_lstsq_tangent));
+    lt_tensor *rest = do_sub(&s, other, do_matmul(&s, self, result));
+    return lt_scope_give(&s, do_pinv_tangent(&s, do_linalg_pinv(&s, self), self, self_t, rest, result), out);
 }
 
 /* ---- pseudo-inverses ---------------------------------------------------------------------------------------------- */
@@ -192,4 +228,12 @@ lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self,
     lt_tensor *right = do_sub(&s, do_eye_like(&s, self, lt_columns(self)), do_matmul(&s, p, self));
     lt_tensor *third = do_matmul(&s, do_matmul(&s, do_matmul(&s, pt, p), gt), right);
     return lt_scope_give(&s, do_sub(&s, do_add(&s, second, third), first), out);
+}
+
+lt_status lt__linalg_pinv_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *result, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv_tangent));
+    lt_tensor *rest = do_sub(&s, do_eye_like(&s, self, lt_rows(self)), do_matmul(&s, self, result));
+    return lt_scope_give(&s, do_pinv_tangent(&s, result, self, self_t, rest, result), out);
 }

@@ -3,11 +3,14 @@
 #include "linalg.h"
 #include "op/_linalg_eig.h"
 #include "op/_linalg_eig_backward.h"
+#include "op/_linalg_eig_tangent.h"
 #include "op/_linalg_eigh.h"
 #include "op/_linalg_eigh_backward.h"
+#include "op/_linalg_eigh_tangent.h"
 #include "op/_linalg_eigvals.h"
 #include "op/_linalg_svd.h"
 #include "op/_linalg_svd_backward.h"
+#include "op/_linalg_svd_tangent.h"
 #include "op/_linalg_svdvals.h"
 #include "op/linalg_eig.h"
 #include "op/linalg_eigh.h"
@@ -107,6 +110,11 @@ static lt_tensor *do_quotient(lt_scope *s, lt_tensor *a, lt_tensor *b)
     return lt_scope_hold(s, status, out);
 }
 
+static lt_tensor *do_without_diagonal(lt_scope *s, lt_tensor *a)
+{
+    return a != NULL ? do_sub(s, a, do_diag_embed(s, do_diagonal(s, a, 0, -2, -1))) : NULL;
+}
+
 /* U [ (skew(U'GU) / E) S + S (skew(V'GV) / E) + diag(GS) + i Im(diag(U'GU)) / S ] V', and what GU and GV say outside of the
  * spans of U and V; E = differences of S squared, skew(X) = X - X', X' the adjoint. The last term, of complex matrices, is
  * that of columns of U and V that turn together. */
@@ -150,6 +158,60 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
         total = do_add(&s, total, do_matmul(&s, u, do_adjoint(&s, do_quotient(&s, outside, row))));
     }
     return lt_scope_give(&s, total, out);
+}
+
+/* a with zero columns behind its own, as a packed result of _linalg_svd has them. */
+static lt_tensor *do_widened(lt_scope *s, lt_tensor *a, int64_t columns)
+{
+    if (a == NULL || lt_columns(a) == columns) return a;
+    lt_dims missing = lt_dims_of(a);
+    missing.v[missing.n - 1] = columns - lt_columns(a);
+    return do_cat(s, (lt_tensor *[]){a, do_zeros(s, a, &missing)}, 2, -1);
+}
+
+/* (left scaled by the columns' values + right scaled by the rows') / E, without its diagonal. */
+static lt_tensor *do_svd_turn(lt_scope *s, lt_tensor *left, lt_tensor *right, lt_tensor *values)
+{
+    if (s->status != LT_OK) return NULL;
+    lt_scope inner;
+    lt_scope_open(&inner, true);
+    lt_tensor *by_column = do_mul(&inner, left, do_unsqueeze(&inner, values, -2));
+    lt_tensor *by_row = do_mul(&inner, right, do_unsqueeze(&inner, values, -1)), *out = NULL;
+    lt_tensor *e = do_differences(&inner, do_mul(&inner, values, values));
+    lt_tensor *turn = do_without_diagonal(&inner, do_quotient(&inner, do_add(&inner, by_column, by_row), e));
+    const lt_status status = lt_scope_give(&inner, turn, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+/* With M = U' T V and E the differences of S squared: S changes by the real diagonal of M, U by U ((M S + S M') / E) and V by
+ * V ((S M + M' S) / E), and both by what T leads outside of their spans. The imaginary part of the diagonal turns the columns of U. */
+lt_status lt__linalg_svd_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_tensor **out)
+{
+    int64_t m = lt_rows(self_t), n = lt_columns(self_t), k = m < n ? m : n, columns = lt_columns(result);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_svd_tangent));
+    lt_tensor *u, *values, *v;
+    unpack_svd(&s, result, m, n, k, k, &u, &values, &v);
+    v = do_conj(&s, v);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_tensor *row = do_unsqueeze(&s, values, -2), *of_v = do_matmul(&s, self_t, v);
+    lt_tensor *inner = do_matmul(&s, do_adjoint(&s, u), of_v), *inner_h = inner != NULL ? do_adjoint(&s, inner) : NULL;
+    lt_tensor *turn_u = do_svd_turn(&s, inner, inner_h, values), *turn_v = do_svd_turn(&s, inner_h, inner, values);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_tensor *diagonal = do_diagonal(&s, inner, 0, -2, -1);
+    if (lt_dtype_is_complex((lt_dtype)self_t->dtype)) {
+        lt_tensor *imaginary = do_sub(&s, diagonal, do_real(&s, diagonal));
+        turn_u = do_add(&s, turn_u, do_diag_embed(&s, do_quotient(&s, imaginary, values)));
+    }
+    lt_tensor *u_t = do_matmul(&s, u, turn_u), *v_t = do_matmul(&s, v, turn_v);
+    if (m > k) u_t = do_add(&s, u_t, do_quotient(&s, do_sub(&s, of_v, do_matmul(&s, u, inner)), row));
+    if (n > k) {
+        lt_tensor *outside = do_sub(&s, do_matmul(&s, do_adjoint(&s, self_t), u), do_matmul(&s, v, inner_h));
+        v_t = do_add(&s, v_t, do_quotient(&s, outside, row));
+    }
+    lt_tensor *values_t = do_unsqueeze(&s, do_cast(&s, do_real(&s, diagonal), (lt_dtype)result->dtype), -2);
+    lt_tensor *parts[] = {do_widened(&s, u_t, columns), do_widened(&s, values_t, columns), do_widened(&s, do_conj(&s, v_t), columns)};
+    return lt_scope_give(&s, do_cat(&s, parts, 3, -2), out);
 }
 
 /* ---- symmetric eigenvalues ------------------------------------------------------------------------------------------- */
@@ -201,9 +263,23 @@ lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *resul
     lt_tensor *vt = do_adjoint(&s, v), *apart = do_differences(&s, do_real(&s, do_select(&s, result, -2, n)));
     lt_tensor *mixed = do_quotient(&s, do_matmul(&s, vt, gv), apart);
     if (mixed == NULL) return lt_scope_close(&s);
-    lt_tensor *off = do_sub(&s, mixed, do_diag_embed(&s, do_diagonal(&s, mixed, 0, -2, -1)));
+    lt_tensor *off = do_without_diagonal(&s, mixed);
     lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_real(&s, do_select(&s, grad_output, -2, n))));
     return lt_scope_give(&s, do_matmul(&s, do_matmul(&s, v, core), vt), out);
+}
+
+/* With M = V' T V: the eigenvalues change by its diagonal, the vectors by V (M / E). */
+lt_status lt__linalg_eigh_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_tensor **out)
+{
+    int64_t n = lt_columns(result);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh_tangent));
+    lt_tensor *v = do_part(&s, result, -2, 0, n), *apart = do_differences(&s, do_real(&s, do_select(&s, result, -2, n)));
+    lt_tensor *inner = do_matmul(&s, do_adjoint(&s, v), do_matmul(&s, self_t, v));
+    lt_tensor *turn = do_without_diagonal(&s, do_quotient(&s, inner, apart));
+    if (turn == NULL) return lt_scope_close(&s);
+    lt_tensor *values = do_cast(&s, do_real(&s, do_diagonal(&s, inner, 0, -2, -1)), (lt_dtype)result->dtype);
+    return lt_scope_give(&s, do_cat(&s, (lt_tensor *[]){do_matmul(&s, v, turn), do_unsqueeze(&s, values, -2)}, 2, -2), out);
 }
 
 /* ---- eigenvalues of any square matrix ---------------------------------------------------------------------------------- */
@@ -245,7 +321,22 @@ lt_status lt__linalg_eig_backward_impl(lt_tensor *grad_output, lt_tensor *result
     lt_tensor *apart = do_differences(&s, do_conj(&s, do_select(&s, result, -2, n)));
     lt_tensor *quotient = do_quotient(&s, turned, apart);
     if (quotient == NULL) return lt_scope_close(&s);
-    lt_tensor *off = do_sub(&s, quotient, do_diag_embed(&s, do_diagonal(&s, quotient, 0, -2, -1)));
+    lt_tensor *off = do_without_diagonal(&s, quotient);
     lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_select(&s, grad_output, -2, n)));
     return lt_scope_give(&s, do__linalg_solve(&s, vh, do_matmul(&s, core, vh)), out);
+}
+
+/* With M = V^-1 T V: the eigenvalues change by its diagonal, the vectors by V (M / E) less what would change their length. */
+lt_status lt__linalg_eig_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_tensor **out)
+{
+    const int64_t n = lt_columns(result);
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_linalg_eig_tangent));
+    lt_tensor *v = do_part(&s, result, -2, 0, n), *tangent = do_cast(&s, self_t, (lt_dtype)result->dtype);
+    lt_tensor *inner = do__linalg_solve(&s, v, do_matmul(&s, tangent, v)), *apart = do_differences(&s, do_select(&s, result, -2, n));
+    lt_tensor *turn = do_matmul(&s, v, do_without_diagonal(&s, do_quotient(&s, inner, apart)));
+    if (turn == NULL) return lt_scope_close(&s);
+    lt_tensor *lengths = do_real(&s, do_sum_dim(&s, do_mul(&s, do_conj(&s, v), turn), -2, true));
+    lt_tensor *values = do_unsqueeze(&s, do_diagonal(&s, inner, 0, -2, -1), -2);
+    return lt_scope_give(&s, do_cat(&s, (lt_tensor *[]){do_sub(&s, turn, do_mul(&s, v, lengths)), values}, 2, -2), out);
 }

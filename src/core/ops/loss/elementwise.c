@@ -96,7 +96,7 @@ lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduc
     if (weight == NULL) return lt__mse_loss(self, target, reduction, out);
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_weight(self, weight));
-    lt_scope_open(&s, LT_COMPOSITE(mse_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(mse_loss), self);
     return lt_scope_give(&s, do_weighted(&s, do_square(&s, do_sub(&s, self, target)), weight, how), out);
 }
 
@@ -105,7 +105,7 @@ lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *redu
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_mse_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(_mse_loss), self);
     lt_tensor *difference = do_sub(&s, self, target);
     if (difference != NULL)
         s.status = lt_loss_check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
@@ -118,7 +118,7 @@ lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_mse_loss_backward));
+    lt_scope_open_together(&s, LT_COMPOSITE(_mse_loss_backward), self);
     lt_tensor *difference = do_sub(&s, self, target);
     double factor = how == LT_OVER_MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
     return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))), out);
@@ -130,7 +130,7 @@ lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduct
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_weight(self, weight));
-    lt_scope_open(&s, LT_COMPOSITE(l1_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(l1_loss), self);
     lt_tensor *loss = do_abs(&s, do_sub(&s, self, target));
     return lt_scope_give(&s, weight != NULL ? do_weighted(&s, loss, weight, how) : do_reduce(&s, loss, how), out);
 }
@@ -144,7 +144,7 @@ lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char 
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     if (!(beta >= 0)) return lt_error(LT_ERR_RUNTIME, "smooth_l1_loss does not support negative values for beta.");
-    lt_scope_open(&s, LT_COMPOSITE(smooth_l1_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(smooth_l1_loss), self);
     lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
     if (size != NULL)
         s.status = lt_loss_check_float(self->device.type == LT_CPU ? "smooth_l1_cpu" : "smooth_l1_cuda", size);
@@ -160,7 +160,7 @@ lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *se
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_smooth_l1_loss_backward));
+    lt_scope_open_together(&s, LT_COMPOSITE(_smooth_l1_loss_backward), self);
     lt_tensor *difference = do_sub(&s, self, target);
     lt_tensor *slope = beta > 0 ? do_clamp(&s, times(&s, difference, 1 / beta), -1, 1) : do_sign(&s, difference);
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
@@ -175,7 +175,7 @@ lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *re
     if (weight == NULL) return lt__huber_loss(input, target, reduction, delta, out);
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_weight(input, weight));
-    lt_scope_open(&s, LT_COMPOSITE(huber_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(huber_loss), input);
     lt_status status = lt__huber_loss(input, target, "none", delta, &each);
     each = lt_scope_hold(&s, status, each);
     return lt_scope_give(&s, do_reduce(&s, do_mul(&s, each, weight), how), out);
@@ -187,7 +187,7 @@ lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *re
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     if (!(delta > 0)) return lt_error(LT_ERR_RUNTIME, "huber_loss does not support non-positive values for delta.");
-    lt_scope_open(&s, LT_COMPOSITE(_huber_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(_huber_loss), self);
     lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
     if (size != NULL) s.status = lt_loss_check_float(self->device.type == LT_CPU ? "huber_cpu" : "huber_cuda", size);
     lt_tensor *loss = do_where(&s, do_le(&s, size, do_number(&s, delta)), times(&s, do_square(&s, size), 0.5),
@@ -201,7 +201,7 @@ lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_huber_loss_backward));
+    lt_scope_open_together(&s, LT_COMPOSITE(_huber_loss_backward), self);
     lt_tensor *slope = do_clamp(&s, do_sub(&s, self, target), -delta, delta);
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
@@ -242,7 +242,7 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
                         lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
     LT_TRY(check_probabilities(self, self));
-    lt_scope_open(&s, LT_COMPOSITE(binary_cross_entropy));
+    lt_scope_open_together(&s, LT_COMPOSITE(binary_cross_entropy), self);
     lt_tensor *x = do_widen(&s, self), *t = do_widen(&s, target);
     lt_tensor *log_one = do_at_least(&s, do_log(&s, x), -100),
               *log_zero = do_at_least(&s, do_log1p(&s, do_neg(&s, x)), -100);
@@ -257,7 +257,7 @@ lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tens
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_binary_cross_entropy_backward));
+    lt_scope_open_together(&s, LT_COMPOSITE(_binary_cross_entropy_backward), self);
     lt_tensor *x = do_widen(&s, self), *t = do_widen(&s, target);
     lt_tensor *scale = do_at_least(&s, do_mul(&s, do_one_minus(&s, x), x), 1e-12);
     lt_tensor *slope = do_div(&s, do_sub(&s, x, t), scale);
@@ -272,7 +272,7 @@ lt_status lt__binary_cross_entropy_backward_target_impl(lt_tensor *grad_output, 
     lt_scope s;
     (void)target; /* the loss is linear in it */
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_binary_cross_entropy_backward_target));
+    lt_scope_open_together(&s, LT_COMPOSITE(_binary_cross_entropy_backward_target), self);
     lt_tensor *x = do_widen(&s, self);
     lt_tensor *slope = do_sub(&s, do_log1p(&s, do_neg(&s, x)), do_log(&s, x));
     if (weight != NULL) slope = do_mul(&s, slope, weight);
@@ -287,7 +287,7 @@ lt_status lt_kl_div_impl(lt_tensor *input, lt_tensor *target, const char *reduct
     lt_scope s;
     const bool batch = strcmp(reduction, "batchmean") == 0;
     if (!batch) LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(kl_div));
+    lt_scope_open_together(&s, LT_COMPOSITE(kl_div), input);
     lt_tensor *loss = log_target ? do_mul(&s, do_exp(&s, target), do_sub(&s, target, input))
                                  : do_sub(&s, do_xlogy(&s, target, target), do_mul(&s, target, input));
     loss = do_reduce(&s, loss, how);
@@ -303,7 +303,7 @@ lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(poisson_nll_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(poisson_nll_loss), input);
     lt_tensor *loss = log_input ? do_sub(&s, do_exp(&s, input), do_mul(&s, target, input))
                                 : do_sub(&s, input, do_mul(&s, target, do_log(&s, plus(&s, input, eps))));
     if (full) { /* t log(t) - t + log(2 pi t) / 2 where t > 1 */
@@ -356,7 +356,7 @@ lt_status lt_gaussian_nll_loss_impl(lt_tensor *input, lt_tensor *target, lt_tens
     lt_scope s;
     LT_TRY(check_variance(var));
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(gaussian_nll_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(gaussian_nll_loss), input);
     lt_tensor *given = do_variance(&s, input, var);
     lt_tensor *safe = do_lifted(&s, given, eps);
     lt_tensor *ratio = do_div(&s, do_square(&s, do_sub(&s, input, target)), safe);
@@ -376,7 +376,7 @@ lt_status lt_soft_margin_loss_impl(lt_tensor *self, lt_tensor *target, const cha
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(soft_margin_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(soft_margin_loss), self);
     return lt_scope_give(&s, do_reduce(&s, do_softplus(&s, do_neg(&s, do_mul(&s, target, self))), how), out);
 }
 
@@ -386,7 +386,7 @@ lt_status lt__soft_margin_loss_backward_impl(lt_tensor *grad_output, lt_tensor *
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_soft_margin_loss_backward));
+    lt_scope_open_together(&s, LT_COMPOSITE(_soft_margin_loss_backward), self);
     lt_tensor *slope = do_neg(&s, do_mul(&s, target, do_sigmoid(&s, do_neg(&s, do_mul(&s, target, self)))));
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
@@ -399,7 +399,7 @@ lt_status lt_multilabel_soft_margin_loss_impl(lt_tensor *input, lt_tensor *targe
     LT_TRY(lt_loss_parse(reduction, &how));
     if (input->ndim == 0)
         return lt_error(LT_ERR_RUNTIME, "multilabel_soft_margin_loss: expected an input of classes, got a number");
-    lt_scope_open(&s, LT_COMPOSITE(multilabel_soft_margin_loss));
+    lt_scope_open_together(&s, LT_COMPOSITE(multilabel_soft_margin_loss), input);
     lt_tensor *zero = do_softplus(&s, input), *one = do_softplus(&s, do_neg(&s, input));
     lt_tensor *loss = do_add(&s, do_mul(&s, target, one), do_mul(&s, do_one_minus(&s, target), zero));
     if (weight != NULL) loss = do_mul(&s, loss, weight);

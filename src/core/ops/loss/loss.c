@@ -343,7 +343,7 @@ lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *t
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(check_bce(self, target));
-    lt_scope_open(&s, LT_COMPOSITE(binary_cross_entropy_with_logits));
+    lt_scope_open_together(&s, LT_COMPOSITE(binary_cross_entropy_with_logits), self);
     lt_tensor *fit = do_log_sigmoid(&s, self);
     if (pos_weight != NULL) fit = do_mul(&s, fit, do_positive_weight(&s, target, pos_weight));
     lt_tensor *loss = do_sub(&s, do_mul(&s, do_one_minus(&s, target), self), fit);
@@ -366,7 +366,7 @@ lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *s
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction_name, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_bce_with_logits_backward));
+    lt_scope_open_together(&s, LT_COMPOSITE(_bce_with_logits_backward), self);
     lt_tensor *p = do_sigmoid(&s, self), *derivative;
     if (pos_weight == NULL)
         derivative = do_sub(&s, p, target);
@@ -384,7 +384,7 @@ lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_te
     lt_scope s;
     (void)target; /* the loss is linear in it */
     LT_TRY(lt_loss_parse(reduction_name, &how));
-    lt_scope_open(&s, LT_COMPOSITE(_bce_with_logits_backward_target));
+    lt_scope_open_together(&s, LT_COMPOSITE(_bce_with_logits_backward_target), self);
     lt_tensor *derivative = do_neg(&s, self);
     if (pos_weight != NULL)
         derivative = do_sub(&s, derivative,

@@ -5,6 +5,7 @@
 #include "ops/steps.h"
 #include "op/_euclidean_backward.h"
 #include "op/_euclidean_dist.h"
+#include "op/_euclidean_tangent.h"
 #include "op/cdist.h"
 #include "op/norm.h"
 #include "step/_euclidean_dist.h"
@@ -47,16 +48,32 @@ lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
     return lt_scope_give(&s, do_sqrt(&s, do_clamp_min(&s, squares, lt_int(0))), out);
 }
 
-/* sum over j of (x1[i] - x2[j]) * ratio[i][j], where ratio = grad / distance, 0 at distance 0. */
+/* a / distance, 0 at distance 0. */
+static lt_tensor *do_ratio(lt_scope *s, lt_tensor *a, lt_tensor *distances)
+{
+    lt_tensor *zero = do_scalar(s, lt_int(0)), *none = do_eq(s, distances, zero);
+    lt_tensor *apart = do_where(s, none, do_scalar(s, lt_int(1)), distances);
+    return do_where(s, none, zero, do_div(s, a, apart));
+}
+
+/* sum over j of (x1[i] - x2[j]) * ratio[i][j], where ratio = grad / distance. */
 lt_status lt__euclidean_backward_impl(lt_tensor *grad, lt_tensor *x1, lt_tensor *x2, lt_tensor *distances, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_euclidean_backward));
-    lt_tensor *zero = do_scalar(&s, lt_int(0)), *none = do_eq(&s, distances, zero);
-    lt_tensor *apart = do_where(&s, none, do_scalar(&s, lt_int(1)), distances);
-    lt_tensor *ratio = do_where(&s, none, zero, do_div(&s, grad, apart));
+    lt_tensor *ratio = do_ratio(&s, grad, distances);
     lt_tensor *own = do_mul(&s, x1, do_sum_dim(&s, ratio, -1, true));
     return lt_scope_give(&s, do_sub(&s, own, do_matmul(&s, ratio, x2)), out);
+}
+
+/* (x1[i] - x2[j]) tangent[i] / distance */
+lt_status lt__euclidean_tangent_impl(lt_tensor *x1_t, lt_tensor *x1, lt_tensor *x2, lt_tensor *distances, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_euclidean_tangent));
+    lt_tensor *own = do_sum_dim(&s, do_mul(&s, x1, x1_t), -1, true);
+    lt_tensor *products = do_sub(&s, own, do_matmul(&s, x1_t, do_transpose(&s, x2, -2, -1)));
+    return lt_scope_give(&s, do_ratio(&s, products, distances), out);
 }
 
 static lt_status check(lt_tensor *x1, lt_tensor *x2, double p)

@@ -8,6 +8,7 @@
 #include "op/div.h"
 #include "op/_batch_norm.h"
 #include "op/_batch_norm_backward.h"
+#include "op/_batch_norm_tangent.h"
 #include "op/batch_norm.h"
 #include "op/clone.h"
 #include "op/constant_pad_nd.h"
@@ -129,6 +130,15 @@ lt_status lt__batch_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     *out_grad_weight = outs[1];
     *out_grad_bias = outs[2];
     return LT_OK;
+}
+
+lt_status lt__batch_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *mean, lt_tensor *rstd, bool training, double eps,
+                                      lt_tensor *input_t, lt_tensor *weight_t, lt_tensor *bias_t, lt_tensor **out)
+{
+    const lt_batch_norm_args n = batch_of(input, training);
+    return lt_norm_tangent(&(lt_norm_tangents){input, weight, mean, rstd, input_t, weight_t, bias_t, eps},
+                           &(lt_dims){3, {n.outer, n.channels, n.inner}}, &(lt_dims){3, {1, n.channels, 1}},
+                           &(lt_dims){training ? 2 : 0, {0, 2}}, true, out);
 }
 
 /* ---- batch_norm -------------------------------------------------------------------------------------------------- */

@@ -8,10 +8,13 @@
 #include "ops/pointwise.h"
 #include "op/_group_norm.h"
 #include "op/_group_norm_backward.h"
+#include "op/_group_norm_tangent.h"
 #include "op/_layer_norm.h"
 #include "op/_layer_norm_backward.h"
+#include "op/_layer_norm_tangent.h"
 #include "op/_rms_norm.h"
 #include "op/_rms_norm_backward.h"
+#include "op/_rms_norm_tangent.h"
 #include "op/group_norm.h"
 #include "op/layer_norm.h"
 #include "op/mean.h"
@@ -161,13 +164,25 @@ bool lt_norm_differentiated(const lt_norm_grads *g)
     return lt_is_differentiated(g->grad) || lt_is_differentiated(g->input) || lt_is_differentiated(g->weight);
 }
 
+/* Rows as the formulas see them: [rows / groups, groups, entries, run]. */
+static lt_dims sizes_of_rows(const lt_rows_shape *shape)
+{
+    return (lt_dims){4, {shape->rows / shape->groups, shape->groups, shape->length / shape->run, shape->run}};
+}
+
+static lt_dims parameters_of_rows(const lt_rows_shape *shape) { return (lt_dims){4, {1, shape->groups, shape->length / shape->run, 1}}; }
+
 static lt_status rows_gradients(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)
 {
     if (!lt_norm_differentiated(g)) return rows_backward(shape, g, outs);
-    const int64_t entries = shape->length / shape->run;
-    const lt_dims sizes = {4, {shape->rows / shape->groups, shape->groups, entries, shape->run}};
-    const lt_dims parameters = {4, {1, shape->groups, entries, 1}};
+    const lt_dims sizes = sizes_of_rows(shape), parameters = parameters_of_rows(shape);
     return lt_norm_formula(g, &sizes, &parameters, &(lt_dims){2, {2, 3}}, g->mean != NULL, outs);
+}
+
+static lt_status rows_tangent(const lt_rows_shape *shape, const lt_norm_tangents *t, bool centered, lt_tensor **out)
+{
+    const lt_dims sizes = sizes_of_rows(shape), parameters = parameters_of_rows(shape);
+    return lt_norm_tangent(t, &sizes, &parameters, &(lt_dims){2, {2, 3}}, centered, out);
 }
 
 /* ---- layer_norm, rms_norm ---------------------------------------------------------------------------------------- */
@@ -261,6 +276,13 @@ lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     return LT_OK;
 }
 
+lt_status lt__layer_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps, lt_tensor *input_t,
+                                      lt_tensor *weight_t, lt_tensor *bias_t, lt_tensor **out)
+{
+    const lt_rows_shape shape = rows_of(input, length);
+    return rows_tangent(&shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps}, true, out);
+}
+
 /* As PyTorch has it: the mean of the squares is complex, and so is its root. */
 static lt_tensor *do_rms_norm_complex(lt_scope *s, lt_tensor *input, int ndim, lt_tensor *weight, double eps)
 {
@@ -309,6 +331,13 @@ lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, l
     *out_grad_input = outs[0];
     *out_grad_weight = outs[1];
     return LT_OK;
+}
+
+lt_status lt__rms_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps, lt_tensor *input_t,
+                                    lt_tensor *weight_t, lt_tensor **out)
+{
+    const lt_rows_shape shape = rows_of(input, length);
+    return rows_tangent(&shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, NULL, eps}, false, out);
 }
 
 /* ---- group_norm -------------------------------------------------------------------------------------------------- */
@@ -375,4 +404,11 @@ lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     *out_grad_weight = outs[1];
     *out_grad_bias = outs[2];
     return LT_OK;
+}
+
+lt_status lt__group_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t groups, double eps, lt_tensor *input_t,
+                                      lt_tensor *weight_t, lt_tensor *bias_t, lt_tensor **out)
+{
+    const lt_rows_shape shape = group_rows(input, groups);
+    return rows_tangent(&shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps}, true, out);
 }

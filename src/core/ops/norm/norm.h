@@ -23,6 +23,17 @@ typedef struct lt_norm_grads {
 lt_status lt_norm_formula(const lt_norm_grads *g, const lt_dims *sizes, const lt_dims *parameters, const lt_dims *over,
                           bool centered, lt_tensor **outs);
 
+/* What a tangent is made of; of weight and bias NULL: there is none. mean, rstd: only where the statistics are constants. */
+typedef struct lt_norm_tangents {
+    lt_tensor *input, *weight, *mean, *rstd;
+    lt_tensor *input_t, *weight_t, *bias_t;
+    double eps;
+} lt_norm_tangents;
+
+/* The tangent of the result, in differentiable ops; arguments as lt_norm_formula has them. */
+lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes, const lt_dims *parameters, const lt_dims *over, bool centered,
+                          lt_tensor **out);
+
 /* Helpers of both kinds (norm.c). */
 lt_dtype lt_norm_type(const lt_tensor *input);
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias);

@@ -10,6 +10,7 @@
 #include "op/_clamp_backward.h"
 #include "op/_clamp_both.h"
 #include "op/_clamp_tensors_backward.h"
+#include "op/_clamp_tensors_tangent.h"
 #include "op/_round_at.h"
 #include "op/_within.h"
 #include "op/clamp.h"
@@ -71,7 +72,25 @@ static void give_where(lt_scope *s, lt_tensor *grad, lt_tensor *chosen, lt_tenso
     if (s->status == LT_OK) *out = lt_tensor_retain(part);
 }
 
-/* An element came from max where it, or the bound min, lies above; from min where it lies below that, and that below max. */
+/* Where the elements of clamp came from; NULL: nowhere. */
+typedef struct came_from {
+    lt_tensor *self, *min, *max;
+} came_from;
+
+/* An element came from max where it, or the bound min, lies above; from min where it lies below that, and that below max; else
+ * from self, where neither is nan. */
+static came_from origins(lt_scope *s, lt_tensor *self, lt_tensor *min, lt_tensor *max)
+{
+    came_from from = {NULL, min != NULL ? do_lt(s, self, min) : NULL, max != NULL ? do_gt(s, self, max) : NULL};
+    lt_tensor *over = min != NULL ? do_ge(s, self, min) : NULL, *under = max != NULL ? do_le(s, self, max) : NULL;
+    from.self = over == NULL ? under : under == NULL ? over : do_logical_and(s, over, under);
+    if (min != NULL && max != NULL) {
+        from.max = do_logical_or(s, from.max, do_gt(s, min, max));
+        from.min = do_logical_and(s, from.min, do_lt(s, min, max));
+    }
+    return from;
+}
+
 lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *min,
                                           lt_tensor *max, bool needs_self, bool needs_min,
                                           bool needs_max, lt_tensor **grad_self,
@@ -79,18 +98,10 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_clamp_tensors_backward));
-    lt_tensor *below = min != NULL ? do_lt(&s, self, min) : NULL,
-              *above = max != NULL ? do_gt(&s, self, max) : NULL;
-    if (min != NULL && max != NULL) {
-        above = do_logical_or(&s, above, do_gt(&s, min, max));
-        below = do_logical_and(&s, below, do_lt(&s, min, max));
-    }
-    if (s.status == LT_OK && needs_self) { /* not where either is nan */
-        lt_tensor *over = min != NULL ? do_ge(&s, self, min) : NULL, *under = max != NULL ? do_le(&s, self, max) : NULL;
-        give_where(&s, grad_output, over == NULL ? under : under == NULL ? over : do_logical_and(&s, over, under), grad_self);
-    }
-    if (s.status == LT_OK && needs_min && min != NULL) give_where(&s, grad_output, below, grad_min);
-    if (s.status == LT_OK && needs_max && max != NULL) give_where(&s, grad_output, above, grad_max);
+    const came_from from = origins(&s, self, min, max);
+    if (s.status == LT_OK && needs_self) give_where(&s, grad_output, from.self, grad_self);
+    if (s.status == LT_OK && needs_min && min != NULL) give_where(&s, grad_output, from.min, grad_min);
+    if (s.status == LT_OK && needs_max && max != NULL) give_where(&s, grad_output, from.max, grad_max);
     if (s.status != LT_OK) {
         lt_tensor **results[] = {grad_self, grad_min, grad_max};
         for (int i = 0; i < 3; i++) {
@@ -99,6 +110,18 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
         }
     }
     return lt_scope_close(&s);
+}
+
+lt_status lt__clamp_tensors_tangent_impl(lt_tensor *self, lt_tensor *min, lt_tensor *max, lt_tensor *self_t, lt_tensor *min_t,
+                                         lt_tensor *max_t, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_clamp_tensors_tangent));
+    const came_from from = origins(&s, self, min, max);
+    lt_tensor *tangent = do_where(&s, from.self, self_t, do_number(&s, 0));
+    if (min_t != NULL) tangent = do_where(&s, from.min, min_t, tangent);
+    if (max_t != NULL) tangent = do_where(&s, from.max, max_t, tangent);
+    return lt_scope_give(&s, tangent, out);
 }
 
 /* ---- division ---------------------------------------------------------------------------------------------- */
@@ -120,7 +143,7 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
         result = do_trunc(&s, do_div(&s, self, other));
     else /* a multiple of other, which floor_divide divides exactly */
         result = do_floor_divide(&s, do_sub(&s, self, do_fmod(&s, self, other)), other);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_store(&s, result, out);
 }
 
 lt_status lt_round_decimals_impl(lt_tensor *self, int64_t decimals, lt_tensor **out)

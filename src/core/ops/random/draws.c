@@ -4,6 +4,7 @@
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/_dirichlet_backward.h"
+#include "op/_dirichlet_tangent.h"
 #include "op/_dirichlet_grad.h"
 #include "op/_no_derivative.h"
 #include "op/_sample_dirichlet.h"
@@ -74,19 +75,30 @@ lt_status lt__sample_dirichlet_impl(lt_tensor *self, lt_generator *generator, lt
     return lt_scope_store(&s, clamped, out);
 }
 
+/* Of each x by its own concentration, the sum of the others kept. */
+static lt_tensor *do_slopes(lt_scope *s, lt_tensor *x, lt_tensor *concentration)
+{
+    lt_tensor *slopes = NULL, *total = do_sum_dim(s, concentration, -1, true);
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt__dirichlet_grad(x, concentration, total, &slopes);
+    return lt_scope_hold(s, status, slopes);
+}
+
 lt_status lt__dirichlet_backward_impl(lt_tensor *grad, lt_tensor *x, lt_tensor *concentration,
                                       lt_tensor **out)
 {
-    lt_tensor *slopes = NULL;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_dirichlet_backward));
-    lt_tensor *total = do_sum_dim(&s, concentration, -1, true);
-    if (s.status == LT_OK) {
-        lt_status status = lt__dirichlet_grad(x, concentration, total, &slopes);
-        slopes = lt_scope_hold(&s, status, slopes);
-    }
-    lt_tensor *mean = do_sum_dim(&s, do_mul(&s, x, grad), -1, true);
+    lt_tensor *slopes = do_slopes(&s, x, concentration), *mean = do_sum_dim(&s, do_mul(&s, x, grad), -1, true);
     return lt_scope_give(&s, do_mul(&s, slopes, do_sub(&s, grad, mean)), out);
+}
+
+lt_status lt__dirichlet_tangent_impl(lt_tensor *self_t, lt_tensor *x, lt_tensor *concentration, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_dirichlet_tangent));
+    lt_tensor *moved = do_mul(&s, do_slopes(&s, x, concentration), self_t);
+    return lt_scope_give(&s, do_sub(&s, moved, do_mul(&s, x, do_sum_dim(&s, moved, -1, true))), out);
 }
 
 lt_status lt__no_derivative_impl(lt_tensor *grad, int64_t op, lt_tensor **out)

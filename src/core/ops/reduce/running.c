@@ -5,7 +5,9 @@
 #include "devices/transfer.h"
 #include "ops/steps.h"
 #include "op/_cumprod_backward.h"
+#include "op/_cumprod_tangent.h"
 #include "op/_logcumsumexp_backward.h"
+#include "op/_logcumsumexp_tangent.h"
 #include "op/_reverse_cumsum.h"
 #include "op/logcumsumexp.h"
 #include "op/nanmean.h"
@@ -15,6 +17,8 @@
 #include "op/softmin.h"
 #include "op/sum.h"
 #include "step/cumprod.h"
+#include "step/cumsum.h"
+#include "step/logcumsumexp.h"
 
 /* ---- cumprod ---------------------------------------------------------------------------------------------------- */
 
@@ -58,6 +62,27 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
     return lt_scope_give(&s, do_transpose(&s, do_reshape(&s, sums, &turned), d, -1), out);
 }
 
+/* Without zeros the result times the sum of tangent / self up to there; with them the sum of the products of lines in which one
+ * element gave its place to its tangent. */
+lt_status lt__cumprod_tangent_impl(lt_tensor *self_t, lt_tensor *self, int64_t dim, lt_tensor *result, lt_tensor **out)
+{
+    bool no_zero = true;
+    lt_scope s;
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    lt_scope_open(&s, LT_COMPOSITE(_cumprod_tangent));
+    lt_tensor *x = do_cast(&s, self, (lt_dtype)result->dtype), *tangent = do_cast(&s, self_t, (lt_dtype)result->dtype);
+    if (self->ndim == 0 || self->numel == 0) return lt_scope_give(&s, tangent, out);
+    if (lt_all_set(&s, self, &no_zero) != LT_OK || no_zero)
+        return lt_scope_give(&s, do_mul(&s, do_cumsum(&s, do_div(&s, tangent, x), d), result), out);
+    const int64_t n = self->sizes[d];
+    x = do_unsqueeze(&s, do_transpose(&s, x, d, -1), -2), tangent = do_unsqueeze(&s, do_transpose(&s, tangent, d, -1), -2);
+    lt_tensor *places = do_range(&s, n, self->device), *rows = do_unsqueeze(&s, places, 1);
+    lt_tensor *lines = do_where(&s, do_eq(&s, rows, places), tangent, x); /* [..., which, n] */
+    lt_tensor *products = do_where(&s, do_ge(&s, places, rows), do_cumprod(&s, lines, -1), do_number(&s, 0));
+    return lt_scope_give(&s, do_transpose(&s, do_sum_dim(&s, products, -2, false), d, -1), out);
+}
+
 /* ---- logcumsumexp ----------------------------------------------------------------------------------------------- */
 
 #define LEAST_LOGARITHM -1e30 /* of what counts as 0: exp of it is 0, and differences of it are numbers */
@@ -94,6 +119,26 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
     }
     lt_tensor *shares = do_sub(&s, do_share(&s, grad, x, y, dim), do_share(&s, do_neg(&s, grad), x, y, dim));
     return lt_scope_give(&s, do_narrow_to(&s, shares, self), out);
+}
+
+/* The tangent by its positive part: exp(log of the sum of part * exp(self) up to there - result). */
+static lt_tensor *do_share_of_tangent(lt_scope *s, lt_tensor *part, lt_tensor *self, lt_tensor *result, int64_t dim)
+{
+    lt_tensor *positive = do_gt(s, part, do_number(s, 0));
+    lt_tensor *logarithm = do_log(s, do_where(s, positive, part, do_number(s, 1)));
+    lt_tensor *terms = do_where(s, positive, do_add(s, logarithm, self), do_number(s, LEAST_LOGARITHM));
+    return do_exp(s, do_sub(s, do_logcumsumexp(s, terms, dim), result));
+}
+
+lt_status lt__logcumsumexp_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *result, int64_t dim, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_logcumsumexp_tangent));
+    lt_tensor *x = do_widen(&s, self), *y = do_widen(&s, result), *tangent = do_widen(&s, self_t);
+    if (lt_dtype_is_complex((lt_dtype)self->dtype))
+        return lt_scope_give(&s, do_exp(&s, do_sub(&s, do_logcumsumexp(&s, do_add(&s, do_log(&s, tangent), x), dim), y)), out);
+    lt_tensor *up = do_share_of_tangent(&s, tangent, x, y, dim), *down = do_share_of_tangent(&s, do_neg(&s, tangent), x, y, dim);
+    return lt_scope_give(&s, do_narrow_to(&s, do_sub(&s, up, down), self), out);
 }
 
 /* ---- without nan ------------------------------------------------------------------------------------------------- */

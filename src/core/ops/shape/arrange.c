@@ -11,9 +11,11 @@
 #include "op/block_diag.h"
 #include "op/broadcast_tensors.h"
 #include "op/cartesian_prod.h"
+#include "op/cat.h"
 #include "op/clone.h"
 #include "op/column_stack.h"
 #include "op/combinations.h"
+#include "op/constant_pad_nd.h"
 #include "op/contiguous.h"
 #include "op/copy_.h"
 #include "op/diag.h"
@@ -355,9 +357,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
 
 lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
 {
-    lt_status status = LT_OK;
-    int64_t rows = 0, columns = 0;
-    lt_tensor *result = NULL, *band = NULL, *place = NULL, *block = NULL;
+    int64_t columns = 0;
     lt_dtype dtype = tensors->n > 0 ? (lt_dtype)tensors->v[0]->dtype : lt_default_dtype();
     for (int64_t i = 0; i < tensors->n; i++) {
         const lt_tensor *t = tensors->v[i];
@@ -367,32 +367,26 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
                             "Input %lld has %d dimensions",
                             lt_shown(i), t->ndim);
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
-        rows = lt_plus(rows, t->ndim == 2 ? t->sizes[0] : 1);
         columns = lt_plus(columns, t->ndim == 2 ? t->sizes[1] : t->numel);
     }
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
-    lt_device device = tensors->n > 0 ? tensors->v[0]->device : lt_host;
-    LT_TRY(lt_zeros(&(lt_dims){2, {tensors->n > 0 ? rows : 1, columns}}, dtype, &device, &result));
-    for (int64_t i = 0, row = 0, column = 0; i < tensors->n; i++) {
+    if (tensors->n == 0) return lt_zeros(&(lt_dims){2, {1, 0}}, dtype, &lt_host, out);
+    lt_tensor **bands = lt_mem_zarray(tensors->n, sizeof *bands), *block = NULL;
+    lt_status status = bands != NULL ? LT_OK : LT_ERR_MEMORY;
+    for (int64_t i = 0, column = 0; i < tensors->n && status == LT_OK; i++) {
         lt_tensor *t = tensors->v[i];
         int64_t height = t->ndim == 2 ? t->sizes[0] : 1, width = t->ndim == 2 ? t->sizes[1] : t->numel;
         LT_CHECK(lt_reshape(t, &(lt_dims){2, {height, width}}, &block));
-        LT_CHECK(lt__slice(result, 0, row, row + height, 1, &band));
-        LT_CHECK(lt__slice(band, 1, column, column + width, 1, &place));
-        LT_CHECK(lt_copy_(place, block, false));
+        LT_CHECK(lt_constant_pad_nd(block, &(lt_dims){2, {column, columns - column - width}}, lt_int(0), &bands[i]));
         lt_tensor_release(block);
-        lt_tensor_release(band);
-        lt_tensor_release(place);
-        block = band = place = NULL;
-        row += height;
+        block = NULL;
         column += width;
     }
-    *out = result;
-    result = NULL;
+    LT_CHECK(status);
+    LT_CHECK(lt_cat(&(lt_tensor_list){tensors->n, bands}, 0, out));
 done:
     lt_tensor_release(block);
-    lt_tensor_release(band);
-    lt_tensor_release(place);
-    lt_tensor_release(result);
+    for (int64_t i = 0; bands != NULL && i < tensors->n; i++) lt_tensor_release(bands[i]);
+    lt_mem_free(bands);
     return status;
 }

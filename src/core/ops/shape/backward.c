@@ -24,6 +24,7 @@
 #include "op/permute.h"
 #include "op/select.h"
 #include "op/sum.h"
+#include "op/_sum_like.h"
 #include "op/sum_to_size.h"
 #include "op/zeros.h"
 
@@ -106,6 +107,11 @@ lt_status lt_sum_to_size_impl(lt_tensor *self, const lt_dims *size, lt_tensor **
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
     if (size->n == 0) return lt_sum(self, LT_DTYPE_NONE, out); /* of a bool too, which is left alone otherwise */
     return lt_sum_to(self, size->n, size->v, out);
+}
+
+lt_status lt__sum_like_impl(lt_tensor *self, lt_tensor *like, lt_tensor **out)
+{
+    return lt_sum_to(self, like->ndim, like->sizes, out);
 }
 
 /* ---- any strides -------------------------------------------------------------------------------------- */

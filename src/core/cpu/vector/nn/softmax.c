@@ -2,6 +2,8 @@
  * backward, in float and double. The maximum is subtracted first, so that no exponential overflows; sums are taken in
  * blocks, which are added in double. A line with a nan, with an infinity, or of minus infinities alone becomes nan.
  * The loops stand in softmax.inc. */
+#include <string.h>
+
 #include "cpu/common/loops.h"
 #include "context/interrupt.h"
 #include "cpu/vector/exponential.h"
@@ -9,6 +11,7 @@
 
 #define BLOCK 2048
 #define LANES 64
+#define REST 16 /* elements that the loops take at once, which may be left over */
 #define ROWS 128 /* rows of lines side by side that are summed before their sums are added in double */
 
 #define SIMD _Pragma("omp simd")

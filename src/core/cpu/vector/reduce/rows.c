@@ -10,6 +10,7 @@
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
 #include "cpu/vector/exponential.h"
+#include "cpu/vector/turn.h"
 #include "cpu/vector/vector_math.h"
 
 #define WIDTH 64
@@ -43,18 +44,28 @@
 
 #define SIMD _Pragma("omp simd")
 
+/* Element i of each of GROUP lines to turned[i * GROUP], by squares where strides and sizes of elements allow. */
+#define TURN_AS(s, E, turned, lines, stride, n)                                                    \
+    turn_all_##s((E *)(turned), GROUP, (const E *)(const void *)(lines), (stride) / (int64_t)sizeof(E), GROUP, n);
+#define TURN_BYTES(turned, lines, stride, n)                                                       \
+    for (int64_t l = 0; l < GROUP; l++)                                                            \
+        for (int64_t i = 0; i < (n); i++) (turned)[i * GROUP + l] = ((const T *)(lines + l * (stride)))[i];
+
 #define A      double
 #define FIELD  d
 #define FOLDED T
+#define TURN(...) TURN_AS(f32, float, __VA_ARGS__)
 #define T       float
 #define M(g)    g##f
 #define EXP     inline_expf
 #define S(name) name##_f32
 #include "rows_float.inc"
+#undef TURN
 #undef T
 #undef M
 #undef EXP
 #undef S
+#define TURN(...) TURN_AS(f64, double, __VA_ARGS__)
 #define T       double
 #define M(g)    g
 #define EXP     exp
@@ -106,6 +117,8 @@
 #undef FOLDED
 #undef S
 
+#undef TURN
+#define TURN    TURN_BYTES
 #define S(name) name##_u8
 #define T       uint8_t
 #define FOLDED  int64_t

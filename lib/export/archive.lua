@@ -1,0 +1,88 @@
+-- archive.lua - the archive of a .pt2 file: its JSON and its tensors.
+--
+-- A file is a zip archive: data/weights and data/constants hold the elements of each tensor as an entry, with a .json that tells which is whose. Files come
+-- from strangers: the text is bounded, a tensor's sizes and strides must lie within its entry.
+
+local torch = require 'torch'
+local kinds = require 'torch.support.kinds'
+
+local M = {}
+
+local MAX_TEXT = 1 << 28 -- bytes of JSON
+local MAX_DEPTH = 64 -- dimensions of a tensor
+
+--- By the number of PyTorch's ScalarType, from 1.
+local dtypes = { torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, nil, torch.complex64, torch.complex128,
+  torch.bool, torch.bfloat16, [28] = torch.uint16, [34] = torch.uint32, [35] = torch.uint64 }
+
+local Null = {}
+
+local function json_of(archive, entry)
+  local text = archive:text(entry, MAX_TEXT)
+  if not utf8.len(text) then archive:fail("entry '%s' is no UTF-8", entry.name) end
+  local value, what, position = torch._C.read_json(text, function() return {} end, Null)
+  if position then archive:fail("entry '%s' is no JSON at byte %d%s", entry.name, position, what and ': ' .. what or '') end
+  if type(value) ~= 'table' then archive:fail("entry '%s' is no object of JSON", entry.name) end
+  return value
+end
+
+-- A field of JSON that must be of a type.
+local function field(archive, object, name, kind)
+  local value = type(object) == 'table' and object[name]
+  if type(value) ~= kind then archive:fail("its program is damaged: '%s' must be a %s, not %s", name, kind, kinds.described(value)) end
+  return value
+end
+
+local function present(x)
+  if x == Null then return nil end
+  return x
+end
+
+local function integer_of(archive, x)
+  local i = type(x) == 'table' and math.tointeger(x.as_int)
+  if not i or i < 0 then archive:fail 'its program is damaged: a size of a tensor that is no whole number' end
+  return i
+end
+
+-- The tensor of an entry, as its description says.
+local function read_tensor(archive, folder, name, description)
+  if description.use_pickle == true then
+    archive:fail("tensor '%s' is an object of Python; ltensor reads tensors that are saved as they are", name)
+  end
+  local meta = field(archive, description, 'tensor_meta', 'table')
+  local dtype = dtypes[meta.dtype]
+  if not dtype then archive:fail("tensor '%s' has elements of type %s, which ltensor does not have", name, tostring(meta.dtype)) end
+  local entry = archive.by_name[folder .. field(archive, description, 'path_name', 'string')]
+  if not entry then archive:fail("there is no entry for tensor '%s'", name) end
+  local sizes, strides, offset = {}, {}, integer_of(archive, field(archive, meta, 'storage_offset', 'table'))
+  for i, size in ipairs(field(archive, meta, 'sizes', 'table')) do sizes[i] = integer_of(archive, size) end
+  for i, stride in ipairs(field(archive, meta, 'strides', 'table')) do strides[i] = integer_of(archive, stride) end
+  if #sizes ~= #strides or #sizes > MAX_DEPTH then archive:fail("tensor '%s' has %d sizes and %d strides", name, #sizes, #strides) end
+  local numel = entry.size // dtype.itemsize
+  local flat = archive:begin(entry):tensor(dtype, numel, false)
+  archive:finish(entry)
+  local last, any = offset, true
+  for i, size in ipairs(sizes) do
+    any = any and size > 0
+    if size > 0 and (strides[i] > numel or size > numel and strides[i] > 0) then last = math.huge else last = last + (size - 1) * strides[i] end
+  end
+  if any and last >= numel then archive:fail("tensor '%s' reaches beyond the %d elements of its entry", name, numel) end
+  if not any then return torch.empty(sizes, { dtype = dtype }) end
+  return flat:as_strided(sizes, strides, offset):clone()
+end
+
+-- All tensors of data/<kind>, by name.
+local function read_tensors(archive, root, model, kind)
+  local folder = ('%sdata/%s/'):format(root, kind)
+  local entry = archive.by_name[('%s%s_%s_config.json'):format(folder, model, kind)]
+  if not entry then return {} end
+  local tensors = {}
+  for name, description in pairs(field(archive, json_of(archive, entry), 'config', 'table')) do
+    tensors[name] = read_tensor(archive, folder, name, description)
+  end
+  return tensors
+end
+
+M.dtypes, M.Null, M.json_of, M.field, M.present, M.read_tensors = dtypes, Null, json_of, field, present, read_tensors
+
+return M

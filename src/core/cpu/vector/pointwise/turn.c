@@ -1,0 +1,33 @@
+/* turn.c - elements of 4 or 8 bytes in another order: rectangles with rows as columns (turn.h), lines from their end. */
+#include "cpu/common/loops.h"
+#include "cpu/vector/turn.h"
+
+static void turn_4(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows,
+                   int64_t columns)
+{
+    turn_all_f32(to, to_step, from, from_step, rows, columns);
+}
+
+static void turn_8(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows,
+                   int64_t columns)
+{
+    turn_all_f64(to, to_step, from, from_step, rows, columns);
+}
+
+const lt_turn_loop LT_LOOP(turn)[2] = {turn_4, turn_8};
+
+static void reverse_4(void *out, const void *in, int64_t n)
+{
+    uint32_t *to = out;
+    const uint32_t *from = in;
+    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] = from[-i];
+}
+
+static void reverse_8(void *out, const void *in, int64_t n)
+{
+    uint64_t *to = out;
+    const uint64_t *from = in;
+    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] = from[-i];
+}
+
+const lt_reverse_loop LT_LOOP(reverse)[2] = {reverse_4, reverse_8};

@@ -1,0 +1,154 @@
+/* turn.h - rows to columns: squares of four floats by four, or two doubles by two, and rectangles of any size made of them. Elements are
+ * moved as they are, so that anything of 4 or 8 bytes may pass for a float or a double. */
+#ifndef LT_CPU_TURN_H
+#define LT_CPU_TURN_H
+
+#include <stdbool.h>
+
+#include "cpu/vector/products/lanes.h"
+
+/* Four vectors of four floats (two of two doubles) from lines `step` apart, turned round, to lines `width` apart. */
+#if defined(__x86_64__)
+static inline void turn_f32(float *to, int64_t width, const float *from, int64_t step)
+{
+    __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + step), c = _mm_loadu_ps(from + 2 * step),
+           d = _mm_loadu_ps(from + 3 * step);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(to, a);
+    _mm_storeu_ps(to + width, b);
+    _mm_storeu_ps(to + 2 * width, c);
+    _mm_storeu_ps(to + 3 * width, d);
+}
+
+static inline void turn_f64(double *to, int64_t width, const double *from, int64_t step)
+{
+    const __m128d a = _mm_loadu_pd(from), b = _mm_loadu_pd(from + step);
+    _mm_storeu_pd(to, _mm_unpacklo_pd(a, b));
+    _mm_storeu_pd(to + width, _mm_unpackhi_pd(a, b));
+}
+#else
+static inline void turn_f32(float *to, int64_t width, const float *from, int64_t step)
+{
+    const lanes_f32 a = LOAD_F32(from), b = LOAD_F32(from + step), c = LOAD_F32(from + 2 * step),
+                    d = LOAD_F32(from + 3 * step);
+    const lanes_f32 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                    cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                    more_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+                    more_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    STORE_F32(to, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+    STORE_F32(to + width, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+    STORE_F32(to + 2 * width, __builtin_shufflevector(more_ab, more_cd, 0, 1, 4, 5));
+    STORE_F32(to + 3 * width, __builtin_shufflevector(more_ab, more_cd, 2, 3, 6, 7));
+}
+
+static inline void turn_f64(double *to, int64_t width, const double *from, int64_t step)
+{
+    const lanes_f64 a = LOAD_F64(from), b = LOAD_F64(from + step);
+    STORE_F64(to, __builtin_shufflevector(a, b, 0, 2));
+    STORE_F64(to + width, __builtin_shufflevector(a, b, 1, 3));
+}
+#endif
+
+/* TALL lines, as many as a vector has lanes, of which as many columns: what is stored is a whole vector, which loads of vectors need not wait for as
+ * they do for its parts. */
+#if defined(__AVX512F__)
+#define TALL_F32 16
+#define TALL_F64 8
+#define JOINED(load, a, b, c, d)                                                                   \
+    _mm512_insertf32x4(                                                                            \
+        _mm512_insertf32x4(_mm512_insertf32x4(_mm512_castps128_ps512(load(a)), load(b), 1),        \
+                           load(c), 2),                                                            \
+        load(d), 3)
+static inline void turn_tall_f32(float *to, int64_t width, const float *from, int64_t step)
+{
+    __m512 line[4];
+    for (int i = 0; i < 4; i++)
+        line[i] = JOINED(_mm_loadu_ps, from + i * step, from + (4 + i) * step,
+                         from + (8 + i) * step, from + (12 + i) * step);
+    const __m512 ab = _mm512_unpacklo_ps(line[0], line[1]),
+                 cd = _mm512_unpacklo_ps(line[2], line[3]),
+                 more_ab = _mm512_unpackhi_ps(line[0], line[1]),
+                 more_cd = _mm512_unpackhi_ps(line[2], line[3]);
+    _mm512_storeu_ps(to, _mm512_shuffle_ps(ab, cd, 0x44));
+    _mm512_storeu_ps(to + width, _mm512_shuffle_ps(ab, cd, 0xee));
+    _mm512_storeu_ps(to + 2 * width, _mm512_shuffle_ps(more_ab, more_cd, 0x44));
+    _mm512_storeu_ps(to + 3 * width, _mm512_shuffle_ps(more_ab, more_cd, 0xee));
+}
+
+static inline void turn_tall_f64(double *to, int64_t width, const double *from, int64_t step)
+{
+    __m512d line[2];
+    for (int i = 0; i < 2; i++)
+        line[i] = _mm512_castps_pd(JOINED(
+            _mm_loadu_ps, (const float *)(from + i * step), (const float *)(from + (2 + i) * step),
+            (const float *)(from + (4 + i) * step), (const float *)(from + (6 + i) * step)));
+    _mm512_storeu_pd(to, _mm512_unpacklo_pd(line[0], line[1]));
+    _mm512_storeu_pd(to + width, _mm512_unpackhi_pd(line[0], line[1]));
+}
+#undef JOINED
+#elif defined(__AVX2__)
+#define TALL_F32 8
+#define TALL_F64 4
+static inline void turn_tall_f32(float *to, int64_t width, const float *from, int64_t step)
+{
+    __m256 line[4];
+    for (int i = 0; i < 4; i++)
+        line[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * step)),
+                                       _mm_loadu_ps(from + (4 + i) * step), 1);
+    const __m256 ab = _mm256_unpacklo_ps(line[0], line[1]),
+                 cd = _mm256_unpacklo_ps(line[2], line[3]),
+                 more_ab = _mm256_unpackhi_ps(line[0], line[1]),
+                 more_cd = _mm256_unpackhi_ps(line[2], line[3]);
+    _mm256_storeu_ps(to, _mm256_shuffle_ps(ab, cd, 0x44));
+    _mm256_storeu_ps(to + width, _mm256_shuffle_ps(ab, cd, 0xee));
+    _mm256_storeu_ps(to + 2 * width, _mm256_shuffle_ps(more_ab, more_cd, 0x44));
+    _mm256_storeu_ps(to + 3 * width, _mm256_shuffle_ps(more_ab, more_cd, 0xee));
+}
+
+static inline void turn_tall_f64(double *to, int64_t width, const double *from, int64_t step)
+{
+    __m256d line[2];
+    for (int i = 0; i < 2; i++)
+        line[i] = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(from + i * step)),
+                                       _mm_loadu_pd(from + (2 + i) * step), 1);
+    _mm256_storeu_pd(to, _mm256_unpacklo_pd(line[0], line[1]));
+    _mm256_storeu_pd(to + width, _mm256_unpackhi_pd(line[0], line[1]));
+}
+#else
+#define TALL_F32      4
+#define TALL_F64      2
+#define turn_tall_f32 turn_f32
+#define turn_tall_f64 turn_f64
+#endif
+
+/* to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns, which do not overlap. The last squares begin early: they turn some
+ * elements once more. */
+#define RECTANGLE(s, T, SIDE, TALL)                                                                \
+    static inline void turn_all_##s(T *to, int64_t to_step, const T *from, int64_t from_step,      \
+                                    int64_t rows, int64_t columns)                                 \
+    {                                                                                              \
+        int64_t r = 0;                                                                             \
+        if (columns >= SIDE && rows >= SIDE)                                                       \
+            for (; r < rows; r += rows - r >= TALL ? TALL : SIDE) {                                \
+                const bool tall = rows - r >= TALL;                                                \
+                const int64_t row = tall || rows - r >= SIDE ? r : rows - SIDE;                    \
+                for (int64_t c = 0; c < columns; c += SIDE) {                                      \
+                    const int64_t column = columns - c >= SIDE ? c : columns - SIDE;               \
+                    T *at = to + column * to_step + row;                                           \
+                    const T *square = from + row * from_step + column;                             \
+                    if (tall)                                                                      \
+                        turn_tall_##s(at, to_step, square, from_step);                             \
+                    else                                                                           \
+                        turn_##s(at, to_step, square, from_step);                                  \
+                }                                                                                  \
+            }                                                                                      \
+        for (; r < rows; r++)                                                                      \
+            for (int64_t c = 0; c < columns; c++) to[c * to_step + r] = from[r * from_step + c];   \
+    }
+RECTANGLE(f32, float, 4, TALL_F32)
+RECTANGLE(f64, double, 2, TALL_F64)
+#undef RECTANGLE
+#undef TALL_F32
+#undef TALL_F64
+
+#endif

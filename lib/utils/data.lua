@@ -5,7 +5,7 @@ local where = {
   text = 'text', read_image = 'image', decode_image = 'image',
   DistributedSampler = 'distributed', default_collate = 'collate', get_worker_info = 'workers',
 }
-for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end
+for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'StackDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end
 for _, name in ipairs { '', 'Sequential', 'Random', 'SubsetRandom', 'WeightedRandom', 'Batch' } do
   where[name .. 'Sampler'] = 'sampler'
 end

@@ -155,7 +155,7 @@ return {
     variants = '', composite = true, doc = 'grad_output for whichever of the three each element of clamp was.' },
   { '_clamp_tensors_tangent(Tensor self, Tensor? min, Tensor? max, Tensor self_t, Tensor? min_t, Tensor? max_t) -> Tensor',
     variants = '', composite = true, doc = 'The tangent of whichever of the three each element of clamp was.' },
-  { 'div.rounding(Tensor|Scalar self, Tensor|Scalar other, *, string rounding_mode) -> Tensor', batch = 'broadcast', grad_fn = 'DivBackward2',
+  { 'div.rounding(Tensor|Scalar self, Tensor|Scalar other, *, string rounding_mode) -> Tensor', batch = 'broadcast', overlap = 'elementwise', variants = all, grad_fn = 'DivBackward2',
     doc = "Divides and rounds the quotient: rounding_mode 'trunc' (towards zero) or 'floor'.",
     grad = { self = 'zeros_like(grad)', other = 'zeros_like(grad)' } },
 

@@ -39,4 +39,15 @@ local recurrent = onnx.model { inputs = { { 'x', FLOAT, { 3, 1, 2 } } }, outputs
   nodes = { node('LSTM', { 'x', 'w', 'r', 'b' }, { 'y', 'h' }, { hidden_size = 2, direction = 'forward', activations = { 'Sigmoid', 'Tanh', 'Tanh' } }),
     node('QuantizeLinear', { 'h', 's', 'z' }, { 'q' }, { axis = 0 }) } }
 
-return { network, shapes, control, recurrent }
+local function microsoft(op, inputs, outputs, attributes) return { op, inputs, outputs, domain = 'com.microsoft', attributes = attributes } end
+local function bytes(...) return (torch.zeros(...):to(torch.uint8) + 3) end
+local quantized = onnx.model { inputs = { { 'x', 2, { 1, 6, 6, 2 } } }, outputs = { 'g', 'm', 'v' }, imports = { ['com.microsoft'] = 1, ['ai.onnx.ml'] = 3 },
+  initializers = { { 's', torch.tensor(0.5) }, { 'z', torch.tensor(3, { dtype = torch.uint8 }) }, { 'w', bytes(3, 2, 3, 3) }, { 'fc', bytes(4, 6) }, { 'q', bytes(3, 4) } },
+  nodes = { microsoft('QLinearConv', { 'x', 's', 'z', 'w', 's', 'z', 's', 'z' }, { 'c' }, { channels_last = 1, pads = { 1, 1, 1, 1 } }),
+    microsoft('QLinearGlobalAveragePool', { 'c', 's', 'z', 's', 'z' }, { 'p' }, { channels_last = 1 }),
+    microsoft('QLinearConcat', { 's', 'z', 'p', 's', 'z', 'p', 's', 'z' }, { 'j' }, { axis = -1 }), { 'Flatten', { 'j' }, { 'f' } },
+    microsoft('QGemm', { 'f', 's', 'z', 'fc', 's', 'z', '', 's', 'z' }, { 'g' }, { transB = 1 }), { 'MatMulInteger', { 'q', 'fc', 'z' }, { 'm' } },
+    { 'Cast', { 'g' }, { 'k' }, to = 1 }, { 'SVMRegressor', { 'k' }, { 'v' }, domain = 'ai.onnx.ml', attributes = { kernel_type = 'RBF', kernel_params = { 0.5, 0.0, 3.0 },
+      n_supports = 2, support_vectors = { 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0 }, coefficients = { 2.0, -1.0 }, rho = { 0.25 } } } } }
+
+return { network, shapes, control, recurrent, quantized }

@@ -122,6 +122,26 @@ describe('data sets of data sets', function()
     assert.equal(3, #data.ChainDataset {Counter(4, 4), Counter(5, 6)})
   end)
 
+  it('stand side by side', function()
+    local x, y = torch.arange(6):view(3, 2), torch.arange(3)
+    local pairs_of = data.StackDataset(Numbers(3), data.TensorDataset(x))
+    assert.equal(3, #pairs_of)
+    local seen = {}
+    for numbers, rows in data.DataLoader(pairs_of, {batch_size = 2}):iter() do seen[#seen + 1] = {numbers:tolist(), rows:tolist()} end
+    assert.same({{{1, 2}, {{0, 1}, {2, 3}}}, {{3}, {{4, 5}}}}, seen)
+    local named = data.StackDataset {image = x, both = data.TensorDataset(x, y)}
+    local last = named[-1]
+    assert.same({{4, 5}, {4, 5}, 2}, {last.image:tolist(), last.both[1]:tolist(), last.both[2]:item()})
+    for batch in data.DataLoader(named, {batch_size = 3}):iter() do
+      assert.same(x:tolist(), batch.image:tolist())
+      assert.same(y:tolist(), batch.both[2]:tolist())
+    end
+    fails_with('position 4 is not in', function() return named[4] end)
+    fails_with('Size mismatch between datasets', data.StackDataset, x, Numbers(2))
+    fails_with('At least one dataset should be passed', data.StackDataset)
+    fails_with('by name in one table', data.StackDataset, {[7] = x})
+  end)
+
   it('may be parts and sums of tensors and tables, which have samples without being Datasets', function()
     local x = torch.arange(6) * 10
     assert.equal(20, data.Subset(x, {3, 1})[1]:item())

@@ -1,4 +1,4 @@
--- datasets.lua - data sets made of others: IterableDataset, Subset, ConcatDataset, ChainDataset, random_split.
+-- datasets.lua - data sets made of others: IterableDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split.
 --
 -- A data set of positions has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
 -- iterator function.
@@ -95,6 +95,34 @@ function M.ConcatDataset:__getitem(position)
     if sizes[middle] < position then low = middle + 1 else high = middle end
   end
   return M.item(self.datasets[low], position - (sizes[low - 1] or 0))
+end
+
+M.StackDataset = Dataset:extend('StackDataset')
+--- Data sets of one length side by side: a sample of StackDataset(a, b) is one of each, of StackDataset{x = a, y = b} a table of these.
+function M.StackDataset:init(first, ...)
+  local named = type(first) == 'table' and #first == 0
+  self.datasets = named and first or { first, ... }
+  if next(self.datasets) == nil then fail 'At least one dataset should be passed' end
+  for name, dataset in pairs(self.datasets) do
+    if named and type(name) ~= 'string' then fail 'StackDataset(): data sets are given one after the other, or by name in one table' end
+    self.length = self.length or #dataset
+    if #dataset ~= self.length then fail 'Size mismatch between datasets' end
+  end
+  self.named = named
+end
+function M.StackDataset:__len() return self.length end
+-- What one of the data sets has at a position; several values as a table.
+local function stacked(dataset, position)
+  local values = table.pack(M.item(dataset, position))
+  return values.n > 1 and { table.unpack(values, 1, values.n) } or values[1]
+end
+function M.StackDataset:__getitem(position)
+  if position < 0 then position = #self + 1 + position end
+  if position < 1 or position > #self then fail('position %d is not in a StackDataset of %d samples', position, #self) end
+  local sample = {}
+  for name, dataset in pairs(self.datasets) do sample[name] = stacked(dataset, position) end
+  if self.named then return sample end
+  return table.unpack(sample, 1, #self.datasets)
 end
 
 --- Whether a whole batch can be had at once.

@@ -28,7 +28,7 @@ local function screen(script, columns, more)
   return screens(follow(script .. 'screen\n', ('NO_COLOR=1 PTY_COLUMNS=%d %s'):format(columns or 80, more or '')))[1]
 end
 
-describe('the cell on the screen #pty', function()
+describe('the cell on the screen #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 
@@ -158,7 +158,7 @@ expect Out[3]: 42
   end
 end)
 
-describe('the colours of Lua', function()
+describe('the colours of Lua #cpu', function()
   it('have a class for every byte', function()
     for _, case in ipairs {
       {"local x = 'a' -- b", "kkkkk     sss cccc"}, {'--[[ a\nb', 'cccccccc'}, {"f('a", '  ss'}, {'%who x', 'xxxxxx'},

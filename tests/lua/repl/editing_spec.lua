@@ -7,7 +7,7 @@ local terminal = dofile(here .. '../support/terminal.lua')
 local state
 local function follow(script, environment, arguments) return terminal.follow(state, script, environment, arguments) end
 
-describe('editing #pty', function()
+describe('editing #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 

@@ -30,7 +30,7 @@ local function object(fields)
   return made
 end
 
-describe('a kernel', function()
+describe('a kernel #cpu', function()
   local wire, state
 
   before_each(function()
@@ -198,7 +198,7 @@ describe('a kernel', function()
   end)
 end)
 
-describe('--kernel', function()
+describe('--kernel #cpu', function()
   local folder = os.tmpname()
   os.remove(folder)
   os.execute('mkdir -p ' .. folder)

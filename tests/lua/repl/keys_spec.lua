@@ -6,7 +6,7 @@ local terminal = dofile(here .. '../support/terminal.lua')
 local state
 local function follow(script, environment) return terminal.follow(state, script, environment) end
 
-describe('keys #pty', function()
+describe('keys #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 

@@ -53,7 +53,7 @@ local proxy = function()
   })
 end
 
-describe('long calls that Ctrl-C can stop', function()
+describe('long calls that Ctrl-C can stop #cpu', function()
   local long = ('aé"\n\0001\0z\\'):rep(700000) -- more than a piece, whose end falls anywhere
 
   it('of strings give what those of Lua give', function()

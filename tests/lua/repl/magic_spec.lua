@@ -29,7 +29,7 @@ end
 
 local function has(text, part) assert(text:find(part, 1, true), ('%q is not in\n%s'):format(part, text)) end
 
-describe('magics', function()
+describe('magics #cpu', function()
   local path
   before_each(function() path = os.tmpname() end)
   after_each(function() os.remove(path) end)
@@ -134,7 +134,7 @@ m.answer()
   end)
 end)
 
-describe('a name', function()
+describe('a name #cpu', function()
   it('that nobody defined is said to be so', function()
     local out, err = type_lines 'prnit\nprnit(1)\nt = {alpha = 1}\nt.alpa\nx = torch.ones(1)\nx.grad\nlocal n\nn\n'
     has(out, "prnit is not defined; did you mean 'print'?")
@@ -158,7 +158,7 @@ describe('a name', function()
   end)
 end)
 
-describe('the history', function()
+describe('the history #cpu', function()
   it('of megabytes without a line end keeps nobody waiting', function()
     local history = require 'repl.edit.history'
     local path = write(os.tmpname(), ('x'):rep(3000000))
@@ -169,7 +169,7 @@ describe('the history', function()
   end)
 end)
 
-describe('completion', function()
+describe('completion #cpu', function()
   local function words(text)
     return (process.lua(([[
       local complete, session = require 'repl.edit.complete', require('repl.session').new()

@@ -29,7 +29,7 @@ local function all(gmatch)
   end
 end
 
-describe('patterns that Ctrl-C can stop', function()
+describe('patterns that Ctrl-C can stop #cpu', function()
   local twins = require('torch')._C.stoppable().string
 
   it('match as those of Lua', function()

@@ -7,7 +7,7 @@ local function run(arguments, before)
   return process.run(('%s %s %s'):format(before or '', process.quote(process.ltensor), arguments))
 end
 
-describe('the program', function()
+describe('the program #cpu', function()
   it('runs a script with its arguments', function()
     assert.equal('0\tnil\n', (process.lua 'print(select("#", ...), arg[1])'))
     local path = os.tmpname()

@@ -13,7 +13,7 @@ local function follow(script) return terminal.follow(state, script, setting) end
 for _, case in ipairs {{'emacs', 80, 'C.UTF-8'}, {'emacs', 40, 'C'}, {'vi', 80, 'C'}, {'vi', 40, 'C.UTF-8'}} do
 local mode, columns, language = table.unpack(case)
 
-describe(('the prompt in %s mode, %d columns, LANG=%s #pty'):format(mode, columns, language), function()
+describe(('the prompt in %s mode, %d columns, LANG=%s #pty #cpu'):format(mode, columns, language), function()
   setup(function()
     setting = ('INPUTRC=%s PTY_COLUMNS=%d LC_ALL= LC_CTYPE= LANG=%s'):format(
       process.quote(here .. 'support/' .. mode .. '.inputrc'), columns, language)

@@ -61,7 +61,7 @@ local function stops(cell, lines, gpus)
   return false
 end
 
-describe('a notebook typed at the prompt #pty', function()
+describe('a notebook typed at the prompt #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 

@@ -143,7 +143,7 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
         result = do_trunc(&s, do_div(&s, self, other));
     else /* a multiple of other, which floor_divide divides exactly */
         result = do_floor_divide(&s, do_sub(&s, self, do_fmod(&s, self, other)), other);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_store(&s, result, out);
 }
 
 lt_status lt_round_decimals_impl(lt_tensor *self, int64_t decimals, lt_tensor **out)

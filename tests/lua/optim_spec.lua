@@ -242,7 +242,7 @@ describe('optim: errors', function()
   local function w() return torch.ones(1, { requires_grad = true, device = device }) end
 
   it('reads a rate that is a Tensor at each step, and schedulers write into it', function()
-    for name, options in pairs { SGD = {}, Adam = {}, LBFGS = {}, Rprop = {}, Adafactor = {}, SparseAdam = {} } do
+    for _, name in ipairs { 'SGD', 'Adam', 'LBFGS', 'Rprop', 'Adafactor', 'SparseAdam' } do
       local number, tensor = torch.ones(3, { requires_grad = true }), torch.ones(3, { requires_grad = true })
       local rate = torch.tensor(0.5)
       local with_number, with_tensor = optim[name]({ number }, { lr = 0.5 }), optim[name]({ tensor }, { lr = rate })

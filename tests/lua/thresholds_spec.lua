@@ -277,3 +277,46 @@ describe('losses of so many elements that their steps are done together', functi
     assert.equal(0, F.smooth_l1_loss(x, x):item()) -- no window is left open
   end)
 end)
+
+describe('interpolation', function()
+  it('of lines is that of each line, there and back', function()
+    for _, lines in ipairs(device == 'cpu' and { 1, 3, 15, 16, 17, 33 } or { 3 }) do
+      for _, sizes in ipairs { { 1, 5 }, { 7, 3 }, { 20, 41 }, { 100, 37 } } do
+        local x = random(1, lines, sizes[1]):float():requires_grad_()
+        local y = F.interpolate(x, { size = sizes[2], mode = 'linear' })
+        local g = random(1, lines, sizes[2]):float()
+        y:backward(g)
+        for l = 1, lines do
+          local line = x:detach()[{ {}, { l, l } }]:clone():requires_grad_()
+          local alone = F.interpolate(line, { size = sizes[2], mode = 'linear' })
+          alone:backward(g[{ {}, { l, l } }])
+          assert.is_true(alone:equal(y[{ {}, { l, l } }]))
+          assert.is_true(line.grad:equal(x.grad[{ {}, { l, l } }]))
+        end
+      end
+    end
+  end)
+
+  it('of an image is that of its transpose', function()
+    local x = random(2, 3, 40, 60)
+    for _, mode in ipairs { 'nearest', 'bilinear', 'bicubic' } do
+      for _, size in ipairs { { 80, 90 }, { 13, 17 }, { 40, 7 } } do
+        local turned = F.interpolate(x:transpose(3, 4), { size = { size[2], size[1] }, mode = mode })
+        close(F.interpolate(x, { size = size, mode = mode }), turned:transpose(3, 4), mode)
+      end
+    end
+  end)
+
+  it('refuses lists that lead out of its input', function()
+    local x = torch.rand(2, 3)
+    local function list(...) return torch.tensor({ ... }, { dtype = torch.int64 }) end
+    local weights, back = torch.ones(2), { list(0, 1, 2, 2), list(0, 1), torch.ones(2) }
+    local function resample(starts, sources) return torch._C._resample(x, 2, starts, sources, weights, table.unpack(back)) end
+    assert.same({ { x[{ 1, 1 }]:item(), x[{ 1, 3 }]:item() }, { x[{ 2, 1 }]:item(), x[{ 2, 3 }]:item() } }, resample(list(0, 1, 2), list(0, 2)):tolist())
+    assert.error_matches(function() resample(list(0, 1, 2), list(0, 3)) end, 'out of range')
+    assert.error_matches(function() resample(list(0, 1, 2), list(-1, 1)) end, 'out of range')
+    assert.error_matches(function() resample(list(0, 3, 2), list(0, 1)) end, 'out of range')
+    assert.error_matches(function() resample(list(0, 1, 3), list(0, 1)) end, 'out of range')
+    assert.error_matches(function() resample(list(0, 1, 2), list(0)) end, 'a weight for each place')
+  end)
+end)

@@ -94,31 +94,61 @@ local function in_fixed_point(read, n)
   end
 end
 
-local function along(input, dim, out, scale, mode, align, pixels)
+-- The lists that _resample takes, of the taps of each position, on the way there and back: starts, places and weights.
+local function lists_of(read, n)
+  local starts, places, weights, counts = { 0 }, {}, {}, {}
+  for place = 0, n do counts[place] = 0 end
+  for i, list in ipairs(read) do
+    for _, tap in ipairs(list) do
+      local place = math.min(math.max(tap[1], 0), n - 1)
+      places[#places + 1], weights[#weights + 1] = place, tap[2]
+      counts[place + 1] = counts[place + 1] + 1
+    end
+    starts[i + 1] = #places
+  end
+  local back_starts, next_of, back_places, back_weights = {}, {}, {}, {}
+  for place = 0, n do
+    counts[place] = counts[place] + (counts[place - 1] or 0)
+    back_starts[place + 1], next_of[place] = counts[place], counts[place] + 1
+  end
+  for i = 1, #read do
+    for k = starts[i] + 1, starts[i + 1] do
+      local at = next_of[places[k]]
+      back_places[at], back_weights[at], next_of[places[k]] = i - 1, weights[k], at + 1
+    end
+  end
+  return { starts, places, weights, back_starts, back_places, back_weights }
+end
+
+-- They are kept for as long as the collector lets them be: a net asks for the same ones again and again.
+local kept = setmetatable({}, { __mode = 'v' })
+
+local function resampled(input, dim, out, scale, mode, align, pixels)
   local n = input:size(dim)
-  local read, count = {}, 0
-  for i = 1, out do read[i] = taps[mode](i - 1, scale, align, n) end
-  if pixels then in_fixed_point(read, n) end
-  for i = 1, out do count = math.max(count, #read[i]) end
-  local positions, weights = {}, {}
-  for k = 1, count do
-    positions[k], weights[k] = {}, {}
-    for i, list in ipairs(read) do -- who reads less reads its last position again, for nothing
-      positions[k][i] = math.min(math.max((list[k] or list[#list])[1], 0), n - 1) + 1
-      weights[k][i] = list[k] and list[k][2] or 0
+  local key = ('%s %d %d %.17g %s %s %s %s'):format(mode, n, out, scale, align, pixels, input.dtype, input.device)
+  local tensors = kept[key]
+  if not tensors then
+    local read = {}
+    for i = 1, out do read[i] = taps[mode](i - 1, scale, align, n) end
+    if pixels then in_fixed_point(read, n) end
+    tensors = lists_of(read, n)
+    for i, list in ipairs(tensors) do
+      tensors[i] = torch.tensor(list, { dtype = i % 3 == 0 and input.dtype or torch.int64, device = input.device })
     end
+    kept[key] = tensors
   end
-  local shape = {}
-  for d = 1, input.ndim do shape[d] = d == dim and out or 1 end
-  local sum
-  for k, list in ipairs(positions) do
-    local part = input:index_select(dim, torch.tensor(list, { device = input.device }))
-    if #positions > 1 then
-      part = part * torch.tensor(weights[k], { dtype = input.dtype, device = input.device }):reshape(shape)
-    end
-    sum = sum and sum + part or part
+  return torch._C._resample(input, dim, table.unpack(tensors))
+end
+
+-- What _resample does not take: input that is not of floats or doubles is read at the nearest places.
+local function along(input, dim, out, scale, mode, align, pixels)
+  if input.dtype == torch.float32 or input.dtype == torch.float64 then
+    local sum = resampled(input, dim, out, scale, mode, align, pixels)
+    return pixels and (sum + 0.5):floor():clamp(0, 255) or sum
   end
-  return pixels and (sum + 0.5):floor():clamp(0, 255) or sum
+  local n, positions = input:size(dim), {}
+  for i = 1, out do positions[i] = math.min(math.max(taps[mode](i - 1, scale)[1][1], 0), n - 1) + 1 end
+  return input:index_select(dim, torch.tensor(positions, { device = input.device }))
 end
 
 local kind_of_mode = { nearest = 'nearest', ['nearest-exact'] = 'nearest-exact', linear = 'linear', bilinear = 'linear',
@@ -200,7 +230,10 @@ function M.interpolate(input, ...)
   if kind == 'area' then return torch.nn.functional[('adaptive_avg_pool%dd'):format(n)](input, size) end
   local align, dtype = options.align_corners, input.dtype
   input = input:to(working_dtype(input, kind))
-  for i = n, 1, -1 do
+  -- The last dimension first, which decides how sums are rounded. Nearest ones have none: where images shrink, fewer lines are left for the last.
+  local outwards = not (kind:find '^nearest' and size[1] < input:size(3))
+  for at = n, 1, -1 do
+    local i = outwards and at or n + 1 - at
     local from, to = input:size(i + 2), size[i]
     local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
     if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end

@@ -71,6 +71,7 @@ const lt_backend lt_cpu_backend = {
     .max_pool_backward = lt_cpu_max_pool_backward,
     .avg_pool = lt_cpu_avg_pool,
     .avg_pool_backward = lt_cpu_avg_pool_backward,
+    .resample = lt_cpu_resample,
     .index_get = lt_cpu_index_get,
     .index_put = lt_cpu_index_put,
     .gather = lt_cpu_gather,

@@ -59,6 +59,7 @@ lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, cons
 lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in);
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
+lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in);
 /* index.c */
 lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);

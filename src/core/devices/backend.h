@@ -134,6 +134,17 @@ typedef struct lt_pooling {
     bool count_padding; /* averages count elements of the padding, which are 0 */
     int64_t divisor;    /* of averages; 0: the number of elements */
 } lt_pooling;
+/* Positions of a dimension as weighted sums of others: of x, dense as [outer, in, inner], to y, [outer, out, inner], both float or double. Position o
+ * of y adds up weights[k] times position places[k] of x, k from starts[o] to before starts[o + 1]. The lists lie on the device; there are `taps`
+ * places. */
+typedef struct lt_resampling {
+    lt_dtype dtype;
+    lt_device device;
+    int64_t outer, in, out, inner, taps;
+    const int64_t *starts, *places;
+    const void *weights; /* of the dtype */
+} lt_resampling;
+
 /* Normalization of dense tensors: out = (in - mean) * rstd * weight + bias. Statistics are float, or double where
  * dtype is. weight and bias (NULL: 1 and 0) are of parameter_dtype; on the CPU all are of the statistics' type.
  * Backward takes grad and fills in those of grad_in, grad_weight and grad_bias that are not NULL. */
@@ -345,6 +356,7 @@ typedef struct lt_backend {
     lt_status (*max_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
     lt_status (*avg_pool)(const lt_pooling *p, void *out, const void *in);
     lt_status (*avg_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad);
+    lt_status (*resample)(const lt_resampling *r, void *y, const void *x);
 
     /* -- indexing ------------------------------------------------------------------------------------- */
     lt_status (*index_get)(const lt_iter *it, const lt_index_args *args);

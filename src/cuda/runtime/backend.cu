@@ -48,6 +48,7 @@ static lt_backend make_table()
     t.max_pool_backward = lt_cuda_max_pool_backward;
     t.avg_pool = lt_cuda_avg_pool;
     t.avg_pool_backward = lt_cuda_avg_pool_backward;
+    t.resample = lt_cuda_resample;
     t.index_get = lt_cuda_index_get;
     t.index_put = lt_cuda_index_put;
     t.gather = lt_cuda_gather;

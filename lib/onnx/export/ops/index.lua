@@ -50,6 +50,25 @@ function M.index_select(g, a)
   return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end
 
+-- Positions of a dimension as weighted sums of others: a product with the matrix of the weights.
+function M._resample(g, args, call)
+  local a = { self = args[1], dim = args[2], starts = args[3], sources = args[4], weights = args[5], back_starts = args[6] }
+  local starts, sources, weights = a.starts.tensor:tolist(), a.sources.tensor:tolist(), a.weights.tensor:tolist()
+  local rank, axis, matrix = #a.self.shape, g:axis(a.dim, #a.self.shape), {}
+  for i = 1, a.back_starts.shape[1] - 1 do
+    matrix[i] = {}
+    for o = 1, #starts - 1 do matrix[i][o] = 0.0 end
+  end
+  for o = 1, #starts - 1 do
+    for k = starts[o] + 1, starts[o + 1] do matrix[sources[k] + 1][o] = matrix[sources[k] + 1][o] + weights[k] end
+  end
+  local perm = {}
+  for d = 1, rank do perm[d] = d == rank and axis or d == axis + 1 and rank - 1 or d - 1 end
+  local function turned(name) return axis == rank - 1 and name or g:node('Transpose', { name }, { perm = perm }) end
+  local weighted = g:constant(torch.tensor(matrix, { dtype = call.results[1].dtype }))
+  return turned(g:node('MatMul', { turned(g:name(a.self)), weighted }))
+end
+
 function M.gather(g, a)
   return g:node('GatherElements', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end

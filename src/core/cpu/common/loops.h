@@ -163,6 +163,11 @@ typedef void (*lt_turn_loop)(void *to, int64_t to_step, const void *from, int64_
 /* out[i] = in[-i], i < n. */
 typedef void (*lt_reverse_loop)(void *out, const void *in, int64_t n);
 
+/* Positions [from, to) of a resampled dimension (lt_resampling), in a plane whose positions lie `step` elements apart, on both sides; of each
+ * the first `width` elements. */
+typedef void (*lt_resample_loop)(const lt_resampling *r, const void *in, void *out, int64_t step, int64_t width, int64_t from,
+                                 int64_t to);
+
 typedef struct lt_cpu_loops {
     const char *isa;
 #define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
@@ -184,6 +189,7 @@ typedef struct lt_cpu_loops {
     const lt_fft_loops *fft;           /* float, double */
     const lt_turn_loop *turn;          /* elements of 4 bytes, of 8 */
     const lt_reverse_loop *reverse;    /* the same */
+    const lt_resample_loop *resample;  /* float, double */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -221,7 +227,8 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
     extern const lt_fft_loops lt_fft_##isa[2];                                                     \
     extern const lt_turn_loop lt_turn_##isa[2];                                                    \
-    extern const lt_reverse_loop lt_reverse_##isa[2];
+    extern const lt_reverse_loop lt_reverse_##isa[2];                                              \
+    extern const lt_resample_loop lt_resample_##isa[2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -230,7 +230,10 @@ function M.interpolate(input, ...)
   if kind == 'area' then return torch.nn.functional[('adaptive_avg_pool%dd'):format(n)](input, size) end
   local align, dtype = options.align_corners, input.dtype
   input = input:to(working_dtype(input, kind))
-  for i = n, 1, -1 do
+  -- The last dimension first, which decides how sums are rounded. Nearest ones have none: where images shrink, fewer lines are left for the last.
+  local outwards = not (kind:find '^nearest' and size[1] < input:size(3))
+  for at = n, 1, -1 do
+    local i = outwards and at or n + 1 - at
     local from, to = input:size(i + 2), size[i]
     local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
     if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end

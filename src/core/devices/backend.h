@@ -58,6 +58,16 @@ typedef struct lt_gemm {
     bool *summed;
 } lt_gemm;
 
+/* The product of a matrix in CSR, rows x anything, with a dense one of so many columns, in whose rows lie in_step elements apart: row i
+ * of out, which is dense, is the sum of values[k] times row places[k] of in, k from begins[i] to begins[i + 1] - 1. */
+typedef struct lt_csr_product {
+    lt_dtype dtype;
+    int64_t rows, columns, in_step;
+    const int64_t *begins, *places;
+    const void *values, *in;
+    void *out;
+} lt_csr_product;
+
 /* Fourier transforms of `lines` lines of length n, one after the other: of complex numbers; of real ones to the first n / 2 + 1
  * results; back from these, of which the imaginary part of the first (and for even n the last) is not read, to n real ones. Results are multiplied by
  * scale. in and out are apart; on a GPU the input of what gives real numbers may be destroyed. */
@@ -337,6 +347,8 @@ typedef struct lt_backend {
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
+    /* Optional; of float and double. Elsewhere a formula does it. */
+    lt_status (*csr_product)(const lt_csr_product *p);
     lt_status (*factor)(lt_factor *f);
     lt_status (*fft)(const lt_fft *f);
 

@@ -1,7 +1,7 @@
 -- backends.lua - torch.backends: settings of what computes. cuda.matmul.allow_tf32, whether products of float32 matrices
 -- on a GPU may be rounded to TF32 (off at first; its other name is torch.set_float32_matmul_precision), and
 -- cudnn.allow_tf32, the same for convolutions and recurrent networks (on at first); cudnn.enabled, whether cuDNN is asked at all, where
--- it is installed: else our own kernels do the work. A name that is no setting is an error, also when assigned:
+-- it is installed: else our own kernels do the work. cuda.enable_flash_sdp and its kin choose how attention is computed (torch.nn.attention). A name that is no setting is an error, also when assigned:
 -- a misspelled setting would otherwise do nothing.
 
 local torch = require 'torch'
@@ -44,7 +44,7 @@ function torch.get_float32_matmul_precision()
   return cuda._allow_tf32() and 'high' or 'highest'
 end
 
-return {
+local backends = {
   cuda = {
     is_built = function() return true end,
     matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, switch('allow_tf32', cuda._set_allow_tf32) } }),
@@ -52,3 +52,12 @@ return {
   cudnn = settings('cudnn', { enabled = { cuda._cudnn_enabled, switch('enabled', cuda._set_cudnn_enabled) },
     allow_tf32 = { cuda._allow_convolution_tf32, switch('allow_tf32', cuda._set_allow_convolution_tf32) } }),
 }
+
+-- Ways of attention by their numbers in torch.nn.attention.SDPBackend: enable_math_sdp(on), math_sdp_enabled() ...
+for number, name in pairs { [0] = 'math', 'flash', 'mem_efficient', 'cudnn' } do
+  local setter = ('enable_%s_sdp'):format(name)
+  backends.cuda[setter] = switch(setter, function(on) cuda._set_attention_allowed(number, on) end)
+  backends.cuda[('%s_sdp_enabled'):format(name)] = function() return cuda._attention_allowed(number) end
+end
+
+return backends

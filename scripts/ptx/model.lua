@@ -1,4 +1,4 @@
--- model.lua - an estimate of the share of an H100's memory bandwidth that a kernel reaches, from its machine code.
+-- model.lua - an estimate of the share of a GPU's memory bandwidth that a kernel reaches, from its machine code.
 --
 -- An estimate, not a measurement: no GPU is asked. Three limits are computed for what a warp does in one pass over its
 -- elements, in cycles of a multiprocessor (SM), and joined so that limits that lie close together add up (the fourth
@@ -16,19 +16,31 @@ local sass = require 'sass'
 local model = {}
 
 -- H100 SXM5: NVIDIA's data sheet and tuning guide; latency: W. Luo et al. 2024 (480 cycles idle), about 800 under load.
-model.gpu = {
+-- float, double: cycles of an SM for such an instruction of a warp; floats of an H100 are bounded by issue alone. wide: the unit and
+-- the cycles of a conversion from or to 64 bits.
+local h100 = {
   name = 'H100 SXM5', sms = 132, clock = 1.755e9, bandwidth = 3.35e12, copies = 0.93, warps = 64, registers = 65536,
-  shared = 227 * 1024, blocks = 32, latency = 800, start = 300,
+  shared = 227 * 1024, blocks = 32, latency = 800, start = 300, float = 0, double = 0.5, wide = { 'special', 2 },
 }
+-- Code for sm_75 runs on Turing alone. T4: NVIDIA's data sheet, and the CUDA Programming Guide's tables of compute capability 7.5; what
+-- it does not say is taken to be as an H100's.
+local t4 = {
+  name = 'T4', sms = 40, clock = 1.59e9, bandwidth = 320e9, copies = 0.93, warps = 32, registers = 65536, shared = 64 * 1024, blocks = 16,
+  latency = 800, start = 300, float = 0.5, double = 16, wide = { 'double', 16 },
+}
+model.gpu = h100
+
+-- The GPU that code for this architecture is estimated for: also what is newer than an H100, so that tables can be compared.
+function model.choose(arch) model.gpu = arch == '75' and t4 or h100 end
 
 -- Cycles of an SM for one instruction of a warp.
-local integer, special, convert, double = 0.5, 2, 2, 0.5
+local integer, special, convert = 0.5, 2, 2
 local pipes = {
-  IMAD = { 'multiply', 0.5 }, IMUL = { 'multiply', 0.5 }, MUFU = { 'special', special }, DADD = { 'double', double }, DMUL = { 'double', double },
-  DFMA = { 'double', double }, DSETP = { 'double', double }, I2F = { 'special', convert }, F2I = { 'special', convert },
+  IMAD = { 'multiply', 0.5 }, IMUL = { 'multiply', 0.5 }, MUFU = { 'special', special }, DADD = { 'double' }, DMUL = { 'double' },
+  DFMA = { 'double' }, DSETP = { 'double' }, I2F = { 'special', convert }, F2I = { 'special', convert },
   F2F = { 'special', convert }, I2I = { 'special', convert }, FRND = { 'special', convert }, POPC = { 'special', convert },
-  FLO = { 'special', convert }, SHFL = { 'memory', 1 }, BAR = { 'memory', 1 }, FADD = { 'issue', 0 }, FMUL = { 'issue', 0 },
-  FFMA = { 'issue', 0 }, MOV = { 'issue', 0 }, BRA = { 'issue', 0 }, EXIT = { 'issue', 0 }, NOP = { 'issue', 0 },
+  FLO = { 'special', convert }, SHFL = { 'memory', 1 }, BAR = { 'memory', 1 }, FADD = { 'float' }, FMUL = { 'float' }, FFMA = { 'float' },
+  MOV = { 'issue', 0 }, BRA = { 'issue', 0 }, EXIT = { 'issue', 0 }, NOP = { 'issue', 0 },
 }
 local access = { [1] = 1, [2] = 1, [4] = 1, [8] = 2, [16] = 4, [32] = 8 }
 -- A call of a routine that divides 64-bit integers: about 80 instructions.
@@ -36,7 +48,7 @@ local call = 40
 
 -- Cycles that a way takes in the busiest unit.
 function model.cycles(way)
-  local used = { issue = 0, integer = 0, multiply = 0, special = 0, double = 0, memory = 0 }
+  local used = { issue = 0, integer = 0, multiply = 0, special = 0, float = 0, double = 0, memory = 0 }
   for _, i in ipairs(way) do
     used.issue = used.issue + 0.25
     if i.space then
@@ -47,8 +59,9 @@ function model.cycles(way)
       used.issue = used.issue + 0 -- units of their own, once a warp
     else
       local pipe = pipes[i.base]
+      if i.base:find '^[IF]2[IF]$' and i.op:find '64' then pipe = model.gpu.wide end
       if pipe then
-        used[pipe[1]] = (used[pipe[1]] or 0) + pipe[2]
+        used[pipe[1]] = used[pipe[1]] + (pipe[2] or model.gpu[pipe[1]])
       else
         used.integer = used.integer + integer
       end

@@ -28,6 +28,7 @@ local function tool(name)
 end
 
 local arch, folder, hot = arg[1], arg[2], dofile(arg[3])
+model.choose(arch)
 local cuobjdump, nvdisasm = tool 'cuobjdump', tool 'nvdisasm'
 
 -- ---- facts of one object ----------------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ list:close()
 
 print(('## sm_%s: %d kernels'):format(arch, #rows))
 print()
-print(([[Estimates for an %s, not measurements: the larger of what memory, the busiest unit and waiting for memory take for the
+print(([[Estimates for the GPU %s, not measurements: the larger of what memory, the busiest unit and waiting for memory take for the
 instructions that most elements go through (scripts/ptx/model.lua). Elements are taken to be contiguous, unless dimensions are named;
 occupancy is what registers and shared memory allow. Loads and stores: the widest, in bytes.]]):format(model.gpu.name))
 print()

@@ -14,6 +14,15 @@ return {
   { '_sparse_compressed(IndexTensor compressed, IndexTensor plain, Tensor values, Size size, string layout) -> Tensor', variants = '',
     grad_fn = 'SparseCompressedTensorBackward0', batch = 'loop', doc = 'sparse_compressed_tensor of indices that are known to fit.', forward = 'linear', grad = { values = '_sparse_values_at(grad, result)' } },
 
+  -- ---- products ---------------------------------------------------------------------------------------------------
+  { '_csr_product(Tensor begins, Tensor columns, Tensor values, Tensor dense) -> Tensor', variants = '', batch = 'loop',
+    doc = 'The product of a matrix in CSR with a dense one, by the kernel of the device.', forward = { values = 'linear', dense = 'linear' },
+    grad = { values = '_csr_product_backward_values(grad, begins, columns, dense)', dense = '_csr_product_backward_dense(grad, begins, columns, values, sizes_of(dense))' } },
+  { '_csr_product_backward_values(Tensor grad_output, Tensor begins, Tensor columns, Tensor dense) -> Tensor', variants = '', composite = true,
+    doc = 'The derivative of _csr_product by the values.' },
+  { '_csr_product_backward_dense(Tensor grad_output, Tensor begins, Tensor columns, Tensor values, Size sizes) -> Tensor', variants = '', composite = true,
+    doc = 'The derivative of _csr_product by the dense matrix.' },
+
   -- ---- components -------------------------------------------------------------------------------------------------
   { '_sparse_values(Tensor self) -> Tensor', variants = 'library', sparse = true, grad_fn = 'ValuesBackward0', batch = 'loop', doc = 'The values, whether coalesced or not.',
     forward = 'linear', grad = { self = '_sparse_gradient(self, grad)' } },

@@ -192,3 +192,55 @@ describe('attention over many keys', function()
     assert(most < 4 * 64 * length * length, 'took ' .. most .. ' bytes')
   end)
 end)
+
+describe('torch.nn.attention.sdpa_kernel', function()
+  local backends, sdpa = torch.backends.cuda, torch.nn.attention
+  local ways = sdpa.SDPBackend
+  local attend = torch.nn.functional.scaled_dot_product_attention
+
+  local function allowed()
+    return { backends.math_sdp_enabled(), backends.flash_sdp_enabled(), backends.mem_efficient_sdp_enabled(), backends.cudnn_sdp_enabled() }
+  end
+
+  it('allows the ways that it names until its scope ends, also by an error', function()
+    assert.same({ true, true, true, true }, allowed())
+    local within = sdpa.sdpa_kernel({ ways.MATH, ways.CUDNN_ATTENTION }, allowed)
+    assert.same({ true, false, false, true }, within)
+    assert.has_error(function() sdpa.sdpa_kernel(ways.MATH, function() error 'an error of the body' end) end)
+    do
+      local _ <close> = sdpa.sdpa_kernel(ways.FLASH_ATTENTION)
+      assert.same({ false, true, false, false }, allowed())
+    end
+    assert.same({ true, true, true, true }, allowed())
+  end)
+
+  it('is what torch.backends.cuda switches', function()
+    finally(function() backends.enable_flash_sdp(true) end)
+    backends.enable_flash_sdp(false)
+    assert.same({ true, false, true, true }, allowed())
+    assert.error_matches(function() backends.enable_flash_sdp(1) end, 'enable_flash_sdp must be true or false')
+    assert.error_matches(function() sdpa.sdpa_kernel(3) end, 'must be an instance of SDPBackend')
+    assert.error_matches(function() return ways.FLASH end, "has no 'FLASH'")
+    assert.equal('SDPBackend.MATH', tostring(ways.MATH))
+  end)
+
+  it('gives the same numbers by a formula and by a kernel, and an error by none', function()
+    torch.manual_seed(1)
+    local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+    local q, k, v = torch.randn(2, 3, 7, 8), torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9, 8)
+    q, k, v = q:to(device):requires_grad_(), k:to(device), v:to(device)
+    local function run() return attend(q, k, v, { is_causal = true }) end
+    local kernel, formula = sdpa.sdpa_kernel(ways.FLASH_ATTENTION, run), sdpa.sdpa_kernel(ways.MATH, run)
+    assert.is_true(torch.allclose(kernel, formula, { atol = 1e-5 }))
+    assert.truthy(tostring(kernel.grad_fn):find 'ScaledDotProduct')
+    assert.falsy(tostring(formula.grad_fn):find 'ScaledDotProduct')
+    local none = 'No viable backend for scaled_dot_product_attention was found'
+    assert.error_matches(function() sdpa.sdpa_kernel({}, run) end, none)
+    if device == 'cpu' then assert.error_matches(function() sdpa.sdpa_kernel(ways.EFFICIENT_ATTENTION, run) end, none) end
+    -- cuDNN's takes half types alone.
+    assert.error_matches(function() sdpa.sdpa_kernel(ways.CUDNN_ATTENTION, run) end, device == 'cpu' and none or 'No available kernel')
+    if device ~= 'cpu' then
+      assert.is_true(torch.allclose(kernel, sdpa.sdpa_kernel({ ways.CUDNN_ATTENTION, ways.MATH }, run), { atol = 1e-5 }))
+    end
+  end)
+end)

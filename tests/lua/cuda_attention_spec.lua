@@ -34,6 +34,7 @@ describe('attention #cpu', function()
       local by_cudnn, by_us = calls('', halves, arguments), calls(off, halves, arguments)
       assert(by_cudnn > by_us, ('%g and %g calls'):format(by_cudnn, by_us))
       assert.equal(by_us, calls('torch.use_deterministic_algorithms(true)', halves, arguments))
+      assert.equal(by_us, calls('torch.backends.cuda.enable_cudnn_sdp(false)', halves, arguments))
     end
   end)
 

@@ -85,8 +85,31 @@ describe('the report of the kernels\' machine code', function()
   end)
 end)
 
-describe('the rules', function()
+describe('estimates', function()
   package.path = root .. 'scripts/ptx/?.lua;' .. package.path
+  local model = require 'model'
+
+  it('are for a T4 where code is for its generation, and else for an H100', function()
+    local function way(...)
+      local list = {}
+      for n, op in ipairs { ... } do list[n] = { op = op, base = op:match '^[%w_]+' } end
+      return list
+    end
+    local adds, converts, floats = way('DADD', 'DADD'), way('F2F.F64.F32', 'DADD'), way('FADD', 'FFMA')
+    assert.same({ 1, 'double' }, { model.cycles(adds) })
+    assert.same({ 0.5, 'issue' }, { model.cycles(floats) })
+    model.choose '75'
+    finally(function() model.choose '90' end)
+    assert.same({ 32, 'double' }, { model.cycles(adds) })
+    assert.same({ 32, 'double' }, { model.cycles(converts) })
+    assert.same({ 1, 'float' }, { model.cycles(floats) })
+    assert.same({ 2, 'special' }, { model.cycles(way 'MUFU.RCP64H') })
+    assert.equal(32, model.warps(64, 0, 256))
+    assert.equal(16, model.warps(128, 0, 256))
+  end)
+end)
+
+describe('the rules', function()
   local rules = require 'rules'
   local function kernel(change)
     local made = { file = 'f', name = 'k', arch = '90', stack = 0, spills = 0, load = 16, store = 16 }

@@ -246,6 +246,39 @@ end)
 
 -- ---- optimizers --------------------------------------------------------------------------------------------------------------
 
+describe('a product of a matrix in CSR', function()
+  -- Rows without values, one with all, few and many columns, more work than one thread has.
+  local function matrix(rows, columns, dtype)
+    local kept = torch.rand(rows, columns, { device = device }):lt(0.3)
+    kept['3:5'] = false
+    kept[2] = true
+    return (torch.randn(rows, columns, { dtype = dtype, device = device }) * kept:to(dtype))
+  end
+
+  for _, dtype in ipairs { torch.float32, torch.float64, torch.complex64 } do
+    it('is that of the matrix: ' .. tostring(dtype), function()
+      torch.manual_seed(1)
+      local tolerance = { rtol = dtype == torch.float64 and 1e-12 or 1e-4, atol = dtype == torch.float64 and 1e-12 or 1e-4 }
+      for _, rows in ipairs { 7, 300 } do
+        local a = matrix(rows, 90, dtype)
+        local sparse = a:to_sparse_csr()
+        for _, width in ipairs { 0, 1, 3, 32, 33, 70, 300 } do
+          local x = torch.randn(90, width, { dtype = dtype, device = device })
+          assert.is_true(torch.allclose(a:mm(x), sparse:mm(x), tolerance))
+          assert.is_true(torch.allclose(a:mm(x), sparse:mm(x:t():contiguous():t()), tolerance))
+          local wide = torch.randn(90, 2 * width, { dtype = dtype, device = device })
+          assert.is_true(torch.allclose(a:mm(wide:narrow(2, 1, width)), sparse:mm(wide:narrow(2, 1, width)), tolerance))
+        end
+        local v = torch.randn(180, { dtype = dtype, device = device })['::2']
+        assert.is_true(torch.allclose(a:mv(v), sparse:mv(v), tolerance))
+        assert.is_true(torch.allclose(a:mv(v) * 2 + 1, torch.addmm(torch.ones(1, { dtype = dtype, device = device }), sparse, v:unsqueeze(2), { alpha = 2 }):squeeze(2), tolerance))
+      end
+      local none = torch.zeros(3, 4, { dtype = dtype, device = device }):to_sparse_csr()
+      assert.equal(0, none:mm(torch.ones(4, 2, { dtype = dtype, device = device })):abs():sum():item())
+    end)
+  end
+end)
+
 describe('an optimizer with sparse gradients', function()
   -- The table after three steps; PyTorch 2.13's, of the same indices.
   local after = {

@@ -48,6 +48,7 @@ struct lt_context {
     _Atomic int threads; /* 0: not asked for yet */
     _Atomic bool grad_mode; /* as the thread had it that left last; not the process's context */
     _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic, deterministic_warns;
+    _Atomic int attention_without; /* a bit for each lt_attention_way that is not to be used */
     lt_print_options print; /* torch.set_printoptions */
     _Atomic int sync_mode;  /* copies.h */
 

@@ -54,6 +54,7 @@ const lt_backend lt_cpu_backend = {
     .sort = lt_cpu_sort,
     .kth = lt_cpu_kth,
     .search = lt_cpu_search,
+    .csr_product = lt_cpu_csr_product,
     .softmax = lt_cpu_softmax,
     .softmax_backward = lt_cpu_softmax_backward,
     .row_norm = lt_cpu_row_norm,

@@ -58,6 +58,16 @@ typedef struct lt_gemm {
     bool *summed;
 } lt_gemm;
 
+/* The product of a matrix in CSR, rows x anything, with a dense one of so many columns, in whose rows lie in_step elements apart: row i
+ * of out, which is dense, is the sum of values[k] times row places[k] of in, k from begins[i] to begins[i + 1] - 1. */
+typedef struct lt_csr_product {
+    lt_dtype dtype;
+    int64_t rows, columns, in_step;
+    const int64_t *begins, *places;
+    const void *values, *in;
+    void *out;
+} lt_csr_product;
+
 /* Fourier transforms of `lines` lines of length n, one after the other: of complex numbers; of real ones to the first n / 2 + 1
  * results; back from these, of which the imaginary part of the first (and for even n the last) is not read, to n real ones. Results are multiplied by
  * scale. in and out are apart; on a GPU the input of what gives real numbers may be destroyed. */
@@ -337,6 +347,8 @@ typedef struct lt_backend {
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
+    /* Optional; of float and double. Elsewhere a formula does it. */
+    lt_status (*csr_product)(const lt_csr_product *p);
     lt_status (*factor)(lt_factor *f);
     lt_status (*fft)(const lt_fft *f);
 
@@ -460,6 +472,17 @@ bool lt_allow_convolution_tf32(void);
 void lt_set_cudnn_enabled(bool on);
 bool lt_cudnn_enabled(void);
 
+/* The ways of attention that torch.backends.cuda.enable_..._sdp name, by PyTorch's numbers: by products and a softmax; by kernels of our
+ * own, which have two names; by cuDNN. All are allowed at first. */
+typedef enum lt_attention_way {
+    LT_ATTENTION_MATH,
+    LT_ATTENTION_FLASH,
+    LT_ATTENTION_EFFICIENT,
+    LT_ATTENTION_CUDNN
+} lt_attention_way;
+void lt_set_attention_allowed(lt_attention_way way, bool on);
+bool lt_attention_allowed(lt_attention_way way);
+
 /* torch.use_deterministic_algorithms: kernels whose results depend on the order in which threads come give way to
  * ones that keep an order. All there are have such a twin, so that nothing is left to refuse or to warn of. */
 void lt_set_deterministic(bool on, bool warn_only);
@@ -486,6 +509,7 @@ typedef struct lt_core_services {
     bool (*allow_tf32)(void);                    /* torch.backends.cuda.matmul.allow_tf32 */
     bool (*allow_convolution_tf32)(void);        /* torch.backends.cudnn.allow_tf32 */
     bool (*cudnn_enabled)(void);                 /* torch.backends.cudnn.enabled */
+    bool (*attention_allowed)(lt_attention_way way);
     bool (*deterministic)(void);                 /* torch.use_deterministic_algorithms */
     void (*origin)(char *buffer, size_t n);      /* where the user's code is: "train.lua:31", or "" */
     lt_generator *(*default_generator)(lt_device device);

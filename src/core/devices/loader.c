@@ -54,6 +54,18 @@ void lt_set_cudnn_enabled(bool on)
 }
 bool lt_cudnn_enabled(void) { return !atomic_load_explicit(&lt_here.context->without_cudnn, memory_order_relaxed); }
 
+void lt_set_attention_allowed(lt_attention_way way, bool on)
+{
+    if (on)
+        atomic_fetch_and_explicit(&lt_here.context->attention_without, ~(1 << way), memory_order_relaxed);
+    else
+        atomic_fetch_or_explicit(&lt_here.context->attention_without, 1 << way, memory_order_relaxed);
+}
+bool lt_attention_allowed(lt_attention_way way)
+{
+    return !(atomic_load_explicit(&lt_here.context->attention_without, memory_order_relaxed) >> way & 1);
+}
+
 void lt_set_deterministic(bool on, bool warn_only)
 {
     lt_context *c = lt_here.context;
@@ -84,6 +96,7 @@ static const lt_core_services services = {
     .allow_tf32 = lt_allow_tf32,
     .allow_convolution_tf32 = lt_allow_convolution_tf32,
     .cudnn_enabled = lt_cudnn_enabled,
+    .attention_allowed = lt_attention_allowed,
     .deterministic = lt_deterministic,
     .origin = lt_copies_origin,
     .default_generator = lt_default_generator,

@@ -265,6 +265,30 @@ static int set_allow_convolution_tf32(lua_State *L) { return set_switch(L, lt_se
 static int cudnn_enabled(lua_State *L) { return get_switch(L, lt_cudnn_enabled); }
 static int set_cudnn_enabled(lua_State *L) { return set_switch(L, lt_set_cudnn_enabled); }
 
+static lt_attention_way way_of(lua_State *L)
+{
+    const lua_Integer way = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, way >= LT_ATTENTION_MATH && way <= LT_ATTENTION_CUDNN, 1, "no way of attention has this number");
+    return (lt_attention_way)way;
+}
+
+static int attention_allowed(lua_State *L)
+{
+    const lt_attention_way way = way_of(L);
+    lua_pushboolean(L, LT_INSIDE(L, lt_attention_allowed(way)));
+    return 1;
+}
+
+static int set_attention_allowed(lua_State *L)
+{
+    const lt_attention_way way = way_of(L);
+    lt_lua_check_type(L, 2, LUA_TBOOLEAN);
+    const lt_entry entry = lt_enter(L);
+    lt_set_attention_allowed(way, lua_toboolean(L, 2));
+    lt_leave(entry);
+    return 0;
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 
 void lt_lua_open_cuda(lua_State *L)
@@ -292,6 +316,8 @@ void lt_lua_open_cuda(lua_State *L)
         {"_set_allow_convolution_tf32", set_allow_convolution_tf32},
         {"_cudnn_enabled", cudnn_enabled},
         {"_set_cudnn_enabled", set_cudnn_enabled},
+        {"_attention_allowed", attention_allowed},
+        {"_set_attention_allowed", set_attention_allowed},
         {NULL, NULL}};
     luaL_newmetatable(L, PROPERTIES_META);
     lua_pushcfunction(L, properties_tostring);

@@ -152,6 +152,12 @@ typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
 /* Convolutions of float whose output channels see one input channel each: whether they can be done; planes [from, to) of the batch's
  * results. All is dense. */
+/* Rows `from` to `to` - 1 of a product of a matrix in CSR (vector/products/csr.c). */
+typedef struct lt_csr_loops {
+    void (*f32)(const lt_csr_product *p, int64_t from, int64_t to);
+    void (*f64)(const lt_csr_product *p, int64_t from, int64_t to);
+} lt_csr_loops;
+
 typedef struct lt_depthwise_loops {
     bool (*takes)(const lt_conv *c);
     void (*planes)(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w, const float *bias, float *y);
@@ -184,6 +190,7 @@ typedef struct lt_cpu_loops {
     const lt_pool_loops *pool;       /* float, double, int64 */
     const lt_direct_loop *direct;    /* one, of float */
     const lt_depthwise_loops *depthwise; /* one, of float */
+    const lt_csr_loops *csr;             /* one */
     const lt_optim_loop (*optim)[2]; /* float, double */
     const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
     const lt_fft_loops *fft;           /* float, double */
@@ -223,6 +230,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_pool_loops lt_pool_##isa[3];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_depthwise_loops lt_depthwise_##isa[1];                                           \
+    extern const lt_csr_loops lt_csr_##isa[1];                                                       \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
     extern const lt_fft_loops lt_fft_##isa[2];                                                     \

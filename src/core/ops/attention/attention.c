@@ -338,6 +338,14 @@ static bool fits_kernel(const lt_tensor *q, const lt_tensor *k, const lt_tensor 
     return !lt_requires_grad(mask) && !lt_is_differentiated(mask) && mask->ndim <= q->ndim && k->sizes[q->ndim - 2] > 0;
 }
 
+/* Whether kernels may do it: on the CPU there is one, on a GPU cuDNN's too. */
+static bool allows_kernel(lt_device device)
+{
+    if (lt_attention_allowed(LT_ATTENTION_FLASH)) return true;
+    return device.type != LT_CPU &&
+           (lt_attention_allowed(LT_ATTENTION_EFFICIENT) || lt_attention_allowed(LT_ATTENTION_CUDNN));
+}
+
 /* Two numbers of chance for a kernel that drops. */
 static lt_tensor *do_seed(lt_scope *s, lt_device device)
 {
@@ -367,8 +375,13 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     const int64_t features = query->sizes[query->ndim - 1]; /* without any all scores are 0 */
     const double factor = scale != NULL ? *scale : features > 0 ? 1 / sqrt((double)features) : 1;
     const bool drops = dropout_p > 0;
+    const bool by_kernel = allows_kernel(device) && !(drops && device.type == LT_CPU) &&
+                           fits_kernel(query, key, value, attn_mask, enable_gqa);
+    if (!by_kernel && !lt_attention_allowed(LT_ATTENTION_MATH))
+        return lt_error(LT_ERR_RUNTIME, "No viable backend for scaled_dot_product_attention was found. This is likely due to turning "
+                                        "off both the math kernel and the fused kernels.");
     lt_scope_open(&s, LT_COMPOSITE(scaled_dot_product_attention));
-    if ((drops && device.type == LT_CPU) || !fits_kernel(query, key, value, attn_mask, enable_gqa)) {
+    if (!by_kernel) {
         if (enable_gqa) {
             const int64_t heads = query->sizes[query->ndim - 3];
             key = do_shared_heads(&s, key, heads);

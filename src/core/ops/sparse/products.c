@@ -2,6 +2,9 @@
  * a sparse one. What is differentiated is the stored values: the gradient of a sparse matrix has its places. */
 #include "parts.h"
 
+#include "op/_csr_product.h"
+#include "op/_csr_product_backward_dense.h"
+#include "op/_csr_product_backward_values.h"
 #include "op/addmm.h"
 #include "op/bmm.h"
 #include "op/matmul.h"
@@ -28,9 +31,71 @@ static lt_status require_matrices(const char *op, const lt_tensor *a, const lt_t
     return lt_check_same_device(op, (lt_tensor *[]){(lt_tensor *)a, (lt_tensor *)b}, 2, false, &device);
 }
 
+/* The product by the kernel. */
+lt_status lt__csr_product_impl(lt_tensor *begins, lt_tensor *columns, lt_tensor *values, lt_tensor *dense, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *weights = do_contiguous(&s, values), *in = dense, *result = NULL;
+    if (dense->strides[1] != 1 && dense->sizes[1] > 1) in = do_contiguous(&s, dense);
+    const int64_t sizes[] = {begins->sizes[0] - 1, dense->sizes[1]};
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    const lt_status status = lt_tensor_new((lt_dtype)dense->dtype, dense->device, 2, sizes, &result);
+    result = lt_scope_hold(&s, status, result);
+    if (result != NULL && result->numel > 0)
+        s.status = lt_backend_of(dense)->csr_product(&(lt_csr_product){.dtype = (lt_dtype)dense->dtype,
+                                                                       .rows = sizes[0],
+                                                                       .columns = sizes[1],
+                                                                       .in_step = in->strides[0],
+                                                                       .begins = (const int64_t *)lt_data(begins),
+                                                                       .places = (const int64_t *)lt_data(columns),
+                                                                       .values = lt_data(weights),
+                                                                       .in = lt_data(in),
+                                                                       .out = lt_data(result)});
+    return lt_scope_store(&s, result, out);
+}
+
+/* The row of each value. */
+static lt_tensor *do_rows_of(lt_scope *s, lt_tensor *begins, lt_tensor *columns)
+{
+    lt_tensor *ends = do_part(s, begins, 0, 1, begins->sizes[0]);
+    return do_search(s, ends, do_range(s, columns->sizes[0], columns->device), true);
+}
+
+lt_status lt__csr_product_backward_values_impl(lt_tensor *grad_output, lt_tensor *begins, lt_tensor *columns, lt_tensor *dense, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_values));
+    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_rows_of(&s, begins, columns));
+    return lt_scope_give(&s, do_sum_dim(&s, do_mul(&s, grads, do_index_select(&s, dense, 0, columns)), 1, false), out);
+}
+
+lt_status lt__csr_product_backward_dense_impl(lt_tensor *grad_output, lt_tensor *begins, lt_tensor *columns, lt_tensor *values,
+                                              const lt_dims *sizes, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_dense));
+    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_rows_of(&s, begins, columns));
+    return lt_scope_give(&s, do_added_rows(&s, sizes->v[0], columns, do_mul(&s, grads, do_unsqueeze(&s, values, 1))), out);
+}
+
+static bool has_kernel(const lt_tensor *a, const lt_tensor *dense)
+{
+    const lt_dtype dtype = (lt_dtype)dense->dtype;
+    return lt_tensor_layout(a) == LT_SPARSE_CSR && lt_backend_of(dense)->csr_product != NULL && (dtype == LT_FLOAT32 || dtype == LT_FLOAT64) &&
+           !lt_is_batched(dense);
+}
+
 /* Each value times the row of dense that its column names, added to its row. */
 static lt_tensor *do_times_dense(lt_scope *s, lt_tensor *a, lt_tensor *dense)
 {
+    if (s->status != LT_OK) return NULL;
+    if (has_kernel(a, dense)) {
+        const lt_sparse *parts = lt_sparse_of(a);
+        lt_tensor *values = do__sparse_values(s, a), *out = NULL;
+        const lt_status status = s->status == LT_OK ? lt__csr_product(parts->compressed, parts->plain, values, dense, &out) : s->status;
+        return lt_scope_hold(s, status, out);
+    }
     lt_tensor *places = do_coordinates(s, a);
     lt_tensor *rows = do_index_select(s, dense, 0, do_coordinate(s, places, 1));
     rows = do_mul(s, rows, do_unsqueeze(s, do__sparse_values(s, a), 1));

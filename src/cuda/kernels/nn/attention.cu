@@ -76,6 +76,10 @@ lt_status lt_cuda_attention(const lt_attention *a)
     bool done;
     LT_TRY(lt_attention_by_cudnn(a, false, stream, &done));
     if (done) return lt_cuda_launched(device, stream, "attention");
+    /* Ours do the work where cuDNN is preferred to products and a softmax, and does not do it. */
+    if (!lt_cuda_core->attention_allowed(LT_ATTENTION_FLASH) && !lt_cuda_core->attention_allowed(LT_ATTENTION_EFFICIENT) &&
+        !lt_cuda_core->attention_allowed(LT_ATTENTION_MATH))
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "No available kernel. Aborting execution.");
     LT_TRY(ask(device));
     const lt_attention_job job = job_of(a);
     if (fits(a) && lt_attention_forward_shared(a->dtype, widest(a)) <=

@@ -1,5 +1,6 @@
 /* attention_cudnn.cu - attention by cuDNN's fused operations (CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR and its derivative): what PyTorch
- * prefers cuDNN for, on GPUs of compute capability 9.0 and 10.0, unless torch.backends.cudnn.enabled is false.
+ * prefers cuDNN for, on GPUs of compute capability 9.0 and 10.0, unless torch.backends.cudnn.enabled or
+ * torch.backends.cuda.cudnn_sdp_enabled() is false.
  *
  * Half types, heads up to 128 wide, all keys or the causal ones, keys and values shared by heads. Ours (attention.cu) do the rest: masks, of which cuDNN wants
  * numbers to be added, and has none for rows without a key; dropout, whose choice the second derivative has to know, and with
@@ -228,7 +229,7 @@ lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream
     plan *p = nullptr;
     bool preferred = false;
     *done = false;
-    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_core->deterministic() || !suits(a) ||
+    if (!lt_cuda_core->cudnn_enabled() || !lt_cuda_core->attention_allowed(LT_ATTENTION_CUDNN) || lt_cuda_core->deterministic() || !suits(a) ||
         lt_cuda_dnn_functions() == nullptr)
         return LT_OK;
     LT_TRY(prefers(a->device.index, &preferred));

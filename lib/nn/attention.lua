@@ -1,0 +1,63 @@
+-- attention.lua - torch.nn.attention: which ways of scaled_dot_product_attention may be taken, as torch.backends.cuda's switches say, in a
+-- scope. MATH: products and a softmax. FLASH_ATTENTION, EFFICIENT_ATTENTION: our own kernels, which need no memory of queries x keys;
+-- on the CPU that is FLASH_ATTENTION alone. CUDNN_ATTENTION: cuDNN, where it is installed and takes what is given; where
+-- it does not and another way is allowed, our own kernels. Where none that is allowed does it, the call fails.
+
+local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local cuda = torch.cuda
+
+local backend = { __name = 'SDPBackend' }
+backend.__index = backend
+function backend:__tostring() return 'SDPBackend.' .. self.name end
+
+local ways = {}
+for number, name in pairs { [0] = 'MATH', 'FLASH_ATTENTION', 'EFFICIENT_ATTENTION', 'CUDNN_ATTENTION' } do
+  ways[name] = setmetatable({ name = name, value = number }, backend)
+end
+
+local attention = { __names = { SDPBackend = true, sdpa_kernel = true } }
+
+attention.SDPBackend = setmetatable({}, {
+  __name = 'SDPBackend',
+  __index = function(_, name) return ways[name] or fail("torch.nn.attention.SDPBackend has no '%s'", tostring(name)) end,
+  __newindex = function() fail 'torch.nn.attention.SDPBackend cannot be changed' end,
+  __pairs = function() return pairs(ways) end,
+})
+
+local function numbers_of(backends)
+  local allowed = {}
+  for _, way in ipairs(getmetatable(backends) == backend and { backends } or backends) do
+    if getmetatable(way) ~= backend then
+      fail('sdpa_kernel: Backend must be an instance of SDPBackend or a list of SDPBackend instances, got %s', torch.type(way))
+    end
+    allowed[way.value] = true
+  end
+  return allowed
+end
+
+local scope = {
+  __close = function(before)
+    for number, on in pairs(before) do cuda._set_attention_allowed(number, on) end
+  end,
+}
+
+--- Attention takes these ways alone, one SDPBackend or a list of them, until the scope ends:
+--- local _ <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ... end).
+function attention.sdpa_kernel(backends, body, ...)
+  if type(backends) ~= 'table' then
+    fail('sdpa_kernel: Backend must be an instance of SDPBackend or a list of SDPBackend instances, got %s', torch.type(backends))
+  end
+  if body ~= nil and type(body) ~= 'function' then fail('sdpa_kernel: expected a function as argument 2, got %s', torch.type(body)) end
+  local allowed, before = numbers_of(backends), {}
+  for number = 0, 3 do
+    before[number] = cuda._attention_allowed(number)
+    cuda._set_attention_allowed(number, allowed[number] or false)
+  end
+  local guard = setmetatable(before, scope)
+  if not body then return guard end
+  local _ <close> = guard
+  return body(...)
+end
+
+return attention

@@ -134,7 +134,7 @@ return {
     variants = fn .. ' copied_out', composite = true,
     doc = 'A norm of matrices: 1 and -1 by columns, inf and -inf by rows, 2 and -2 by singular values.' },
   { "linalg_matrix_norm.named(Tensor self, string ord='fro', Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor",
-    variants = fn, composite = true, doc = "The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices." },
+    variants = fn .. ' copied_out', composite = true, doc = "The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices." },
   { 'linalg_matrix_rank(Tensor self, *, float? rtol=nil, bool hermitian=false) -> Tensor', variants = fn .. ' copied_out', composite = true,
     doc = 'How many singular values are above rtol times the largest.' },
 

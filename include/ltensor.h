@@ -79,6 +79,7 @@ LT_API const char *lt_version(void);
  *   "simulator"  simulated GPUs are in use (the environment has LTENSOR_SIM_GPUS)
  *   "lua"        the program has the Lua binding, ltensor_lua.h
  *   "onednn"     convolutions by oneDNN: the library is installed
+ *   "int8"       products of 8-bit integers by oneDNN: it is installed, and the processor has instructions for them
  *   "lapack"     decompositions and solvers: LAPACK or OpenBLAS is installed
  *   "avx2", "avx512"  kernels for these instructions run on this processor
  * Other names, and NULL, give false: a program may ask for what later versions have. Loads what it has to look at. */

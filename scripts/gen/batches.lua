@@ -12,7 +12,7 @@ local M = {}
 local rules = { broadcast = true, dims = true, new_dim = true, expand = true, permute = true, front = true, whole = true,
   fold = true, matmul = true, nll = true, loss = true, index_select = true, by_index = true, embedding = true, scaled_rows = true, batch_norm = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true,
   attention = true, group_norm = true, by_tensors = true, trace = true, filled = true, masked_fill = true, index_fill = true, searched = true, addbmm = true, addr = true,
-  conv_input = true, conv_weight = true, pooled = true, nll_backward = true, loop = true }
+  conv_input = true, conv_weight = true, pooled = true, nll_backward = true, resampled = true, loop = true }
 
 local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end

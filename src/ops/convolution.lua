@@ -14,6 +14,8 @@ local list = {
     grad = { input = '_convolution_grad_input(grad, weight, sizes_of(input), ' .. same .. ')',
       weight = '_convolution_grad_weight(grad, input, sizes_of(weight), ' .. same .. ')',
       bias = '_convolution_grad_bias(grad)' } },
+  { '_int8_convolution(Tensor input, Tensor weight, Size stride, Size dilation, int groups) -> Tensor', batch = 'loop', variants = 'library',
+    doc = 'The convolution without padding of uint8 or int8 by int8, its sums exact, in int32: by oneDNN where the processor has instructions for it.' },
   { '_convolution_grad_input(Tensor grad_output, Tensor weight, Size sizes, ' .. rest .. ') -> Tensor', variants = '', batch = 'conv_input',
     doc = 'The derivative of convolution by its input.',
     forward = { grad_output = 'linear', weight = 'linear' }, grad = { grad_output = 'convolution(grad, weight, nil, ' .. same .. ')',

@@ -9,7 +9,7 @@ return {
   { 'channel_shuffle(Tensor self, int groups) -> Tensor', variants = 'function', composite = true,
     doc = 'The channels in an order that deals them out from the groups in turn.' },
   { '_resample(Tensor self, Dim dim, Tensor starts, Tensor sources, Tensor weights, Tensor back_starts, Tensor back_sources, Tensor back_weights) -> Tensor',
-    batch = 'loop', variants = 'library', forward = 'linear',
+    batch = 'resampled', variants = 'library', forward = 'linear',
     grad = { self = '_resample(grad, dim, back_starts, back_sources, back_weights, starts, sources, weights)' },
     doc = 'Position o of dim adds up weights[k] times position sources[k] of self, k from starts[o] to before starts[o + 1], all from 0; back_...: the same for the derivative.' },
   { 'bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=nil) -> Tensor', variants = 'function', composite = true,

@@ -209,3 +209,33 @@ describe('large convolutions', function()
     assert.has_error(function() F.conv2d(x, w, nil, 1, 0, 1, math.maxinteger) end)
   end)
 end)
+
+describe('a convolution of 8-bit integers', function()
+  it('has the exact sums', function()
+    for _, c in ipairs {
+      { { 2, 4, 9 }, { 6, 4, 3 }, { 1 }, { 1 }, 1 }, { { 2, 8, 9, 8 }, { 6, 4, 3, 2 }, { 1, 2 }, { 2, 1 }, 2 },
+      { { 1, 8, 9, 8 }, { 8, 1, 3, 3 }, { 2, 1 }, { 1, 1 }, 8 }, { { 1, 3, 5, 6, 7 }, { 5, 3, 2, 3, 2 }, { 1, 1, 2 }, { 1, 2, 1 }, 1 },
+      { { 1, 700, 5 }, { 7, 700, 1 }, { 1 }, { 1 }, 1 }, { { 0, 4, 9 }, { 6, 4, 3 }, { 1 }, { 1 }, 1 },
+    } do
+      local zeros = {}
+      for i = 1, #c[3] do zeros[i] = 0 end
+      for name, low in pairs { uint8 = 0, int8 = -128 } do
+        local x = torch.randint(low, low + 256, c[1], { dtype = torch[name], device = device })
+        local w = torch.randint(-128, 128, c[2], { dtype = torch.int8, device = device })
+        local y = torch._C._int8_convolution(x, w, c[3], c[4], c[5])
+        local wanted = torch.convolution(x:double(), w:double(), nil, c[3], zeros, c[4], false, zeros, c[5]):to(torch.int32)
+        assert.is_true(torch.equal(wanted, y), name .. ' ' .. table.concat(c[1], ' '))
+      end
+    end
+    -- The largest sums: an instruction that adds in 16 bits would show here.
+    local x = torch.full({ 1, 600, 3 }, 255, { dtype = torch.uint8, device = device })
+    local w = torch.full({ 2, 600, 1 }, -128, { dtype = torch.int8, device = device })
+    assert.is_true(torch._C._int8_convolution(x, w, { 1 }, { 1 }, 1):eq(-255 * 128 * 600):all():item())
+  end)
+
+  it('refuses other dtypes', function()
+    local ok, message = pcall(torch._C._int8_convolution, torch.ones(1, 1, 3), torch.ones(1, 1, 3), { 1 }, { 1 }, 1)
+    assert.is_false(ok)
+    assert.truthy(tostring(message):find('expected an input of uint8 or int8 and a weight of int8, got float32 and float32', 1, true))
+  end)
+end)

@@ -518,6 +518,15 @@ describe('random ops', function()
     local y = torch.ones(2, 1, 3, 4, { device = device })
     assert.is_true(torch.allclose(y, vmap(function(v) return nn.functional.scaled_dot_product_attention(v, v, v) end)(y)))
   end)
+
+  it('images of other sizes, and their derivatives, go as one batch', function()
+    local x = torch.arange(2 * 3 * 4 * 5, { dtype = torch.float32, device = device }):view(2, 1, 3, 4, 5):sin()
+    for _, mode in ipairs { 'bilinear', 'bicubic' } do
+      local function larger(v) return nn.functional.interpolate(v, { size = { 7, 6 }, mode = mode }) end
+      local function slope(v) return torch.func.grad(function(u) return larger(u):square():sum() end)(v) end
+      for _, f in ipairs { larger, slope } do assert.is_true(torch.allclose(torch.stack { f(x[1]), f(x[2]) }, vmap(f)(x))) end
+    end
+  end)
 end)
 
 -- Declared ops that have no rule and are not made of others. Who adds an op says how it treats a batch, or here that it does not.
@@ -532,7 +541,7 @@ describe('ops that go sample by sample', function()
   local meant = { optim = true, sparse = true }
   local listed = {}
   for name in ([[equal allclose is_nonzero is_conj is_neg put masked_select masked_scatter nonzero argwhere
-    _layer_norm _rms_norm median nanmedian bincount histc normal_tensors multinomial _sample_dirichlet _no_derivative _resample
+    _layer_norm _rms_norm median nanmedian bincount histc normal_tensors multinomial _sample_dirichlet _no_derivative _int8_convolution
     _recurrent _recurrent_backward _recurrent_network _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
 
   it('are listed', function()

@@ -100,4 +100,13 @@ function M.convolve(node, x, weight, bias)
   return conv(x, weight, bias, w.stride, padding, w.dilation, node.attributes.group or 1)
 end
 
+--- The same of 8-bit integers as such: their sums, int32. What lies around x is its zero point.
+function M.convolve_whole(node, x, weight, zero)
+  local w = M.of(node, x, M.spatial_sizes(weight))
+  local amounts, any = M.amounts(w.before, w.after, w.n), false
+  for _, amount in ipairs(amounts) do any = any or amount ~= 0 end
+  if any then x = torch.constant_pad_nd(x, amounts, zero and zero:item() or 0) end
+  return torch._C._int8_convolution(x, weight, w.stride, w.dilation, node.attributes.group or 1)
+end
+
 return M

@@ -67,6 +67,7 @@ bool lt_has(const char *feature)
         bool (*found)(void);
     } features[] = {
         {"cuda", has_cuda},     {"simulator", has_simulator}, {"onednn", lt_dnnl_found},
+        {"int8", lt_dnnl_multiplies_int8},
         {"lapack", has_lapack}, {"avx2", has_avx2},           {"avx512", has_avx512},
     };
     for (size_t i = 0; feature != NULL && i < sizeof features / sizeof *features; i++)

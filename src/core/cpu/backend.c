@@ -67,6 +67,7 @@ const lt_backend lt_cpu_backend = {
     .factor = lt_cpu_factor,
     .fft = lt_cpu_fft,
     .convolution = lt_cpu_convolution,
+    .int8_convolution = lt_cpu_int8_convolution,
     .columns = lt_cpu_columns,
     .max_pool = lt_cpu_max_pool,
     .max_pool_backward = lt_cpu_max_pool_backward,

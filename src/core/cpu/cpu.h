@@ -54,6 +54,7 @@ lt_status lt_cpu_factor(lt_factor *f);
 /* convolution.c */
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                              const void *bias);
+lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y, bool *done);
 lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns);
 /* pool.c */
 lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in);

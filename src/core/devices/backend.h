@@ -360,6 +360,9 @@ typedef struct lt_backend {
      * [batch, out..., out_channels]; *done: whether it was. NULL: the backend has none. */
     lt_status (*convolution_channels_last)(lt_conv_part part, const lt_conv *c, void *x, void *w,
                                            void *y, const void *bias, bool *done);
+    /* Sums of products of 8-bit integers, exactly, without padding: x of c->dtype, uint8 or int8, with its channels last, w [out_channels,
+     * in_channels / groups, kernel...] of int8, y of int32, channels last; *done: whether it was. NULL: the backend has none. */
+    lt_status (*int8_convolution)(const lt_conv *c, const void *x, const void *w, void *y, bool *done);
     /* The windows of x as columns [batch, in_channels * kernel, out]; back: columns summed into x. w is not read. */
     lt_status (*columns)(bool back, const lt_conv *c, void *x, void *columns);
     /* Extremes of windows (nan wins) and where they lie in their plane (int64; may be NULL). */

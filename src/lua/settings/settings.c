@@ -170,6 +170,14 @@ static int show_config(lua_State *L)
     return 1;
 }
 
+/* torch.__config__.has(feature) -> boolean: lt_has */
+static int has(lua_State *L)
+{
+    const char *feature = luaL_checkstring(L, 1);
+    lua_pushboolean(L, LT_INSIDE(L, lt_has(feature)));
+    return 1;
+}
+
 void lt_lua_open_settings(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -189,9 +197,11 @@ void lt_lua_open_settings(lua_State *L)
     lt_lua_setfuncs(L, functions);
     lua_pushliteral(L, LT_VERSION);
     lua_setfield(L, -2, "__version__");
-    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     lt_lua_pushfunction(L, show_config);
     lua_setfield(L, -2, "show");
+    lt_lua_pushfunction(L, has);
+    lua_setfield(L, -2, "has");
     lua_setfield(L, -2, "__config__");
     lua_pop(L, 1);
 }

@@ -415,6 +415,13 @@ static bool multiplies_bfloat16(void)
 #endif
 }
 
+lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y, bool *done)
+{
+    *done = false;
+    if (!lt_dnnl_multiplies_int8()) return LT_OK;
+    return lt_dnnl_convolution(LT_CONV_Y, c, lt_cpu_threads_for(work_of(c) / 8), (void *)x, (void *)w, y, NULL, done);
+}
+
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     bool done = false;

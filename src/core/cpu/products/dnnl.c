@@ -1,4 +1,4 @@
-/* dnnl.c - convolutions of float and bfloat16 by oneDNN, whose library is loaded when the first one is asked for: at the
+/* dnnl.c - convolutions of float, bfloat16 and 8-bit integers by oneDNN, whose library is loaded when the first one is asked for: at the
  * start it would cost more than everything else together. Without it (or where it was not there at build time) nothing
  * is done here. Its version is the one that was there at build time: dnnl_versions.h.
  *
@@ -29,6 +29,15 @@
 static lt_library dnnl = LT_LIBRARY(LT_BUILD_ONEDNN, load);
 
 bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; }
+
+bool lt_dnnl_multiplies_int8(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512vnni") && lt_dnnl_found();
+#else
+    return false;
+#endif
+}
 
 /* ---- what is kept by shape --------------------------------------------------------------------------------------- */
 
@@ -119,15 +128,25 @@ static bool shape_of(const lt_conv *c, shape *s)
     return true;
 }
 
-static dnnl_format_tag_t plain_tag(int ndim)
+static bool of_integers(const key *k) { return k->dtype == LT_UINT8 || k->dtype == LT_INT8; }
+
+/* How an array lies in its tensor: images of integers have their channels last. */
+static dnnl_format_tag_t plain_tag(const key *k, int array, int ndim)
 {
-    static const dnnl_format_tag_t tags[] = {dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd, dnnl_abcde, dnnl_abcdef};
-    return tags[ndim];
+    static const dnnl_format_tag_t tags[] = {dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd, dnnl_abcde, dnnl_abcdef},
+                                   last[] = {dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_acb, dnnl_acdb, dnnl_acdeb};
+    return of_integers(k) && array != W_ARRAY ? last[ndim] : tags[ndim];
 }
 
-static bool describe(layout *made, const key *k, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static dnnl_data_type_t type_of(const key *k, int array)
 {
-    return layout_make(made, ndim, dims, k->dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16, tag);
+    if (!of_integers(k)) return k->dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16;
+    return array == Y_ARRAY ? dnnl_s32 : array == X_ARRAY && k->dtype == LT_UINT8 ? dnnl_u8 : dnnl_s8;
+}
+
+static bool describe(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+{
+    return layout_make(made, ndim, dims, type_of(k, array), tag);
 }
 
 /* The descriptor of the primitive, any layout allowed; NULL: there is none. */
@@ -138,10 +157,10 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
                            s->strides, s->dilates, s->low, s->high};
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_primitive_attr_t attributes = NULL;
-    if (describe(&layouts[X_ARRAY], k, s->ndim, s->x, dnnl_format_tag_any) &&
-        describe(&layouts[W_ARRAY], k, s->w_ndim, s->w, dnnl_format_tag_any) &&
-        describe(&layouts[Y_ARRAY], k, s->ndim, s->y, dnnl_format_tag_any) &&
-        describe(&layouts[ARRAYS], k, 1, s->bias, dnnl_a) && lib.primitive_attr_create(&attributes) == dnnl_success) {
+    if (describe(&layouts[X_ARRAY], k, X_ARRAY, s->ndim, s->x, dnnl_format_tag_any) &&
+        describe(&layouts[W_ARRAY], k, W_ARRAY, s->w_ndim, s->w, dnnl_format_tag_any) &&
+        describe(&layouts[Y_ARRAY], k, Y_ARRAY, s->ndim, s->y, dnnl_format_tag_any) &&
+        describe(&layouts[ARRAYS], k, ARRAYS, 1, s->bias, dnnl_a) && lib.primitive_attr_create(&attributes) == dnnl_success) {
         lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
         hint = forward_desc(&c, attributes);
         if (k->part == LT_CONV_Y) {
@@ -158,12 +177,13 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
 }
 
 /* How an array gets from the tensor's layout to the wanted one, or back. */
-static bool connect(operand *o, const key *k, int ndim, const dnnl_dims_t dims, known_layout wanted, bool back)
+static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, known_layout wanted, bool back)
 {
+    operand *o = &p->operands[array];
     layout made = {0};
     dnnl_primitive_desc_t reorder = NULL;
     bool connected = false;
-    if (!describe(&made, k, ndim, dims, plain_tag(ndim))) return false;
+    if (!describe(&made, &p->key, array, ndim, dims, plain_tag(&p->key, array, ndim))) return false;
     const known_layout plain = layout_known(&made);
     if (lib.memory_create(&o->plain, plain, lib.engine, DNNL_MEMORY_NONE) != dnnl_success) goto done;
     if (lib.memory_desc_equal(plain, wanted)) {
@@ -185,7 +205,7 @@ done:
 static bool connect_bias(plan *p, const shape *s)
 {
     layout bias = {0};
-    bool made = describe(&bias, &p->key, 1, s->bias, dnnl_a) &&
+    bool made = describe(&bias, &p->key, ARRAYS, 1, s->bias, dnnl_a) &&
                 lib.memory_create(&p->bias, layout_known(&bias), lib.engine, DNNL_MEMORY_NONE) == dnnl_success;
     layout_free(&bias);
     return made;
@@ -204,9 +224,9 @@ static bool plan_fill(plan *p, const lt_conv *c)
     const known_layout y = lib.primitive_desc_query_md(pd, part == LT_CONV_Y ? dnnl_query_dst_md : dnnl_query_diff_dst_md, 0);
     const known_layout scratchpad = lib.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     p->scratchpad_bytes = aligned(lib.memory_desc_get_size(scratchpad));
-    bool made = connect(&p->operands[X_ARRAY], &p->key, s.ndim, s.x, x, part == LT_CONV_X) &&
-                connect(&p->operands[W_ARRAY], &p->key, s.w_ndim, s.w, w, part == LT_CONV_W) &&
-                connect(&p->operands[Y_ARRAY], &p->key, s.ndim, s.y, y, part == LT_CONV_Y) &&
+    bool made = connect(p, X_ARRAY, s.ndim, s.x, x, part == LT_CONV_X) &&
+                connect(p, W_ARRAY, s.w_ndim, s.w, w, part == LT_CONV_W) &&
+                connect(p, Y_ARRAY, s.ndim, s.y, y, part == LT_CONV_Y) &&
                 lib.memory_create(&p->scratchpad, scratchpad, lib.engine, DNNL_MEMORY_NONE) == dnnl_success &&
                 (!p->key.bias || connect_bias(p, &s)) &&
                 lib.primitive_create(&p->primitive, pd) == dnnl_success;
@@ -314,6 +334,8 @@ lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, 
 #else
 
 bool lt_dnnl_found(void) { return false; }
+
+bool lt_dnnl_multiplies_int8(void) { return false; }
 
 lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
                               const void *bias, bool *done)

@@ -1,4 +1,4 @@
-/* dnnl.h - convolutions of float and bfloat16 by oneDNN. Included by src/core/cpu, and by api/version.c. */
+/* dnnl.h - convolutions of float, bfloat16 and 8-bit integers by oneDNN. Included by src/core/cpu, and by api/version.c. */
 #ifndef LT_CPU_DNNL_H
 #define LT_CPU_DNNL_H
 
@@ -7,8 +7,11 @@
 /* Whether the library is installed and can be used. */
 bool lt_dnnl_found(void);
 
-/* As lt_cpu_convolution of one of these types, on so many threads. *done is false when the library is absent or has no way to do it: the
- * arrays are untouched then. */
+/* The same, and whether the processor multiplies 8-bit integers without rounding their sums off to 16 bits on the way. */
+bool lt_dnnl_multiplies_int8(void);
+
+/* As lt_cpu_convolution of one of these types, or lt_cpu_int8_convolution, on so many threads. *done is false when the library is absent or has
+ * no way to do it: the arrays are untouched then. */
 lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
                               const void *bias, bool *done);
 

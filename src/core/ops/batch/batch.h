@@ -119,6 +119,7 @@ lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_new_dim(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_whole(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size);

@@ -316,6 +316,23 @@ lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
+/* Along a dim of the first tensor; the others are lists that all samples have. */
+lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
+{
+    lt_tensor *shown = NULL;
+    inner in;
+    for (int i = 1; i < c->op->n_args; i++)
+        if (c->op->args[i].kind == LT_BATCH_TENSOR && lt_batch_has(c->v[i].tensor, level)) return lt_batch_loop(c, level, size);
+    LT_TRY(inner_open(&in, c));
+    lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
+    if (status == LT_OK) status = shift(&in.call.v[1].i, c->v[0].tensor->ndim);
+    in.call.v[0].tensor = shown;
+    if (status == LT_OK) status = finish(&in, c, level);
+    lt_tensor_release(shown);
+    inner_close(&in);
+    return status;
+}
+
 /* as_strided: what it says of the first sample's memory holds for the others from where theirs begins. */
 lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
 {

@@ -318,30 +318,37 @@ static lt_dims sizes_with(int64_t first, int64_t second, int spatial, const int6
     return sizes;
 }
 
+lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride, const lt_dims *padding,
+                             const lt_dims *dilation, bool transposed, const lt_dims *output_padding, int64_t groups, lt_conv *c)
+{
+    int64_t more[LT_SPATIAL];
+    int spatial = weight->ndim - 2;
+    *c = (lt_conv){.dtype = (lt_dtype)input->dtype};
+    if (spatial < 1 || spatial > LT_SPATIAL)
+        return lt_error(LT_ERR_RUNTIME, "convolution: weight should have at least three and at most five dimensions, but has %d",
+                        weight->ndim);
+    LT_TRY(lt_check_same_device("convolution", (lt_tensor *[]){input, weight, bias}, bias != NULL ? 3 : 2, false, &c->device));
+    LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, c, more));
+    LT_TRY(check_shapes(input, weight, bias, transposed, groups));
+    lt_spatial_sizes(weight->ndim, weight->sizes, spatial, c->kernel);
+    LT_TRY(check_kernel(c, spatial));
+    c->batch = input->sizes[0];
+    c->out_channels = weight->sizes[0];
+    c->in_channels = weight->sizes[1] * groups;
+    lt_spatial_sizes(input->ndim, input->sizes, spatial, transposed ? c->out : c->in);
+    return transposed ? fit_transposed(c, spatial, more) : fit_windows(c, spatial);
+}
+
 lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,
                               const lt_dims *padding, const lt_dims *dilation, bool transposed,
                               const lt_dims *output_padding, int64_t groups, lt_tensor **out)
 {
-    lt_conv c = {.batch = 0};
-    int64_t more[LT_SPATIAL];
-    lt_device device;
-    int spatial = weight->ndim - 2;
-    if (spatial < 1 || spatial > LT_SPATIAL)
-        return lt_error(LT_ERR_RUNTIME, "convolution: weight should have at least three and at most five dimensions, but has %d",
-                        weight->ndim);
-    LT_TRY(lt_check_same_device("convolution", (lt_tensor *[]){input, weight, bias}, bias != NULL ? 3 : 2, false, &device));
-    LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, &c, more));
-    LT_TRY(check_shapes(input, weight, bias, transposed, groups));
+    lt_conv c;
+    LT_TRY(lt_convolution_fit(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, &c));
     LT_TRY(check_dtypes(input, weight, bias));
-    lt_spatial_sizes(weight->ndim, weight->sizes, spatial, c.kernel);
-    LT_TRY(check_kernel(&c, spatial));
-    c.batch = input->sizes[0];
-    c.out_channels = weight->sizes[0];
-    c.in_channels = weight->sizes[1] * groups;
-    lt_spatial_sizes(input->ndim, input->sizes, spatial, transposed ? c.out : c.in);
-    LT_TRY(transposed ? fit_transposed(&c, spatial, more) : fit_windows(&c, spatial));
-    lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in) : sizes_with(c.batch, c.out_channels, spatial, c.out);
-    const result r = {transposed ? LT_CONV_X : LT_CONV_Y, (lt_dtype)input->dtype, device, sizes};
+    const int spatial = weight->ndim - 2;
+    const lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in) : sizes_with(c.batch, c.out_channels, spatial, c.out);
+    const result r = {transposed ? LT_CONV_X : LT_CONV_Y, (lt_dtype)input->dtype, c.device, sizes};
     return transposed ? compute_output(&c, &r, weight, input, bias, out) : compute_output(&c, &r, input, weight, bias, out);
 }
 

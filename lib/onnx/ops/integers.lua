@@ -84,7 +84,8 @@ function M.convolution(node, i, x, weight, x_zero, w_zero)
   for d = 2, weight:dim() do dims[d - 1] = d end
   local held = constant(node, i, weight, w_zero, w_zero and M.per_filter(w_zero, weight:dim(), 1), dims)
   if x_zero then x_zero = x_zero:reshape({}) end
-  if held and held.whole and x.dtype.itemsize == 1 then
+  local apart = (node.attributes.group or 1) > 1 -- channel by channel floats are faster, since integers want the channels last
+  if held and held.whole and x.dtype.itemsize == 1 and not apart then
     local sums = windows.convolve_whole(node, x, held.whole, x_zero)
     return less_zero(sums, x_zero, M.per_filter(held.sums, weight:dim(), 2))
   end

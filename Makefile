@@ -228,10 +228,9 @@ CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA
   $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
-	@printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \
+	@made=$@.$$$$; printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \
 	  "$(CUDA_WORDS)" "$(or $(ONEDNN),none)" \
-	  "$(if $(LIBEDIT),libedit,readline)" > $@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	  "$(if $(LIBEDIT),libedit,readline)" > $$made; if cmp -s $$made $@; then rm $$made; else mv $$made $@; fi
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 # Objects of C are made again when the compiler's flags change.
 FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(NO_TABLES) $(VECTOR_FLAGS) $(FAMILY_FLAGS)

@@ -28,27 +28,43 @@ end
 
 local EXACT = 1 << 24 -- integers up to here are floats of single precision
 
--- What is kept of the constant weights of a node's i-th input less their zero points, until these are others; nil where they are not constant or
--- not on the host, where single precision may be less, or transformed. `dims` are those that are summed over, `beside_zero` is the zero point as it
--- stands beside the weights.
---   weight  in the precision in which sums of products are exact: double, and single where the sum of any filter's magnitudes says so
---   whole   as int8, where they are and 8-bit integers are multiplied as such; sums: of each filter; filters: those of a matrix, as a convolution has them
-local function constant(node, i, weight, zero, beside_zero, dims)
+-- What a node keeps of its constant i-th input, the weights, until these or their zero points are others; nil where they are not constant or not on the
+-- host, where single precision may be less, or transformed.
+local function held_of(node, i, weight, zero)
   local on_host = weight.device.type == 'cpu' and not torch.is_autocast_enabled 'cpu'
   if not node.known[i] or not on_host then return nil end
-  local held = node.held or {}
-  node.held = held
-  if not kept.holds(held, { weight, zero }) then
+  local held = node.held
+  if not held or not kept.holds(held, { weight, zero }) then
+    held = {}
+    kept.holds(held, { weight, zero })
+    node.held = held
+  end
+  return held
+end
+
+-- The weights less their zero points, `beside_zero` as they stand beside them, in the precision in which sums of products with x are exact: double,
+-- and single where 8-bit integers are multiplied and the sum of any filter's magnitudes over `dims` says so.
+local function in_floats(held, x, weight, beside_zero, dims)
+  if not held then return centered(weight, beside_zero, torch.float64) end
+  if not held.weight then
     local wide = centered(weight, beside_zero, torch.float64)
     local most = wide:abs():sum(dims):amax():item() * 255
-    local bytes = weight.dtype.itemsize == 1
-    held.weight = bytes and most < EXACT and wide:to(torch.float32) or wide
-    held.whole, held.sums, held.filters = nil, nil, nil
-    if bytes and torch.__config__.has 'int8' and wide:amin():item() >= -128 and wide:amax():item() <= 127 then
+    held.weight = weight.dtype.itemsize == 1 and most < EXACT and wide:to(torch.float32) or wide
+  end
+  return x.dtype.itemsize == 1 and held.weight or held.weight:to(torch.float64)
+end
+
+-- Whether 8-bit integers of x are multiplied as such: then held.whole are the weights less their zero points as int8, held.sums those of each filter.
+local function as_bytes(held, x, weight, beside_zero, dims)
+  if not held or x.dtype.itemsize ~= 1 or weight.dtype.itemsize ~= 1 then return false end
+  if held.whole == nil then
+    held.whole = false
+    local wide = torch.__config__.has 'int8' and centered(weight, beside_zero, torch.float64)
+    if wide and wide:amin():item() >= -128 and wide:amax():item() <= 127 then
       held.whole, held.sums = wide:to(torch.int8), wide:sum(dims):to(torch.int32)
     end
   end
-  return held
+  return held.whole ~= false
 end
 
 -- The sums of products of 8-bit integers, channels in dimension 2, from those of x as it is: its zero point times the sums of the filters less.
@@ -62,8 +78,8 @@ end
 function M.product(node, i, a, b, a_zero, b_zero, transposed)
   local beside = b_zero
   if transposed and b_zero and b_zero:numel() > 1 then beside = b_zero:unsqueeze(-1) end
-  local held = constant(node, i, b, b_zero, beside, (transposed or b:dim() < 2) and -1 or -2)
-  if held and held.whole and a.dtype.itemsize == 1 and b:dim() == 2 and a:dim() > 1 and not (a_zero and a_zero:dim() > 1) then
+  local held, dims = held_of(node, i, b, b_zero), (transposed or b:dim() < 2) and -1 or -2
+  if b:dim() == 2 and a:dim() > 1 and not (a_zero and a_zero:dim() > 1) and as_bytes(held, a, b, beside, dims) then
     held.filters = held.filters or (transposed and held.whole or held.whole:t()):contiguous():unsqueeze(-1)
     local rows = a:reshape(1, -1, a:size(-1)) -- as the places of one image, whose channels lie last
     local sums = torch._C._int8_convolution(rows:transpose(2, 3), held.filters, { 1 }, { 1 }, 1):transpose(2, 3)
@@ -72,26 +88,22 @@ function M.product(node, i, a, b, a_zero, b_zero, transposed)
     sums = sums:reshape(shape)
     return less_zero(sums, a_zero and a_zero:numel() > 1 and a_zero:unsqueeze(-1) or a_zero, held.sums)
   end
-  local w = held and held.weight or centered(b, beside, torch.float64)
-  local dtype = a.dtype.itemsize == 1 and w.dtype or torch.float64
-  w = w:to(dtype)
-  return torch.matmul(centered(a, a_zero, dtype, true), transposed and w:t() or w)
+  local w = in_floats(held, a, b, beside, dims)
+  return torch.matmul(centered(a, a_zero, w.dtype, true), transposed and w:t() or w)
 end
 
 --- The same of a convolution, whose weight is the node's i-th input.
 function M.convolution(node, i, x, weight, x_zero, w_zero)
   local dims = {}
   for d = 2, weight:dim() do dims[d - 1] = d end
-  local held = constant(node, i, weight, w_zero, w_zero and M.per_filter(w_zero, weight:dim(), 1), dims)
+  local held, beside = held_of(node, i, weight, w_zero), w_zero and M.per_filter(w_zero, weight:dim(), 1)
   if x_zero then x_zero = x_zero:reshape({}) end
   local apart = (node.attributes.group or 1) > 1 -- channel by channel floats are faster, since integers want the channels last
-  if held and held.whole and x.dtype.itemsize == 1 and not apart then
-    local sums = windows.convolve_whole(node, x, held.whole, x_zero)
-    return less_zero(sums, x_zero, M.per_filter(held.sums, weight:dim(), 2))
+  if not apart and as_bytes(held, x, weight, beside, dims) then
+    return less_zero(windows.convolve_whole(node, x, held.whole, x_zero), x_zero, M.per_filter(held.sums, weight:dim(), 2))
   end
-  local w = held and held.weight or centered(weight, w_zero and M.per_filter(w_zero, weight:dim(), 1), torch.float64)
-  local dtype = x.dtype.itemsize == 1 and w.dtype or torch.float64
-  return windows.convolve(node, centered(x, x_zero, dtype), w:to(dtype))
+  local w = in_floats(held, x, weight, beside, dims)
+  return windows.convolve(node, centered(x, x_zero, w.dtype), w)
 end
 
 return M

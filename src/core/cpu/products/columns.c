@@ -16,16 +16,8 @@ static void inside(int64_t count, int64_t stride, int64_t shift, int64_t size, i
     *first = low < *last ? low : *last;
 }
 
-#define T       float
-#define S(name) name##_f32
-#include "columns.inc"
-#undef T
-#undef S
-#define T       double
-#define S(name) name##_f64
-#include "columns.inc"
-#undef T
-#undef S
+#define LOOPS "cpu/products/columns.inc"
+#include "cpu/common/both_floats.h"
 
 void lt_cpu_channel_columns(bool back, const lt_conv *c, void *image, void *columns)
 {

@@ -8,16 +8,8 @@
 #define TILE  64  /* neighbouring channels at a time */
 #define ROWS  256 /* rows of them summed before the sums are added in double */
 
-#define T       float
-#define S(name) name##_f32
-#include "norm.inc"
-#undef T
-#undef S
-#define T       double
-#define S(name) name##_f64
-#include "norm.inc"
-#undef T
-#undef S
+#define LOOPS "cpu/vector/nn/norm.inc"
+#include "cpu/common/both_floats.h"
 
 const lt_norm_loops LT_LOOP(norm)[2] = {
     {rows_f32, rows_backward_f32, channels_f32, channels_backward_f32},

@@ -9,19 +9,8 @@
 #define SIMD _Pragma("omp simd")
 #define ROW(T, p, width) ((T *)(p) + row * (width))
 
-
-
-
-#define T       float
-#define S(name) name##_f32
-#include "recurrent.inc"
-#undef T
-#undef S
-#define T       double
-#define S(name) name##_f64
-#include "recurrent.inc"
-#undef T
-#undef S
+#define LOOPS "cpu/vector/nn/recurrent.inc"
+#include "cpu/common/both_floats.h"
 
 #define ENTRY(name)                                                                                \
     {                                                                                              \

@@ -6,15 +6,7 @@
 
 #define SIMD _Pragma("omp simd")
 
-#define T       float
-#define S(name) name##_f32
-#include "resample.inc"
-#undef T
-#undef S
-#define T       double
-#define S(name) name##_f64
-#include "resample.inc"
-#undef T
-#undef S
+#define LOOPS "cpu/vector/nn/resample.inc"
+#include "cpu/common/both_floats.h"
 
 const lt_resample_loop LT_LOOP(resample)[2] = {rows_f32, rows_f64};

@@ -56,6 +56,24 @@ describe('autocast', function()
     assert.equal(low_name, dtype_of(torch.mm(a, { mat2 = b })))
   end)
 
+  -- On a CPU PyTorch makes GRUs and cells alone of operations of which products alone are cast.
+  local widest = kind == 'cpu' and 'torch.float32' or low_name
+  for name, wanted in pairs { RNN = low_name, LSTM = low_name, GRU = widest, RNNCell = low_name, LSTMCell = widest, GRUCell = widest } do
+    it(('gives an nn.%s %s, and gradients of float32'):format(name, wanted), function()
+      local net, x = nn[name](3, 3):to(device), rand { 3, 3 }
+      local expected = net(x)
+      local result = torch.autocast(kind, function() return (net(x)) end)
+      assert.equal(wanted, dtype_of(result))
+      assert.is_true(torch.allclose(expected, result:float(), { atol = 0.02, rtol = 0.02 }))
+      result:float():sum():backward()
+      for _, parameter in ipairs(net:parameters()) do assert.equal('torch.float32', dtype_of(parameter.grad)) end
+      for _, dtype in ipairs { torch.bfloat16, torch.float64 } do -- input of the layer before, input that is left alone
+        local called, err = pcall(torch.autocast, kind, function() return net(x:to(dtype)) end)
+        assert.equal(dtype == torch.bfloat16, called, err)
+      end
+    end)
+  end
+
   it('leaves float64, integers and other devices alone', function()
     local _ <close> = torch.autocast(kind)
     local wide = a:double()

@@ -6,9 +6,11 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+local named = require 'torch.support.named'
 local options_of = require 'torch.support.options'
 
-local amp = { __names = { autocast = true, GradScaler = true, is_autocast_available = true } }
+local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true, custom_bwd = true, is_autocast_available = true } }
 
 -- ---- autocast -----------------------------------------------------------------------------------------------------
 
@@ -60,6 +62,64 @@ function amp.autocast(device_type, options, body, ...)
   if arguments[1] == nil then return guard end
   local _ <close> = guard
   return arguments[1](table.unpack(arguments, 2, arguments.n))
+end
+
+-- ---- custom Functions -------------------------------------------------------------------------------------------------
+
+-- What forward leaves in the context for backward: the dtype, and whether autocast was on.
+local STATE = {}
+
+-- A value with the tensors of floating point in it that lie on devices of the kind, but those of float64, in another dtype.
+local function cast(value, kind, dtype)
+  if torch.is_tensor(value) then
+    local fits = value:is_floating_point() and value.device.type == kind and value.dtype ~= torch.float64
+    return fits and value:to(dtype) or value
+  end
+  if type(value) ~= 'table' or getmetatable(value) ~= nil then return value end
+  local copy = {}
+  for key, entry in pairs(value) do copy[key] = cast(entry, kind, dtype) end
+  return copy
+end
+
+-- The options of custom_fwd and custom_bwd, checked; f is nil where only options were given.
+local function wrapped(what, f, options, known)
+  if options == nil and kinds.is_named(f) then f, options = nil, f end
+  kinds.check(what, 'f', f, 'function?')
+  options = named(what, options, known)
+  if not LOWER[options.device_type] then
+    fail("%s(): 'device_type' must be 'cpu' or 'cuda', got %s", what, kinds.described(options.device_type))
+  end
+  return f, options
+end
+
+--- forward of a custom Function, made one that autocast leaves alone. Outside of autocast on {device_type = 'cuda'} (or 'cpu') it runs as it is;
+--- there, with {cast_inputs = dtype}, its tensors of floating point (on that device, not float64; in tables, too) are converted and it runs
+--- without autocast. Without cast_inputs autocast goes on in it. Without forward, a function that takes it.
+function amp.custom_fwd(forward, options)
+  forward, options = wrapped('custom_fwd', forward, options, { device_type = 'string', cast_inputs = 'dtype?' })
+  if not forward then return function(f) return amp.custom_fwd(f, options) end end
+  local kind, dtype = options.device_type, options.cast_inputs
+  return function(ctx, ...)
+    local on = torch.is_autocast_enabled(kind)
+    ctx[STATE] = { dtype = torch.get_autocast_dtype(kind), enabled = on and dtype == nil }
+    if not on or dtype == nil then return forward(ctx, ...) end
+    local inputs = table.pack(...)
+    for i = 1, inputs.n do inputs[i] = cast(inputs[i], kind, dtype) end
+    local _ <close> = amp.autocast(kind, { enabled = false })
+    return forward(ctx, table.unpack(inputs, 1, inputs.n))
+  end
+end
+
+--- backward of a custom Function whose forward is custom_fwd's: it runs under autocast as forward did.
+function amp.custom_bwd(backward, options)
+  backward, options = wrapped('custom_bwd', backward, options, { device_type = 'string' })
+  if not backward then return function(f) return amp.custom_bwd(f, options) end end
+  return function(ctx, ...)
+    local state = ctx[STATE]
+    if not state then fail 'custom_bwd: forward of the Function is not one of custom_fwd' end
+    local _ <close> = amp.autocast(options.device_type, state)
+    return backward(ctx, ...)
+  end
 end
 
 -- ---- the loss's scale -----------------------------------------------------------------------------------------------

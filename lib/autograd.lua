@@ -93,20 +93,30 @@ local function run(retain, ...)
   return results
 end
 
--- A tensor alone, or a list of them.
+-- What a GradientEdge (graph.lua) stands for, other values as they are.
+local function without_edge(value)
+  if type(value) ~= 'userdata' or torch.type(value) ~= 'GradientEdge' then return value end
+  return autograd.graph.__tensor_of(value)
+end
+
+-- A tensor or GradientEdge alone, or a list of them.
 local function list_of(value, what)
+  value = without_edge(value)
   if is_tensor(value) then return { value } end
   if type(value) ~= 'table' then
     fail('%s must be a Tensor or a table of Tensors, got %s', what, torch.type(value))
   end
-  return value
+  local list = {}
+  for i = 1, #value do list[i] = without_edge(value[i]) end
+  return list
 end
 
 -- The gradients that belong to n outputs; false where none is given.
 local function gradients_of(outputs, given)
   local gradients, n = {}, #outputs
   if given ~= nil then
-    given = list_of(given, 'grad_tensors')
+    if is_tensor(given) then given = { given } end
+    if type(given) ~= 'table' then fail('grad_tensors must be a Tensor or a table of Tensors, got %s', torch.type(given)) end
     for i in pairs(given) do
       if math.type(i) == 'integer' and i > n or #given > n then
         fail('got %d tensors and %d gradients', n, math.max(#given, i))
@@ -148,12 +158,12 @@ local function backward(tensors, gradients, options)
   run(retain, tensors, gradients_of(tensors, gradients), retain, create, inputs, true, true)
 end
 
---- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad.
+--- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. A GradientEdge may stand for a tensor.
 autograd.backward = function(tensors, grad_tensors, options)
   backward(list_of(tensors, 'tensors'), arguments_of('backward', grad_tensors, options))
 end
 
---- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed.
+--- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed. A GradientEdge may stand for a tensor.
 autograd.grad = function(outputs, inputs, grad_outputs, options)
   grad_outputs, options = arguments_of('grad', grad_outputs, options)
   outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')

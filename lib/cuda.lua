@@ -169,7 +169,20 @@ function cuda.copies(cause) return setmetatable(entries(cause), Copies) end
 
 -- ---- mixed precision: torch.amp for this kind of device ----
 
+-- The options of custom_fwd and custom_bwd, which may stand alone, with the kind of device.
+local function for_cuda(wrap)
+  return function(f, options)
+    if options == nil and type(f) == 'table' then f, options = nil, f end
+    local all = { device_type = 'cuda' }
+    for name, value in pairs(options or {}) do all[name] = value end
+    if f == nil then return wrap(all) end
+    return wrap(f, all)
+  end
+end
+
 cuda.amp = {
+  custom_fwd = for_cuda(function(...) return torch.amp.custom_fwd(...) end),
+  custom_bwd = for_cuda(function(...) return torch.amp.custom_bwd(...) end),
   autocast = function(...) return torch.amp.autocast('cuda', ...) end,
   GradScaler = function(options) return torch.amp.GradScaler('cuda', options) end,
 }

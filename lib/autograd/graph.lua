@@ -1,8 +1,10 @@
--- graph.lua - torch.autograd.graph: what the graph keeps for backward in the place of tensors.
+-- graph.lua - torch.autograd.graph: what the graph keeps for backward in the place of tensors; its edges, and hooks of several tensors.
 
 local torch = require 'torch'
+local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local named = require 'torch.support.named'
 
 local C = torch._C
 local graph = {}
@@ -59,6 +61,112 @@ function graph.disable_saved_tensors_hooks(error_message, body, ...)
   local outer = refused
   refused = error_message
   return within('disable_saved_tensors_hooks', function() refused = outer end, body, ...)
+end
+
+--- While body(...) runs, or until the guard ends, tensors may be written in place although they were saved for backward: what was saved in the
+--- scope is copied before. Backward may run later, too, as long as nobody writes them any more. Such scopes do not nest.
+function graph.allow_mutation_on_saved_tensors(body, ...)
+  C.open_saved_copies()
+  local outer = current
+  -- Custom Functions, whose tensors core does not keep, have theirs copied at once.
+  current = { pack = function(tensor) return tensor:clone() end, unpack = function(tensor) return tensor end }
+  return within('allow_mutation_on_saved_tensors', function()
+    current = outer
+    C.close_saved_copies()
+  end, body, ...)
+end
+
+--- Notes that a tensor, or each of a list, was written in place by something that the library does not know of, a kernel of one's own.
+function graph.increment_version(tensor)
+  kinds.check('increment_version', 'tensor', tensor, 'Tensor|tensors')
+  if torch.is_tensor(tensor) then tensor = { tensor } end
+  for _, entry in ipairs(tensor) do C.increment_version(entry) end
+end
+
+-- ---- edges ----------------------------------------------------------------------------------------------------------
+
+-- What an edge stands for, for who asks for its gradient.
+local TENSOR = {}
+
+local GradientEdge = class.Object:extend('GradientEdge')
+
+--- GradientEdge(node, output_nr): the gradient of one of a node's results (from 1), in the place of a tensor that is a root or an input of
+--- torch.autograd.backward and grad; the tensor itself is not kept. Fields: node, output_nr.
+function GradientEdge:init(node, output_nr)
+  if torch.type(node) ~= 'Node' then fail("GradientEdge(): argument 'node' must be a Node of the graph, as x.grad_fn is, got %s", torch.type(node)) end
+  kinds.check('GradientEdge', 'output_nr', output_nr, 'integer')
+  self[TENSOR], self.node, self.output_nr = C.edge_tensor(node, output_nr), node, output_nr
+end
+
+function GradientEdge:__tostring() return ('GradientEdge(node=%s, output_nr=%d)'):format(self.node, self.output_nr) end
+
+--- The edge that a tensor's gradient comes by: torch.autograd.grad(y, x) and grad(y, get_gradient_edge(x)) are the same.
+function graph.get_gradient_edge(tensor)
+  kinds.check('get_gradient_edge', 'tensor', tensor, 'Tensor')
+  return GradientEdge(C.gradient_edge(tensor))
+end
+
+graph.GradientEdge = GradientEdge
+
+--- For torch.autograd: the tensor that an edge stands for.
+function graph.__tensor_of(edge) return edge[TENSOR] end
+
+-- ---- hooks of several tensors -----------------------------------------------------------------------------------------
+
+local Handles = { __name = 'RemovableHandle' }
+Handles.__index = Handles
+
+--- Takes the hooks away; once is enough.
+function Handles:remove()
+  for _, handle in ipairs(self) do handle:remove() end
+end
+
+-- What every one of n hooks calls: fn with all gradients, once the last that this backward computes is there.
+local function when_all(edges, fn)
+  local number, waits, grads
+  return function(i, grad)
+    if number ~= C.backward_number() then
+      number, waits, grads = C.backward_number(), 0, {}
+      for k, edge in ipairs(edges) do
+        grads[k] = false
+        if C.backward_reaches(edge[TENSOR]) then waits = waits + 1 end
+      end
+    end
+    grads[i], waits = grad, waits - 1
+    if waits > 0 then return end
+    local all = grads
+    grads = nil
+    fn(all)
+  end
+end
+
+local function when_any(fn)
+  local number
+  return function(_, grad)
+    if number == C.backward_number() then return end
+    number = C.backward_number()
+    fn(grad)
+  end
+end
+
+--- Calls fn in each backward that computes gradients of some of the tensors. {mode = 'all'}, the default: with a list of the gradients, once
+--- they are all there (false for tensors whose gradient this backward does not compute); {mode = 'any'}: with the first. fn must not change
+--- them. Gives a handle whose remove() takes the hook away.
+function graph.register_multi_grad_hook(tensors, fn, options)
+  kinds.check('register_multi_grad_hook', 'tensors', tensors, 'tensors')
+  kinds.check('register_multi_grad_hook', 'fn', fn, 'function')
+  local mode = named('register_multi_grad_hook', options, { mode = 'string?' }).mode or 'all'
+  if mode ~= 'all' and mode ~= 'any' then fail("Expects mode to be one of ('all', 'any') but got %s", mode) end
+  local edges, handles = {}, setmetatable({}, Handles)
+  for i, tensor in ipairs(tensors) do
+    if not tensor.requires_grad then fail('register_multi_grad_hook(): tensor %d does not require grad', i) end
+    edges[i] = graph.get_gradient_edge(tensor)
+  end
+  local arrived = mode == 'all' and when_all(edges, fn) or when_any(fn)
+  for i, tensor in ipairs(tensors) do
+    handles[i] = tensor:register_hook(function(grad) arrived(i, grad) end)
+  end
+  return handles
 end
 
 --- For custom Functions: the innermost hooks, or nil.

@@ -58,10 +58,15 @@ function M.keep(object, values)
   object.hparams = kept
 end
 
---- The first value, or the second where the environment has D2L_FULL=1: how long the book's notebooks train, and on how much.
-function M.sized(small, full)
-  if os.getenv 'D2L_FULL' == '1' then return full end
-  return small
+--- The first value, or the second where the environment has D2L_FULL=1: how long the book's notebooks train, and on how much. bound: a
+--- variable of the environment with the greatest number that is then given (D2L_EPOCHS, D2L_EXAMPLES), where it is set.
+function M.sized(small, full, bound)
+  if os.getenv 'D2L_FULL' ~= '1' then return small end
+  local given = bound and os.getenv(bound)
+  if not given then return full end
+  local greatest = math.tointeger(tonumber(given))
+  if not greatest or greatest < 1 then fail("sized(): %s must be a positive integer, not '%s'", bound, given) end
+  return math.min(full, greatest)
 end
 
 -- ---- devices --------------------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 -- again then, which trades time for memory (T. Chen et al. 2016).
 --
 -- checkpoint(f, x, ...) is f(x, ...); random numbers and autocast are in the second run as they were in the first. A
--- last table {preserve_rng_state = false} leaves the random numbers alone; use_reentrant is taken and means nothing:
--- backward, backward with inputs and autograd.grad all work. f runs on copies of its arguments without history; the
+-- last table {preserve_rng_state = false} leaves the random numbers alone; context_fn gives two functions that call what they are given,
+-- f in the first run and in the second, with the arguments behind it (scopes: torch.no_grad has that form); use_reentrant is taken and
+-- means nothing: backward, backward with inputs and autograd.grad all work. f runs on copies of its arguments without history; the
 -- leaves that it reaches besides (parameters, mostly) are arguments of the node too, so that their gradients go the
 -- ordinary way.
 
@@ -15,13 +16,15 @@ local C = torch._C
 
 local M = { __names = { checkpoint = true, checkpoint_sequential = true } }
 
-local OPTIONS = { 'use_reentrant', 'preserve_rng_state' }
+local OPTIONS = { 'use_reentrant', 'preserve_rng_state', 'context_fn' }
+local IS_OPTION = {}
+for _, name in ipairs(OPTIONS) do IS_OPTION[name] = true end
 
 -- A last table is for checkpoint itself when a name in it is, or nearly is, one that checkpoint takes.
 local function is_options(value)
   if type(value) ~= 'table' or getmetatable(value) ~= nil then return false end
   for key in pairs(value) do
-    if type(key) == 'string' and (key == OPTIONS[1] or key == OPTIONS[2] or C.nearest_name(key, OPTIONS)) then return true end
+    if type(key) == 'string' and (IS_OPTION[key] or C.nearest_name(key, OPTIONS)) then return true end
   end
   return false
 end
@@ -123,7 +126,7 @@ local function again(call, arguments)
   local _ <close> = call.random and setmetatable({ state = random_state(call.devices), devices = call.devices }, restoring)
     or nil
   if call.random then set_random_state(call.random, call.devices) end
-  return torch.enable_grad(function() return table.pack(call.f(table.unpack(arguments, 1, arguments.n))) end)
+  return torch.enable_grad(function() return table.pack(call.second(call.f, table.unpack(arguments, 1, arguments.n))) end)
 end
 
 function Checkpoint.backward(ctx, ...)
@@ -152,6 +155,18 @@ function Checkpoint.backward(ctx, ...)
   return nil, table.unpack(results, 1, results.n)
 end
 
+local function plain(f, ...) return f(...) end
+
+-- The scopes of the two runs.
+local function contexts_of(context_fn)
+  if context_fn == nil then return plain, plain end
+  kinds.check('checkpoint', 'context_fn', context_fn, 'function')
+  local first, second = context_fn()
+  kinds.check('checkpoint', 'first result of context_fn', first, 'function')
+  kinds.check('checkpoint', 'second result of context_fn', second, 'function')
+  return first, second
+end
+
 function M.checkpoint(f, ...)
   local arguments, options = table.pack(...), {}
   if is_options(arguments[arguments.n]) then
@@ -159,11 +174,12 @@ function M.checkpoint(f, ...)
     kinds.check_names('checkpoint', options, table.concat(OPTIONS, ' '))
     arguments.n = arguments.n - 1
   end
-  if not torch.is_grad_enabled() then return f(table.unpack(arguments, 1, arguments.n)) end
-  local call = { f = f, arguments = arguments, devices = devices_of(arguments), autocast = autocast_modes() }
+  local first, second = contexts_of(options.context_fn)
+  if not torch.is_grad_enabled() then return first(f, table.unpack(arguments, 1, arguments.n)) end
+  local call = { f = f, second = second, arguments = arguments, devices = devices_of(arguments), autocast = autocast_modes() }
   if options.preserve_rng_state ~= false then call.random = random_state(call.devices) end
   local fresh, own = cut(arguments)
-  local outputs = table.pack(f(table.unpack(fresh, 1, fresh.n)))
+  local outputs = table.pack(first(f, table.unpack(fresh, 1, fresh.n)))
   local histories = with_history(outputs)
   if #histories == 0 then return table.unpack(outputs, 1, outputs.n) end
   call.outputs, call.leaves = outputs, reached(histories, own)

@@ -5,6 +5,7 @@
 #ifndef LT_OVERLAP_H
 #define LT_OVERLAP_H
 
+#include "autograd/saved_copies.h"
 #include "compile/window.h"
 #include "error.h"
 #include "tensor.h"
@@ -22,11 +23,13 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
 lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
 
 /* Error when t's memory may only be read: every in-place and every out= form asks, and whatever else writes arguments. What is still to be
- * computed from what is there is computed before. */
+ * computed from what is there is computed before, and what is to be kept of it is copied. */
 lt_status lt_read_only_error(const lt_tensor *t);
 static inline lt_status lt_refuse_read_only(const lt_tensor *written)
 {
-    return __builtin_expect(written->storage->read_only, 0) ? lt_read_only_error(written) : lt_before_write(written);
+    if (__builtin_expect(written->storage->read_only, 0)) return lt_read_only_error(written);
+    LT_TRY(lt_before_write(written));
+    return __builtin_expect(lt_here.saved_copies != NULL, 0) ? lt_copy_saved(written) : LT_OK;
 }
 
 /* What the inline functions below do once the usual case is excluded. */

@@ -393,19 +393,25 @@ static int function(lua_State *L)
 
 /* ---- nodes ----------------------------------------------------------------------------------------------------------- */
 
-/* Sharing the token of the tensor or node at `box`, so that closures in the graph stay. */
+/* Pushes a Node yet without its node. It shares the token of the tensor or node at `box`, so that closures in the graph stay. */
+static lt_node **new_node(lua_State *L, int box)
+{
+    lt_node **holder = lua_newuserdatauv(L, sizeof *holder, 1);
+    *holder = NULL;
+    luaL_setmetatable(L, NODE_META);
+    lua_getiuservalue(L, box, 1);
+    lua_setiuservalue(L, -2, 1);
+    return holder;
+}
+
 void lt_lua_push_node(lua_State *L, lt_node *node, int box)
 {
     if (node == NULL) {
         lua_pushnil(L);
         return;
     }
-    lt_node **holder = lua_newuserdatauv(L, sizeof *holder, 1);
-    *holder = NULL;
-    luaL_setmetatable(L, NODE_META);
+    lt_node **holder = new_node(L, box);
     *holder = lt_node_retain(node);
-    lua_getiuservalue(L, box, 1);
-    lua_setiuservalue(L, -2, 1);
 }
 
 static lt_node *check_node(lua_State *L)
@@ -451,6 +457,54 @@ static int node_index(lua_State *L)
         lua_pushcfunction(L, node_name);
         return 1;
     }
+    return 0;
+}
+
+/* _C.gradient_edge(tensor) -> the node that its gradient comes to, which of the node's results it is */
+static int gradient_edge(lua_State *L)
+{
+    lt_tensor *t = lt_lua_check_tensor(L, 1);
+    int slot;
+    if (!lt_requires_grad(t))
+        return lt_lua_error(L, "It is not possible to get the gradient edge for a Tensor that does not require gradients");
+    lt_node **holder = new_node(L, 1);
+    lt_lua_do(L, lt_edge_of(t, holder, &slot));
+    lua_pushinteger(L, slot + 1);
+    return 2;
+}
+
+/* _C.edge_tensor(node, which of its results) -> what stands for it */
+static int edge_tensor(lua_State *L)
+{
+    lt_node *node = check_node(L);
+    const lua_Integer at = lt_lua_check_integer(L, 2);
+    if (at < 1 || at > node->inputs)
+        return lt_lua_error(L, "GradientEdge: %s has %d results, there is no number %I", lt_node_name(node), node->inputs, (LUAI_UACINT)at);
+    lt_tensor **box = lt_lua_new(L);
+    lt_lua_do(L, lt_gradient_edge(node, (int)at - 1, box));
+    lua_getiuservalue(L, 1, 1);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
+/* _C.backward_number() -> of the backward that runs, 0 where none does; _C.backward_reaches(tensor) -> whether it computes its gradient */
+static int backward_number(lua_State *L)
+{
+    lua_pushinteger(L, LT_INSIDE(L, lt_backward_number()));
+    return 1;
+}
+
+static int backward_reaches(lua_State *L)
+{
+    bool reaches;
+    lt_lua_do(L, lt_backward_reaches(lt_lua_check_tensor(L, 1), &reaches));
+    lua_pushboolean(L, reaches);
+    return 1;
+}
+
+static int increment_version(lua_State *L)
+{
+    lt_bump_version(lt_lua_check_tensor(L, 1));
     return 0;
 }
 
@@ -503,6 +557,9 @@ void lt_lua_open_autograd(lua_State *L)
         {"remove_hook", remove_hook}, {"function", function},
         {"register_post_hook", register_post_hook},
         {"graph_leaves", graph_leaves},
+        {"gradient_edge", gradient_edge}, {"edge_tensor", edge_tensor},
+        {"backward_number", backward_number}, {"backward_reaches", backward_reaches},
+        {"increment_version", increment_version},
         {"set_anomaly", set_anomaly}, {"set_grad_enabled", set_grad_enabled},
         {NULL, NULL},
     };

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "autograd/autograd.h"
+#include "autograd/saved_copies.h"
 
 #include "binding.h"
 #include "call.h"
@@ -185,10 +186,26 @@ static int restore_saved_hooks(lua_State *L)
     return 0;
 }
 
+/* open_saved_copies(), close_saved_copies(): what is saved in between is copied before it is written */
+static int open_saved_copies(lua_State *L)
+{
+    lt_lua_do(L, lt_saved_copies_open());
+    return 0;
+}
+
+static int close_saved_copies(lua_State *L)
+{
+    (void)L;
+    lt_saved_copies_close();
+    return 0;
+}
+
 void lt_lua_open_saved(lua_State *L)
 {
     static const luaL_Reg internal[] = {
-        {"set_saved_hooks", set_saved_hooks}, {"restore_saved_hooks", restore_saved_hooks}, {NULL, NULL}};
+        {"set_saved_hooks", set_saved_hooks},     {"restore_saved_hooks", restore_saved_hooks},
+        {"open_saved_copies", open_saved_copies}, {"close_saved_copies", close_saved_copies},
+        {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 1);

@@ -56,6 +56,24 @@ describe('autocast', function()
     assert.equal(low_name, dtype_of(torch.mm(a, { mat2 = b })))
   end)
 
+  -- On a CPU PyTorch makes GRUs and cells alone of operations of which products alone are cast.
+  local widest = kind == 'cpu' and 'torch.float32' or low_name
+  for name, wanted in pairs { RNN = low_name, LSTM = low_name, GRU = widest, RNNCell = low_name, LSTMCell = widest, GRUCell = widest } do
+    it(('gives an nn.%s %s, and gradients of float32'):format(name, wanted), function()
+      local net, x = nn[name](3, 3):to(device), rand { 3, 3 }
+      local expected = net(x)
+      local result = torch.autocast(kind, function() return (net(x)) end)
+      assert.equal(wanted, dtype_of(result))
+      assert.is_true(torch.allclose(expected, result:float(), { atol = 0.02, rtol = 0.02 }))
+      result:float():sum():backward()
+      for _, parameter in ipairs(net:parameters()) do assert.equal('torch.float32', dtype_of(parameter.grad)) end
+      for _, dtype in ipairs { torch.bfloat16, torch.float64 } do -- input of the layer before, input that is left alone
+        local called, err = pcall(torch.autocast, kind, function() return net(x:to(dtype)) end)
+        assert.equal(dtype == torch.bfloat16, called, err)
+      end
+    end)
+  end
+
   it('leaves float64, integers and other devices alone', function()
     local _ <close> = torch.autocast(kind)
     local wide = a:double()
@@ -200,8 +218,83 @@ describe('GradScaler', function()
   end)
 end)
 
+describe('custom_fwd and custom_bwd', function()
+  -- A product that notes the dtypes it saw, and whether autocast was on.
+  local function product(options)
+    local seen, Product = {}, torch.autograd.Function:extend('Product')
+    local function note(what, x) seen[what] = { dtype_of(x), torch.is_autocast_enabled(kind), dtype_of(x:mm(x)) } end
+    Product.forward = torch.amp.custom_fwd(function(ctx, x, list)
+      note('forward', x)
+      ctx:save_for_backward(x)
+      return x:mm(list[1])
+    end, options)
+    Product.backward = torch.amp.custom_bwd(function(ctx, g)
+      local x = ctx.saved_tensors[1]
+      note('backward', x)
+      return g:to(x.dtype), nil
+    end, { device_type = kind })
+    return Product, seen
+  end
+
+  it('convert the inputs and leave autocast out', function()
+    local Product, seen = product { device_type = kind, cast_inputs = torch.float32 }
+    local x = rand({ 2, 2 }):to(low):requires_grad_()
+    local y = torch.autocast(kind, function() return Product(x, { x }) end)
+    assert.equal('torch.float32', dtype_of(y))
+    torch.autocast(kind, function() y:sum():backward() end)
+    local plain = { 'torch.float32', false, 'torch.float32' }
+    assert.same({ forward = plain, backward = plain }, seen)
+  end)
+
+  it('leave inputs alone outside of autocast, and those of float64', function()
+    local Product, seen = product { device_type = kind, cast_inputs = torch.float32 }
+    local x = rand({ 2, 2 }):to(low):requires_grad_()
+    assert.equal(low_name, dtype_of(Product(x, { x })))
+    local wide = rand({ 2, 2 }):double():requires_grad_()
+    assert.equal('torch.float64', dtype_of(torch.autocast(kind, function() return Product(wide, { wide }) end)))
+    assert.same({ 'torch.float64', false, 'torch.float64' }, seen.forward)
+  end)
+
+  it('run backward as forward was run', function()
+    local Product, seen = product { device_type = kind }
+    local x = rand({ 2, 2 }):requires_grad_()
+    local y = torch.autocast(kind, { dtype = low }, function() return Product(x, { x }) end)
+    y:sum():backward()
+    assert.same({ 'torch.float32', true, low_name }, seen.backward)
+    y = Product(x, { x })
+    torch.autocast(kind, function() y:sum():backward() end)
+    assert.same({ 'torch.float32', false, 'torch.float32' }, seen.backward)
+  end)
+
+  it('take their options first, and say what is wrong', function()
+    local seen
+    local forward = torch.amp.custom_fwd { device_type = kind, cast_inputs = torch.float32 }(function(_, x) seen = dtype_of(x) end)
+    torch.autocast(kind, forward, {}, rand({ 1 }):to(low))
+    assert.equal('torch.float32', seen)
+    fails_with("custom_fwd(): 'device_type' must be 'cpu' or 'cuda', got 'tpu'", function() torch.amp.custom_fwd(print, { device_type = 'tpu' }) end)
+    fails_with('forward of the Function is not one of custom_fwd', function() torch.amp.custom_bwd(print, { device_type = kind })({}) end)
+    assert.is_function(torch.cuda.amp.custom_fwd { cast_inputs = torch.float16 })
+    assert.is_function(torch.cuda.amp.custom_bwd(print))
+  end)
+end)
+
 describe('checkpoint', function()
   local checkpoint = torch.utils.checkpoint
+
+  it('runs f in the scopes of context_fn', function()
+    local runs, x = {}, rand({ 2 }):requires_grad_()
+    local function scope(name) return function(f, ...)
+      runs[#runs + 1] = name
+      return f(...)
+    end end
+    local y = checkpoint.checkpoint(torch.sin, x, { context_fn = function() return scope 'first', scope 'second' end })
+    y:sum():backward()
+    assert.same({ 'first', 'second' }, runs)
+    assert.is_true(torch.allclose(x:cos(), x.grad))
+    fails_with("missing 1 required argument: 'second result of context_fn' (a function)", function()
+      checkpoint.checkpoint(torch.sin, x, { context_fn = function() return print end })
+    end)
+  end)
 
   local function net()
     torch.manual_seed(3)

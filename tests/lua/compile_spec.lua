@@ -236,9 +236,21 @@ describe('a compiled function', function()
       check('max', x, function(t) return (t * 2 + 1):amax(-1) end)
       check('min', x:bfloat16(), function(t) return (t * 2 + 1):amin() end)
       check('sum', (x * 10):int(), function(t) return (t * 2 + 1):sum() end)
+      for _, name in ipairs { 'sum', 'prod', 'norm' } do check(name, x:double(), function(t) return torch[name](t * 1.001) end) end
       if #shape > 1 and shape[#shape] <= 8192 then
         for _, name in ipairs { 'var', 'std', 'logsumexp' } do check(name, x, function(t) return torch[name](t * 2 + 1, -1) end) end
       end
+    end
+  end)
+
+  it('finds the extremes of a long line that has nan, infinities, or zeros of both signs alone', function()
+    local run = compiled(function(t) return (t * 1):amax(), (t * 1):amin() end)
+    for _, numbers in ipairs { { 0, -0.0 }, { -0.0, 0 }, { math.huge, -math.huge }, { 0 / 0, 1 } } do
+      local x = torch.full({ 30000 }, numbers[1])
+      for i = 9000, 29000, 4999 do x[i] = numbers[2] end
+      local largest, least = run(x)
+      assert_same(x:amax(), largest)
+      assert_same(x:amin(), least)
     end
   end)
 

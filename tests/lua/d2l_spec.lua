@@ -3,6 +3,7 @@
 local torch = require 'torch'
 local d2l = require 'd2l'
 local fails_with = require 'support.fails_with'
+local process = require 'support.process'
 local device = os.getenv('LTENSOR_TEST_DEVICE') or 'cpu'
 
 describe('d2l', function()
@@ -18,6 +19,18 @@ describe('d2l', function()
     local object = B(1, 2, { c = 3 })
     assert.same({ 1, nil, 3 }, { object.a, object.b, object.c })
     assert.same({ a = 1, c = 3 }, object.hparams)
+  end)
+
+  it('takes the book\'s sizes where the environment asks for them, and no more than it allows', function()
+    local code = "print(pcall(require 'd2l'.sized, 1, 10, 'D2L_EPOCHS'))"
+    local function sized(environment) return (process.lua(code, '--disable-cuda', environment):gsub('\n$', '')) end
+    assert.equal('true\t1', sized 'D2L_FULL= D2L_EPOCHS=3')
+    assert.equal('true\t10', sized 'env -u D2L_EPOCHS D2L_FULL=1')
+    assert.equal('true\t3', sized 'D2L_FULL=1 D2L_EPOCHS=3')
+    assert.equal('true\t10', sized 'D2L_FULL=1 D2L_EPOCHS=30')
+    for _, wrong in ipairs { '0', '1.5', 'many' } do
+      assert.matches("D2L_EPOCHS must be a positive integer, not '" .. wrong .. "'", sized('D2L_FULL=1 D2L_EPOCHS=' .. wrong), 1, true)
+    end
   end)
 
   it('counts time and sums', function()

@@ -1,5 +1,5 @@
 -- Names of PyTorch that are not here, by reason: `module.name`, where the name may be a pattern of Lua's (a whole name) and a module
--- of '*' means any. Those that other work will bring are under a reason that begins with 'not yet', and leave the list when they come.
+-- of '*' means any.
 return {
   { reason = 'TorchScript, and what compiles, traces or describes programs of Python',
     names = [[torch.AggregationType torch.AVG torch.SUM torch.AliasDb torch.%a+Type torch.Argument torch.ArgumentSpec torch.Block torch.CallStack torch.Capsule torch.Code
@@ -74,11 +74,11 @@ return {
       torch.ops.aten.max_pool2d_with_indices_backward torch.ops.aten.native_dropout_backward torch.ops.aten.slice]] },
   { reason = "products of float8 and int4, and kernels in C++ that the program's source holds",
     names = [[torch.ops.aten._scaled_mm torch.ops.aten._scaled_mm_v2 torch.ops.aten.jiterator_%g+]] },
-  { reason = 'not yet: other tools of the graph',
-    names = [[torch.autograd.graph.GradientEdge torch.autograd.graph.get_gradient_edge torch.autograd.graph.allow_mutation_on_saved_tensors torch.autograd.graph.increment_version
-      torch.autograd.graph.register_multi_grad_hook torch.autograd.graph.region_activation_memory_budget torch.autograd.graph.set_%g+
-      torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
-  { reason = 'not yet: what says of a Function how autocast treats it',
-    names = [[torch.amp.custom_%a+ torch.cuda.amp.custom_%a+]] },
+  { reason = 'checkpoint runs its function again as a whole: it keeps no results of single ops, compares none and stops nowhere before the end',
+    names = [[torch.utils.checkpoint.SelectiveCheckpointContext torch.utils.checkpoint.create_selective_checkpoint_contexts torch.utils.checkpoint.set_checkpoint_%g+]] },
+  { reason = 'what the compiler of PyTorch computes again instead of keeping it; torch.compile here keeps what the graph does: docs/design/compile.md',
+    names = [[torch.autograd.graph.region_activation_memory_budget]] },
+  { reason = "settings for the streams of leaves in PyTorch's backward: here what arrives is ordered on the stream of the node that takes it, with no warning and no way around it",
+    names = [[torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch torch.autograd.graph.set_override_stale_capture_stream]] },
   { reason = 'a prototype of PyTorch, of a few operators: the functions of torch.masked take the mask beside the tensor', names = [[torch.masked.%g*[mM]asked_?[tT]ensor]] },
 }

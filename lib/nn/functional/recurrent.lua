@@ -129,11 +129,25 @@ end
 -- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows of each step, when
 -- they differ. Returns the output [rows, hidden] and the last h (and c).
 function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  if (gates.dtype ~= hx.dtype or gates.dtype ~= weight_hh.dtype) and torch.is_autocast_enabled(gates.device.type) then
+    return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  end
   if not torch.is_grad_enabled() then
     local output, hn, cn = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
     return output, hn, cn
   end
   return layer_class().apply(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+end
+
+-- ---- under autocast -------------------------------------------------------------------------------------------------
+
+-- The dtype that autocast gives all tensors of cells with such an input, or nil. On a CPU those of a GRU and of a cell
+-- alone are left as they are: PyTorch makes these of other operations, of which products alone are cast.
+function recurrent.autocast_dtype(input, cell, alone)
+  local kind = input.device.type
+  if not torch.is_autocast_enabled(kind) or input.dtype == torch.float64 then return nil end
+  if kind == 'cpu' and (cell == 'gru' or alone) then return nil end
+  return torch.get_autocast_dtype(kind)
 end
 
 -- ---- layers on layers -----------------------------------------------------------------------------------------------

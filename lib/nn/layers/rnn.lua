@@ -154,11 +154,16 @@ end
 
 -- ---- running --------------------------------------------------------------------------------------------------------
 
--- Of each direction of each layer: w_ih, w_hh, b_ih, b_hh, w_hr.
-local function weights_of(self)
+-- Of each direction of each layer: w_ih, w_hh, b_ih, b_hh, w_hr, of the dtype if one is given.
+local function weights_of(self, dtype)
   local list = {}
   for i, names in ipairs(self.layers) do
-    list[i] = { self[names.w_ih], self[names.w_hh], self[names.b_ih], self[names.b_hh], self[names.w_hr] }
+    local weights = {}
+    for k, key in ipairs { 'w_ih', 'w_hh', 'b_ih', 'b_hh', 'w_hr' } do
+      local weight = self[names[key]]
+      weights[k] = weight and dtype and weight:to(dtype) or weight
+    end
+    list[i] = weights
   end
   return list
 end
@@ -182,7 +187,11 @@ end
 
 -- rows: [rows, input_size], step after step. Returns the output's rows and the last states.
 local function run(self, rows, states, sizes)
-  local weights = weights_of(self)
+  local lower = recurrent.autocast_dtype(rows, self.mode)
+  local weights = weights_of(self, lower)
+  if lower then
+    rows, states = rows:to(lower), { states[1]:to(lower), states[2] and states[2]:to(lower) }
+  end
   local dropout = self.dropout > 0 and self.training and self.num_layers > 1 and self.dropout or nil
   local output, hn, cn
   if not rows.is_cpu and torch.cuda._cudnn_enabled() and sizes == nil and self.proj_size == 0 then

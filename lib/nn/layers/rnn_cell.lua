@@ -89,8 +89,13 @@ function Base:step(input, h, c)
   end
   h = state_of(self, h, input, 'hidden')
   if self.mode == 'lstm' then c = state_of(self, c, input, 'cell') end
+  local weight, bias = self.weight_hh, self.bias_hh
+  local lower = recurrent.autocast_dtype(input, self.mode, true)
+  if lower then
+    h, c, weight, bias = h:to(lower), c and c:to(lower), weight:to(lower), bias and bias:to(lower)
+  end
   local gates = torch.linear(input, self.weight_ih, self.bias_ih)
-  local _, hn, cn = recurrent.layer(gates, h, c, self.weight_hh, self.bias_hh, self.mode, false)
+  local _, hn, cn = recurrent.layer(gates, h, c, weight, bias, self.mode, false)
   if alone then return hn:squeeze(1), cn and cn:squeeze(1) end
   return hn, cn
 end

@@ -194,6 +194,16 @@ lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n
 /* New references, in an array freed by lt_mem_free: the leaves that gradients of the roots flow to. */
 lt_status lt_graph_leaves(lt_tensor *const *roots, int n, lt_tensor_list *out);
 
+/* The backward that runs on this thread, the innermost one: a number that no other has (0: none runs), and whether it computes t's gradient. */
+int64_t lt_backward_number(void);
+lt_status lt_backward_reaches(lt_tensor *t, bool *out);
+
+/* New reference: the node that t's gradient flows to, and which of its inputs it is. */
+lt_status lt_edge_of(lt_tensor *t, lt_node **node, int *slot);
+/* New reference: what stands for the tensor whose gradient comes to an input of the node, where roots and inputs of a backward are
+ * meant: it has its shape, one element of memory and no other use. A leaf stands for itself. */
+lt_status lt_gradient_edge(lt_node *node, int slot, lt_tensor **out);
+
 /* A node whose derivative is a callback: custom Functions. */
 typedef struct lt_function_node {
     lt_node node;

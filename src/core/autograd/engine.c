@@ -264,12 +264,7 @@ static lt_status run_all(run *r)
 static lt_status visit_tensor(lt_graph *g, lt_tensor *t, int32_t *at, int *slot)
 {
     lt_node *node;
-    LT_TRY(lt_grad_fn(t, &node));
-    *slot = node != NULL ? t->autograd->slot : 0;
-    if (node != NULL)
-        lt_node_retain(node);
-    else
-        LT_TRY(lt_accumulator_of(t, &node));
+    LT_TRY(lt_edge_of(t, &node, slot));
     lt_status status = lt_graph_visit(g, node, at);
     if (status == LT_OK)
         lt_graph_hold_give(g, *at);

@@ -8,6 +8,8 @@
 
 /* ---- records ----------------------------------------------------------------------------------------- */
 
+static _Atomic int64_t last_number;
+
 void lt_graph_open(lt_graph *g, bool only_captures)
 {
     g->visits = g->few_visits;
@@ -16,6 +18,9 @@ void lt_graph_open(lt_graph *g, bool only_captures)
     g->n = g->n_ready = 0;
     g->capacity = LT_GRAPH_FEW;
     g->only_captures = only_captures;
+    g->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    g->outer = lt_here.backward;
+    lt_here.backward = g;
     memset(g->few_table, 0, sizeof g->few_table);
 }
 
@@ -29,6 +34,7 @@ static void free_arrays(lt_graph *g)
 
 void lt_graph_close(lt_graph *g)
 {
+    lt_here.backward = g->outer;
     for (int32_t i = 0; i < g->n; i++) {
         lt_visit *v = &g->visits[i];
         lt_tensor_release(v->grad);

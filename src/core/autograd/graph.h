@@ -30,11 +30,14 @@ typedef struct lt_graph {
     int32_t *ready; /* heap of records */
     int32_t n, capacity, n_ready;
     bool only_captures; /* only paths that lead to a capture are of interest */
+    int64_t number;     /* of the run; no other has it */
+    struct lt_graph *outer; /* that of the run in which this one was started; NULL: there is none */
     lt_visit few_visits[LT_GRAPH_FEW];
     int32_t few_table[2 * LT_GRAPH_FEW];
     int32_t few_ready[LT_GRAPH_FEW];
 } lt_graph;
 
+/* Opened, a graph is lt_here.backward until it is closed. */
 void lt_graph_open(lt_graph *g, bool only_captures);
 void lt_graph_close(lt_graph *g);
 

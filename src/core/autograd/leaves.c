@@ -1,4 +1,4 @@
-/* leaves.c - which leaves the gradients of some tensors flow to. */
+/* leaves.c - where the gradients of some tensors flow to: which leaves they reach, and what a backward that runs passes. */
 #include "autograd/graph.h"
 #include "error.h"
 #include "mem.h"
@@ -34,5 +34,56 @@ lt_status lt_graph_leaves(lt_tensor *const *roots, int n, lt_tensor_list *out)
     *out = (lt_tensor_list){found, leaves};
 done:
     lt_graph_close(&g);
+    return status;
+}
+
+lt_status lt_edge_of(lt_tensor *t, lt_node **node, int *slot)
+{
+    lt_node *fn = NULL;
+    LT_TRY(lt_grad_fn(t, &fn));
+    *slot = fn != NULL ? t->autograd->slot : 0;
+    if (fn == NULL) return lt_accumulator_of(t, node);
+    *node = lt_node_retain(fn);
+    return LT_OK;
+}
+
+int64_t lt_backward_number(void) { return lt_here.backward != NULL ? lt_here.backward->number : 0; }
+
+lt_status lt_backward_reaches(lt_tensor *t, bool *out)
+{
+    const lt_graph *g = lt_here.backward;
+    lt_node *node;
+    int slot;
+    *out = false;
+    if (g == NULL || !lt_requires_grad(t)) return LT_OK;
+    LT_TRY(lt_edge_of(t, &node, &slot));
+    const int32_t at = lt_graph_find(g, node);
+    *out = at >= 0 && g->visits[at].discovered && lt_graph_wants(g, at);
+    lt_node_release(node);
+    return LT_OK;
+}
+
+lt_status lt_gradient_edge(lt_node *node, int slot, lt_tensor **out)
+{
+    if (lt_is_accumulator(node)) {
+        *out = lt_tensor_retain(((lt_accumulator *)node)->leaf);
+        return LT_OK;
+    }
+    const lt_like *like = &node->meta[slot];
+    const int64_t one = 1, still[LT_MAX_DIMS] = {0};
+    lt_tensor *element = NULL, *t = NULL;
+    lt_autograd *autograd;
+    lt_status status;
+    LT_CHECK(lt_tensor_new((lt_dtype)like->dtype, like->device, 1, &one, &element));
+    LT_CHECK(lt_tensor_view(element, like->ndim, like->sizes, still, 0, &t));
+    LT_CHECK(lt_autograd_of(t, &autograd));
+    autograd->grad_fn = lt_node_retain(node);
+    autograd->slot = slot;
+    t->flags |= LT_FLAG_REQUIRES_GRAD;
+    *out = t;
+    t = NULL;
+done:
+    lt_tensor_release(element);
+    lt_tensor_release(t);
     return status;
 }

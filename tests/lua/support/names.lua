@@ -82,7 +82,7 @@ function M.look()
   end
   local idle = {}
   for _, rule in ipairs(list) do
-    if not used[rule] and not rule.reason:find '^not yet' then idle[#idle + 1] = rule.entry end
+    if not used[rule] then idle[#idle + 1] = rule.entry end
   end
   return report, idle
 end

@@ -24,6 +24,11 @@ typedef struct lt_complex_loops {
     lt_loop of[2];
 } lt_complex_loops;
 
+enum {
+    LT_LINE_ROW = 64,    /* elements of a line that are taken side by side */
+    LT_LINE_BLOCK = 1024 /* and that are converted, or mapped, at a time */
+};
+
 /* What accumulators are joined in: double for floats, int64 for integers and bools. */
 typedef union lt_total {
     double d;
@@ -31,11 +36,22 @@ typedef union lt_total {
     uint64_t u;
 } lt_total;
 
+/* A line that comes in pieces of at least LT_LINE_ROW elements: what was made of those that came; zeroed at first. */
+typedef struct lt_line_part {
+    bool begun;
+    int64_t rows;                            /* that the lanes have taken */
+    lt_total parts[8], careful;              /* careful: of pieces with a nan */
+    _Alignas(64) char lanes[LT_LINE_ROW * 8];
+} lt_line_part;
+
 /* The loops of one reduction in one type of elements. */
 typedef struct lt_reduce_loops {
     lt_total identity;
     /* Joins each of count dense lines of n elements, stride bytes apart, into its total. */
     void (*line)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n, double parameter);
+    /* The same of one line in pieces, to the bit: n elements, a multiple of LT_LINE_ROW, or the last ones, which alone have a total.
+     * NULL: line() may be given one piece after the other, each of a multiple of LT_LINE_BLOCK. */
+    void (*piece)(lt_line_part *part, const void *elements, int64_t n, double parameter, lt_total *total);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes apart. Columns are
      * contiguous; acc and the parameters, one a column, are of the elements' type. begin: acc holds nothing yet (of no rows, too).
      * At most LT_ROWS_FLUSH rows are added up before the accumulators are joined into totals. */

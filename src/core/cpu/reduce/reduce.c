@@ -18,7 +18,7 @@
 #include "mem.h"
 #include "cpu/common/threads.h"
 
-#define BLOCK 1024 /* elements converted at a time */
+#define BLOCK LT_LINE_BLOCK /* elements converted at a time */
 #define NEAR 16384 /* elements that a near cache keeps between two passes */
 
 /* ---- planning --------------------------------------------------------------------------------------- */

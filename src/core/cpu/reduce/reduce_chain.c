@@ -1,20 +1,22 @@
 /* reduce_chain.c - reductions of what a chain of elementwise ops computes (devices/chain.h), which goes from the one to the other by a near
- * cache. The elements come in pieces of whole batches of the loops, and blocks of the chain begin where they would without a reduction:
+ * cache. The elements come in pieces that the loops put together as one line, and blocks of the chain begin where they would without a reduction:
  * results are those of the chain and the reduction one after the other, to the bit. */
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "reduce.h"
 
 enum {
-    PIECE = LT_ROWS_FLUSH * 64, /* elements that are looked at together */
-    UNIT = 64                   /* blocks of a chain begin at multiples of it */
+    PIECE = 2 * LT_LINE_BLOCK, /* elements that go to a reduction together: the first-level cache has room for what comes next, too */
+    LINE = 8192,               /* elements of the longest line that is taken whole */
+    UNIT = 64                  /* blocks of a chain begin at multiples of it */
 };
+_Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE, "there is room for batches of short lines");
 _Static_assert(LT_REDUCE_LINES % UNIT == 0, "jobs begin where blocks do, so that no two of them write an element");
 
-/* A thread's memory for a piece. */
+/* A thread's memory for a piece, or a line. */
 typedef struct workspace {
     lt_chain_run run;
-    _Alignas(64) char piece[(PIECE + 2 * UNIT) * 8];
+    _Alignas(64) char piece[(LINE + 2 * UNIT) * 8];
 } workspace;
 
 /* Elements [from, from + n) of what is reduced. */
@@ -29,17 +31,22 @@ static char *elements(const lt_reduce_plan *p, workspace *w, int64_t from, int64
 void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
 {
     workspace w;
+    lt_line_part part = {0};
     lt_chain_begin(&w.run, p->chain);
     for (int64_t at = from; at < to; at += PIECE) {
         const int64_t n = to - at < PIECE ? to - at : PIECE;
-        lt_reduce_line(p, 0, p->parameter, elements(p, &w, at, n), n, total);
+        char *here = elements(p, &w, at, n);
+        if (p->convert == NULL && p->passes[0]->piece != NULL)
+            p->passes[0]->piece(&part, here, n, p->parameter, at + n == to ? total : NULL);
+        else
+            lt_reduce_line(p, 0, p->parameter, here, n, total);
     }
 }
 
 void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n)
 {
     const int64_t step = p->it->ndim > p->reduced_dims ? p->it->strides[0][p->reduced_dims] : 0;
-    if (p->count > PIECE) {
+    if (p->count > LINE || (p->npasses == 1 && p->count > PIECE)) {
         for (int64_t j = 0; j < n; j++) {
             lt_total total;
             lt_reduce_begin(p, 0, &total, 1);
@@ -50,8 +57,8 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     }
     workspace w;
     lt_chain_begin(&w.run, p->chain);
-    int64_t at_once = PIECE / p->count;
-    if (at_once > LT_REDUCE_BATCH) at_once = at_once / LT_REDUCE_BATCH * LT_REDUCE_BATCH;
+    int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
+    if (at_once >= LT_REDUCE_LINES) at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
         char *const ptrs[] = {out + j * step, elements(p, &w, (first + j) * p->count, m * p->count)};
@@ -89,5 +96,5 @@ bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims)
     if (it->strides[1][0] != size) /* down the columns */
         return !two && width >= 4 && width <= LT_REDUCE_TILE && it->strides[1][1] == size && it->strides[1][0] == width * size;
     if (it->ndim == 2 && it->strides[1][1] != count * size) return false;
-    return count <= PIECE || (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
+    return count <= LINE || (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
 }

@@ -13,13 +13,13 @@
 #include "cpu/vector/turn.h"
 #include "cpu/vector/vector_math.h"
 
-#define WIDTH 64
+#define WIDTH LT_LINE_ROW
 #define FLUSH LT_ROWS_FLUSH
 #define PARTS 8  /* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
 #define SHORT 24 /* elements of a line of which GROUP are taken at once, one in each lane */
 #define GROUP 16
 #define FEW 8 /* elements that one accumulator takes */
-#define BLOCK 1024 /* elements that mapped.inc takes at once */
+#define BLOCK LT_LINE_BLOCK /* elements that mapped.inc takes at once */
 
 /* Steps: accumulator, element, parameter. */
 #define SUM(a, x, p) ((a) + (x))
@@ -146,10 +146,15 @@
 /* A reduction that is another's of what is mapped has its joins. */
 #define OF_ROW(field, identity, name, of, s)                                                       \
     {                                                                                              \
-        {.field = identity}, line_##name##_##s, rows_##name##_##s, join_##of##_##s, merge_##of##_##s \
+        {.field = identity}, line_##name##_##s, NULL, rows_##name##_##s, join_##of##_##s, merge_##of##_##s \
     }
 #define ROW(field, identity, name, s) OF_ROW(field, identity, name, name, s)
-#define FLOATS(identity, name) OF_FLOATS(identity, name, name)
+#define FLOAT_ROW(identity, name, s)                                                               \
+    {                                                                                              \
+        {.d = identity}, line_##name##_##s, piece_##name##_##s, rows_##name##_##s, join_##name##_##s, merge_##name##_##s \
+    }
+#define FLOATS(identity, name)                                                                     \
+    [LT_ROWS_F32] = FLOAT_ROW(identity, name, f32), [LT_ROWS_F64] = FLOAT_ROW(identity, name, f64)
 #define OF_FLOATS(identity, name, of)                                                              \
     [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32), [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64)
 

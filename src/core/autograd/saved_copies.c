@@ -1,0 +1,173 @@
+/* saved_copies.c - see saved_copies.h: hooks of saved tensors that keep each as an alias, in a list that writers look through.
+ *
+ * An entry belongs to the node that saved it and, while it is in the list, to the list's lock: graphs may be freed by any thread. It is
+ * copied outside of the lock, since who makes room for the copy may free graphs. */
+#include "autograd/saved_copies.h"
+
+#include <pthread.h>
+
+#include "autograd/autograd.h"
+#include "error.h"
+#include "mem.h"
+#include "tensor.h"
+#include "op/clone.h"
+
+typedef struct entry {
+    int refs;          /* the node's, and that of who copies; under the lock */
+    lt_tensor *tensor; /* counted: what was saved, or its copy */
+    uint32_t version;  /* of the storage then */
+    struct entry *next, *previous;
+} entry;
+
+struct lt_saved_copies {
+    lt_saved_hooks hooks;
+    pthread_mutex_t lock;
+    entry *first;
+    lt_saved_hooks *outer; /* set before the scope */
+};
+
+static uint32_t version_of(const lt_tensor *t)
+{
+    return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
+}
+
+/* ---- the hooks ---------------------------------------------------------------------------------------- */
+
+static lt_status pack(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
+{
+    struct lt_saved_copies *c = (struct lt_saved_copies *)hooks;
+    entry *e = lt_mem_zalloc(sizeof *e);
+    if (e == NULL) return LT_ERR_MEMORY;
+    e->refs = 1;
+    e->tensor = lt_tensor_retain(t);
+    e->version = version_of(t);
+    pthread_mutex_lock(&c->lock);
+    e->next = c->first;
+    if (c->first != NULL) c->first->previous = e;
+    c->first = e;
+    pthread_mutex_unlock(&c->lock);
+    *packed = (int64_t)(intptr_t)e;
+    return LT_OK;
+}
+
+static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
+{
+    const entry *e = (const entry *)(intptr_t)packed;
+    (void)hooks;
+    if (version_of(e->tensor) != e->version)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "one of the variables needed for gradient computation has been modified by an inplace "
+            "operation after "
+            "the scope of allow_mutation_on_saved_tensors in which it was saved had ended");
+    *out = lt_tensor_retain(e->tensor);
+    return LT_OK;
+}
+
+static void release(struct lt_saved_copies *c, entry *e)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool last = --e->refs == 0;
+    if (last && e->previous != NULL) e->previous->next = e->next;
+    if (last && e->next != NULL) e->next->previous = e->previous;
+    if (last && c->first == e) c->first = e->next;
+    pthread_mutex_unlock(&c->lock);
+    if (!last) return;
+    lt_tensor_release(e->tensor);
+    lt_mem_free(e);
+}
+
+static void drop(lt_saved_hooks *hooks, int64_t packed)
+{
+    release((struct lt_saved_copies *)hooks, (entry *)(intptr_t)packed);
+}
+
+static void free_hooks(lt_saved_hooks *hooks)
+{
+    struct lt_saved_copies *c = (struct lt_saved_copies *)hooks;
+    pthread_mutex_destroy(&c->lock);
+    lt_mem_free(c);
+}
+
+/* ---- copies ------------------------------------------------------------------------------------------- */
+
+/* An entry whose tensor still lies in the storage, held; NULL when there is none. */
+static entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
+{
+    pthread_mutex_lock(&c->lock);
+    entry *e = c->first;
+    while (e != NULL && e->tensor->storage != storage) e = e->next;
+    if (e != NULL) e->refs++;
+    pthread_mutex_unlock(&c->lock);
+    return e;
+}
+
+static bool same_elements(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype &&
+                a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++)
+        same = a->sizes[d] == b->sizes[d] && a->strides[d] == b->strides[d];
+    return same;
+}
+
+/* Gives the copy to every entry with the same elements as original. */
+static void replace(struct lt_saved_copies *c, lt_tensor *original, lt_tensor *copy)
+{
+    lt_tensor_retain(original);
+    pthread_mutex_lock(&c->lock);
+    for (entry *e = c->first; e != NULL; e = e->next) {
+        if (!same_elements(e->tensor, original)) continue;
+        lt_tensor_release(e->tensor); /* its memory has other users */
+        e->tensor = lt_tensor_retain(copy);
+        e->version = version_of(copy);
+    }
+    pthread_mutex_unlock(&c->lock);
+    lt_tensor_release(original);
+}
+
+lt_status lt_copy_saved(const lt_tensor *written)
+{
+    struct lt_saved_copies *c = lt_here.saved_copies;
+    lt_status status = LT_OK;
+    entry *e;
+    lt_here.saved_copies = NULL; /* the copies are written */
+    const bool grad_mode = lt_set_grad_enabled(false);
+    while (status == LT_OK && (e = next_in(c, written->storage)) != NULL) {
+        lt_tensor *copy = NULL;
+        status = lt_clone(e->tensor, &copy);
+        if (status == LT_OK) replace(c, e->tensor, copy);
+        lt_tensor_release(copy);
+        release(c, e);
+    }
+    lt_set_grad_enabled(grad_mode);
+    lt_here.saved_copies = c;
+    return status;
+}
+
+/* ---- the scope ---------------------------------------------------------------------------------------- */
+
+lt_status lt_saved_copies_open(void)
+{
+    if (lt_here.saved_copies != NULL)
+        return lt_error(LT_ERR_RUNTIME,
+                        "allow_mutation_on_saved_tensors contexts cannot be nested");
+    struct lt_saved_copies *c = lt_mem_zalloc(sizeof *c);
+    if (c == NULL) return LT_ERR_MEMORY;
+    pthread_mutex_init(&c->lock, NULL);
+    atomic_init(&c->hooks.refs, 1);
+    c->hooks.pack = pack, c->hooks.unpack = unpack, c->hooks.drop = drop,
+    c->hooks.free = free_hooks;
+    c->outer = lt_here.saved_hooks;
+    lt_here.saved_hooks = &c->hooks;
+    lt_here.saved_copies = c;
+    return LT_OK;
+}
+
+void lt_saved_copies_close(void)
+{
+    struct lt_saved_copies *c = lt_here.saved_copies;
+    lt_here.saved_copies = NULL;
+    lt_here.saved_hooks = c->outer;
+    lt_saved_hooks_release(&c->hooks);
+}

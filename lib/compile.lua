@@ -11,6 +11,9 @@ local C = torch._C
 -- Fewer elements lie in the caches between two ops as well.
 local LEAST = 16384
 
+-- On the host all of them are the same; with these what is done on a GPU is captured.
+local MODES = { default = false, ['reduce-overhead'] = true, ['max-autotune'] = true, ['max-autotune-no-cudagraphs'] = false }
+
 local reasons = { ['end'] = 'the function returned', write = 'memory that they read was about to be written',
   limit = 'too many were waiting' }
 
@@ -60,23 +63,49 @@ local function compiled(f, options)
   return function(...) return explained(call(...)) end
 end
 
+-- The function with what it does on a GPU as a graph; explain = true says where it is not.
+local function captured(run, model, explain)
+  local told_of = {}
+  return require 'torch.compile.gpu_graph'(run, model, function(why)
+    if explain ~= true or told_of[why] then return end
+    told_of[why] = true
+    io.stderr:write('[compile] not captured: ', why, '\n')
+  end)
+end
+
+local function check_ways(options)
+  local mode, backend = options.mode, options.backend
+  if mode ~= nil and options.options ~= nil then
+    fail('compile(): either mode or options can be given, but both cannot at the same time')
+  end
+  if mode ~= nil and MODES[mode] == nil then
+    fail("compile(): unrecognized mode '%s', should be one of: default, reduce-overhead, max-autotune, max-autotune-no-cudagraphs", mode)
+  end
+  if backend ~= nil and backend ~= 'inductor' and backend ~= 'eager' then
+    fail("compile(): there is no backend '%s', should be one of: inductor (what ltensor does itself), eager (nothing is compiled)", backend)
+  end
+end
+
 --- A function that does what `model`, a function or a module, does, with the same results: its elementwise ops on the CPU are recorded and
 -- run together where their values are looked at, at the latest when it returns.
 -- Options: explain (true: each new way in which ops were put together is shown on stderr; a function: it is called with the notes after each call), disable
--- (true: `model` itself is the result), options = {min_numel = 16384} (ops on fewer elements are done at once).
+-- (true: `model` itself is the result), options = {min_numel = 16384} (ops on fewer elements are done at once), backend ('inductor', which is this; 'eager':
+-- `model` itself is the result), mode ('default'; 'reduce-overhead' and 'max-autotune': what is done on a GPU is captured as a CUDA graph and replayed, see
+-- docs/guide/compile.md; 'max-autotune-no-cudagraphs'). `fullgraph` and `dynamic` change nothing: the function itself runs in each call, on any shapes.
 -- Its backward pass is put together in the same way.
 return function(model, options)
   local is_module = type(model) == 'userdata' and kinds.fits(model, 'Module')
   if not is_module and not kinds.fits(model, 'function') then
     fail("compile(): argument 'model' must be a function or a Module, got %s", kinds.described(model))
   end
-  options = named('compile', options, { explain = 'boolean|function?', disable = 'boolean?', options = 'named?' })
+  options = named('compile', options, { explain = 'boolean|function?', disable = 'boolean?', options = 'named?', mode = 'string?', backend = 'string?',
+    fullgraph = 'boolean?', dynamic = 'boolean?' })
+  check_ways(options)
   local inner = named('compile', options.options, { min_numel = 'integer?' })
   if inner.min_numel and inner.min_numel < 1 then fail('compile(): min_numel must be at least 1, got %d', inner.min_numel) end
-  if options.disable then return model end
-  if is_module then
-    local class = require 'torch.nn.optimized_module'
-    return class(model, compiled(model, options))
-  end
-  return compiled(model, options)
+  if options.disable or options.backend == 'eager' then return model end
+  local run = compiled(model, options)
+  if MODES[options.mode or 'default'] then run = captured(run, model, options.explain) end
+  if not is_module then return run end
+  return require 'torch.nn.optimized_module'(model, run)
 end

@@ -115,7 +115,7 @@ local function emit_copied_out(o, f, outputs, put)
   for i, output in ipairs(outputs) do made[i] = '*' .. output end
   local list = o.args[o.out + 1].type == 'Tensor[]?' and ('&%s.list'):format(v) or ('&(lt_tensor_list){1, &a->value[%d].tensor}'):format(o.out)
   put('        if (status == LT_OK && a->at[%d] != 0)\n', o.out)
-  put('            status = lt_store_outs("%s", %d, (lt_tensor *const[]){%s}, %s);\n', f.name, #made, table.concat(made, ', '), list)
+  put('            status = %s("%s", %d, (lt_tensor *const[]){%s}, %s);\n', o.exact_outs and 'lt_store_exact_outs' or 'lt_store_outs', f.name, #made, table.concat(made, ', '), list)
 end
 
 -- The end of a function: turns the results, whose kinds the declaration says, into Lua's.
@@ -208,7 +208,8 @@ end
 local function emit_fast(f, o, k, arguments, put)
   local numbers = 0
   for i = 1, k do
-    if o.args[i].type == 'Tensor|Scalar' then numbers = numbers | 1 << i - 1 end
+    local declared = o.several and o.op.args[i] or o.args[i]
+    if declared.type == 'Tensor|Scalar' then numbers = numbers | 1 << i - 1 end
   end
   local inplace = o.form == 'inplace'
   put('    if (lua_gettop(L) == %d) {\n        lt_tensor *x[%d];\n', k, k)

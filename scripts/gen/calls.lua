@@ -87,9 +87,9 @@ local function emit_overload(f, c, label, put)
 end
 
 local function emit_entry(f, c, label, put)
-  put('    {{sizeof(lt_op_info), %s, %s, %s, %s, %d, %d, %s}, %s, results_%s, %d, %s, run_%s},\n', c_string(f.call_name),
+  put('    {{sizeof(lt_op_info), %s, %s, %s, %s, %d, %d, %s}, %s, results_%s, %d, %s, %s, run_%s},\n', c_string(f.call_name),
     c_string(signature(f, c)), c_string(c.op.doc), c_string(f.group), #c.args, #c.results, tostring(c.o.form == 'inplace'),
-    #c.args > 0 and 'args_' .. label or 'NULL', label, c.out or -1, tostring(c.o.copied_out == true), label)
+    #c.args > 0 and 'args_' .. label or 'NULL', label, c.out or -1, tostring(c.o.copied_out == true), tostring(c.o.exact_outs == true), label)
 end
 
 local function emit_group(model, group, functions)

@@ -99,6 +99,9 @@ function M.overload_of(op, form)
       if not result.type:match '^%a*Tensor$' and not (op.scripted and result.type == 'Tensor[]') then fail("'copied_out' needs Tensors as results") end
     end
     local several = #op.returns > 1 or op.returns[1].type == 'Tensor[]'
+    for _, result in ipairs(op.returns) do
+      o.exact_outs = o.exact_outs or result.type == 'IndexTensor' and not op.factory -- as PyTorch's, which writes them itself
+    end
     o.out, o.copied_out = keyword(several and 'Tensor[]?' or 'Tensor?', 'out', 'nil'), true
   end
   if #o.args > MAX_ARGS then fail('more than ' .. MAX_ARGS .. ' arguments') end
@@ -108,6 +111,33 @@ function M.overload_of(op, form)
   o.linked = o.takes_tensors and not op.factory
   o.positions = op.positions
   return o
+end
+
+-- The positions of the arguments of an op of which one at least must be a tensor: those that may be a number, where nothing else is a
+-- tensor anyway. nil: any may be numbers.
+local function of_which_one_a_tensor(op)
+  local places = {}
+  for i, a in ipairs(op.args) do
+    if a.type == 'Tensor' or a.type == 'Tensor[]' then return nil end
+    if a.type == 'Tensor|Scalar' then places[#places + 1] = i end
+  end
+  return #places > 1 and not op.plain_numbers and places or nil
+end
+
+-- The overload once for each of these places, at which it takes a tensor.
+local function overloads_of(op, form)
+  local places = form == 'new' and of_which_one_a_tensor(op)
+  if not places then return { M.overload_of(op, form) } end
+  local list = {}
+  for k, place in ipairs(places) do
+    local o = M.overload_of(op, form)
+    o.args[place] = setmetatable({ type = 'Tensor', has_default = false }, { __index = function(_, key)
+      if key ~= 'default' then return op.args[place][key] end
+    end })
+    o.several = true
+    list[k] = o
+  end
+  return list
 end
 
 -- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations. Those of
@@ -122,7 +152,7 @@ function M.functions_of(model)
       by_name[c] = f
       list[#list + 1] = f
     end
-    f.overloads[#f.overloads + 1] = M.overload_of(op, form)
+    for _, o in ipairs(overloads_of(op, form)) do f.overloads[#f.overloads + 1] = o end
     f.is_function, f.is_method = f.is_function or is_function, f.is_method or is_method
     f.is_library = is_library
     for _, alias in ipairs(aliases) do f.aliases[#f.aliases + 1] = alias end

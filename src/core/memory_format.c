@@ -1,6 +1,8 @@
 /* memory_format.c - see memory_format.h. */
 #include "memory_format.h"
 
+#include "error.h"
+
 /* The dimensions from the one whose elements lie nearest to each other: channels, the spatial ones from the last on, the batch. */
 static int from_nearest(int ndim, int i)
 {
@@ -40,4 +42,14 @@ bool lt_suggests_channels_last(const lt_tensor *t)
         least = t->sizes[d] > 1 ? t->strides[d] * t->sizes[d] : t->strides[d];
     }
     return true;
+}
+
+lt_status lt_tensor_new_ordered(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, bool channels_last, lt_tensor **out)
+{
+    int64_t strides[LT_MAX_DIMS];
+    LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));
+    if (!channels_last) return LT_OK;
+    lt_channels_last_strides(ndim, sizes, strides);
+    lt_set_strides(*out, strides);
+    return LT_OK;
 }

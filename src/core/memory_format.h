@@ -16,4 +16,7 @@ bool lt_is_channels_last(const lt_tensor *t);
  * could be of either order it is the usual one. */
 bool lt_suggests_channels_last(const lt_tensor *t);
 
+/* New reference: a fresh dense tensor, in this order or the usual one. */
+lt_status lt_tensor_new_ordered(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, bool channels_last, lt_tensor **out);
+
 #endif

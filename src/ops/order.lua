@@ -19,13 +19,13 @@ return {
     forward = '_pick(self_t, dim, indices, keepdim)', grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
 
   -- ---- middles ---------------------------------------------------------------------------------------------------
-  { 'median(Tensor self) -> Tensor', variants = 'function method copied_out', doc = 'The middle element, the lower of two; nan wins.',
+  { 'median(Tensor self) -> Tensor', batch = 'whole', variants = 'function method copied_out', doc = 'The middle element, the lower of two; nan wins.',
     forward = 'sum(_extreme_backward(ones_like(result), self, result, nil, false) * self_t)',
     grad = { self = '_extreme_backward(grad, self, result, nil, false)' } },
   { 'median.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', variants = 'function method copied_out', grad_fn = 'MedianBackward1',
     doc = 'The middle elements along a dimension and their positions; nan wins.',
     forward = '_pick(self_t, dim, indices, keepdim)', grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
-  { 'nanmedian(Tensor self) -> Tensor', variants = 'function method copied_out', doc = 'The middle of the elements that are not nan.',
+  { 'nanmedian(Tensor self) -> Tensor', batch = 'whole', variants = 'function method copied_out', doc = 'The middle of the elements that are not nan.',
     forward = 'sum(_extreme_backward(ones_like(result), self, result, nil, false) * self_t)',
     grad = { self = '_extreme_backward(grad, self, result, nil, false)' } },
   { 'nanmedian.dim(Tensor self, Dim dim, bool keepdim=false) -> (Tensor values, IndexTensor indices)', variants = 'function method copied_out', grad_fn = 'NanmedianBackward1',

@@ -25,20 +25,20 @@ end
 
 return {
   -- ---- arithmetic ---------------------------------------------------------------------------------------
-  { 'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
+  { 'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all, plain_numbers = true,
     operator = '__add', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer bool complex unsigned', numbers = 'fit',
     doc = 'Adds `other`, multiplied by `alpha`, to `self`.',
     grad = { self = 'grad', other = 'mul(grad, alpha)' } },
-  { 'sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all,
+  { 'sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all, plain_numbers = true,
     operator = '__sub', aliases = 'subtract', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer complex unsigned',
     numbers = 'fit', refuses_bool = 'Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` ' ..
       'or `logical_xor()` operator instead.',
     doc = 'Subtracts `other`, multiplied by `alpha`, from `self`.',
     grad_fn_number = { self = 'RsubBackward1' }, grad = { self = 'grad', other = '-mul(grad, alpha)' } },
   binary('mul', 'promote', 'arithmetic: float integer bool complex unsigned', 'Multiplies element by element.',
-    { operator = '__mul', sparse = 'form', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
+    { operator = '__mul', plain_numbers = true, sparse = 'form', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
   binary('div', 'float', 'arithmetic: float complex', 'Divides element by element; integers give the default floating dtype.',
-    { operator = '__div', sparse = 'form', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },
+    { operator = '__div', plain_numbers = true, sparse = 'form', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },
       grad = { self = 'grad / other', other = '-grad * (self / other) / other' } }),
   binary('pow', 'promote', 'functions: float(POWER) int64 complex', 'Raises `self` to the power `exponent`, element by element.',
     { check = 'power', sparse = 'form', [1] = 'pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', operator = '__pow',
@@ -51,7 +51,7 @@ return {
   binary('fmod', 'promote', 'arithmetic: float(QUOTIENT) int64', 'Modulo with the sign of the dividend, as C has it.',
     { 'fmod(Tensor self, Tensor|Scalar other) -> Tensor', divides = true, grad_fn = 'FmodBackward1', grad_fn_number = { other = 'FmodBackward0' },
       grad = { self = 'grad', other = '-grad * trunc(self / other)' } }),
-  binary('floor_divide', 'promote', 'arithmetic: float(QUOTIENT) int64', 'Divides and rounds towards minus infinity.', { divides = true, exact_number = true, operator = '__idiv', forward = 'constant' }),
+  binary('floor_divide', 'promote', 'arithmetic: float(QUOTIENT) int64', 'Divides and rounds towards minus infinity.', { divides = true, plain_numbers = true, exact_number = true, operator = '__idiv', forward = 'constant' }),
   binary('maximum', 'promote', 'arithmetic: float integer bool order', 'The larger of the two, element by element; nan wins. Ties share the gradient.',
     { 'maximum(Tensor self, Tensor other) -> Tensor', refuses_complex = 'maximum not implemented for complex tensors.',
       grad = { self = 'where(lt(self, other), 0, where(eq(self, other), grad / 2, grad))',
@@ -155,7 +155,7 @@ return {
     variants = '', composite = true, doc = 'grad_output for whichever of the three each element of clamp was.' },
   { '_clamp_tensors_tangent(Tensor self, Tensor? min, Tensor? max, Tensor self_t, Tensor? min_t, Tensor? max_t) -> Tensor',
     variants = '', composite = true, doc = 'The tangent of whichever of the three each element of clamp was.' },
-  { 'div.rounding(Tensor|Scalar self, Tensor|Scalar other, *, string rounding_mode) -> Tensor', batch = 'broadcast', overlap = 'elementwise', variants = all, grad_fn = 'DivBackward2',
+  { 'div.rounding(Tensor|Scalar self, Tensor|Scalar other, *, string rounding_mode) -> Tensor', plain_numbers = true, batch = 'broadcast', overlap = 'elementwise', variants = all, grad_fn = 'DivBackward2',
     doc = "Divides and rounds the quotient: rounding_mode 'trunc' (towards zero) or 'floor'.",
     grad = { self = 'zeros_like(grad)', other = 'zeros_like(grad)' } },
 

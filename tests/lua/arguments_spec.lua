@@ -9,6 +9,34 @@ local expressions = dofile(here .. 'support/expressions.lua')
 local model = dofile(here .. '../../scripts/gen/declarations.lua').load(here .. '../../src/ops')
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 
+-- Those that PyTorch has numbers for as well.
+local of_numbers = { add = true, sub = true, mul = true, div = true, floor_divide = true }
+
+describe('numbers without a tensor', function()
+  it('are refused by ops of tensors or numbers, but for the few that PyTorch computes', function()
+    local n = 0
+    for _, op in ipairs(model.ops) do
+      local numbers, others = 0, 0
+      for _, a in ipairs(op.args) do
+        if a.type == 'Tensor|Scalar' then numbers = numbers + 1 elseif not a.has_default and not a.keyword_only then others = others + 1 end
+      end
+      local f = torch[op.name] or torch.special[op.name:gsub('^special_', '')]
+      if numbers == 2 and others == 0 and not op.overload and op.name:sub(1, 1) ~= '_' then
+        n = n + 1
+        local ok, message = pcall(f, 2, 3)
+        assert.equal(of_numbers[op.name] or false, ok, op.name .. ': ' .. tostring(message))
+        if not ok then assert.matches(op.name .. '%(%) received an invalid combination of arguments %- got %(number, number%)', message) end
+        if op.name:match 'bitwise' or op.name == 'pow' then
+          local two = torch.tensor({ 2 }, { device = device })
+          assert.same(f(two, torch.tensor({ 3 }, { device = device })):tolist(), f(two, 3):tolist())
+          assert.same(f(two, 3):tolist(), f(2, torch.tensor({ 3 }, { device = device })):tolist())
+        end
+      end
+    end
+    assert(n >= 25, n)
+  end)
+end)
+
 local wrong_kinds = { 'no word', function() end, { {} }, io.stdout }
 
 local function strange_tensors()

@@ -1,5 +1,5 @@
--- Convolutions on a GPU of images whose channels lie last: cuDNN takes them as they lie, results lie so too, by PyTorch's rules. Values are
--- those of the same numbers in order.
+-- Convolutions, norms and pools on a GPU of images whose channels lie last: cuDNN and the kernels take them as they lie, results lie so too,
+-- by PyTorch's rules. Values are those of the same numbers in order.
 
 local torch = require 'torch'
 local F = torch.nn.functional
@@ -33,6 +33,14 @@ describe('a convolution of channels that lie last #cpu', function()
   it('copies nothing', function()
     assert.equal(calls 'y = F.conv2d(x, w)', calls 'y = F.conv2d(xl, wl)')
     assert.equal(calls(gradients:format('x', 'w', 'x', 'w', 'g')), calls(gradients:format('xl', 'wl', 'xl', 'wl', 'gl')))
+  end)
+
+  it('copies nothing with its batch_norm and pool', function()
+    local step = [[
+      local net = function(i, k) return F.max_pool2d(F.batch_norm(F.conv2d(i, k), nil, nil, nil, nil, true):relu(), 2) end
+      y = net(%s:requires_grad_(), %s:requires_grad_())
+      torch.autograd.grad(y, {%s, %s}, torch.zeros_like(y))]]
+    assert.equal(calls(step:format('x', 'w', 'x', 'w')), calls(step:format('xl', 'wl', 'xl', 'wl')))
   end)
 
   it('copies the one operand that lies otherwise', function()
@@ -123,5 +131,62 @@ describe('a convolution on a GPU of channels that lie last', function()
     local x, w, b = torch.randn(2, 3, 5, 5):to(device), torch.randn(4, 3, 3, 3):to(device), torch.randn(4):to(device)
     local y = F.conv2d(x:contiguous { memory_format = last }, w:contiguous { memory_format = last }, b, { padding = 1 })
     near(F.conv2d(x, w, b, { padding = 1 }), y, 1e-2)
+  end)
+end)
+
+-- f(x), a list of tensors, and the gradient of x, of one in order on the host and one with its channels last on the GPU.
+local function compare_layers(f, x, format, dtype)
+  local function run(on)
+    local leaf = x:to(dtype):to(on)
+    if on ~= 'cpu' then leaf = leaf:contiguous { memory_format = format } end
+    local results = { f(leaf:requires_grad_(), on) }
+    results[#results + 1] = torch.autograd.grad(results[1]:mul(results[1]):sum(), leaf)
+    return results
+  end
+  local wanted, got = run 'cpu', run(device)
+  for i, t in ipairs(got) do
+    near(wanted[i], t, dtype == torch.float32 and 1e-4 or 0.05)
+    assert(t:is_contiguous { memory_format = format }, 'result ' .. i .. ' lies otherwise')
+  end
+end
+
+describe('on a GPU, of channels that lie last,', function()
+  local flat = {
+    ['batch_norm with statistics of the batch'] = function(x, on)
+      local mean, var = torch.zeros(6):to(on), torch.ones(6):to(on)
+      return F.batch_norm(x, mean, var, torch.arange(1., 7.):to(on), torch.arange(6.):to(on), true, 0.3)
+    end,
+    ['batch_norm with statistics that are given'] = function(x, on)
+      return F.batch_norm(x, torch.arange(6.):to(on), torch.arange(1., 7.):to(on), torch.arange(1., 7.):to(on), nil)
+    end,
+    max_pool2d = function(x) return F.max_pool2d(x, 3, { stride = 2, padding = 1, return_indices = true }) end,
+    ['max_pool2d with dilation'] = function(x) return F.max_pool2d(x, { 2, 3 }, { stride = { 1, 2 }, dilation = { 2, 1 }, ceil_mode = true }) end,
+    avg_pool2d = function(x) return F.avg_pool2d(x, 3, { stride = 2, padding = 1, count_include_pad = false }) end,
+    adaptive_avg_pool2d = function(x) return F.adaptive_avg_pool2d(x, { 3, 4 }) end,
+    adaptive_max_pool2d = function(x) return F.adaptive_max_pool2d(x, { 3, 4 }) end,
+    ['cat of channels'] = function(x) return torch.cat({ x, x * 2 }, 2) end,
+    ['interpolate bilinear'] = function(x) return F.interpolate(x, { scale_factor = 2, mode = 'bilinear' }) end,
+  }
+  for name, f in pairs(flat) do
+    for _, dtype in ipairs { torch.float32, torch.bfloat16 } do
+      it(name .. ' gives such a result, of ' .. tostring(dtype), function()
+        torch.manual_seed(4)
+        compare_layers(f, torch.randn(2, 6, 7, 9), last, dtype)
+      end)
+    end
+  end
+
+  it('pools of three dimensions and running statistics are the same', function()
+    torch.manual_seed(5)
+    local x = torch.randn(2, 3, 4, 5, 6)
+    compare_layers(function(t) return F.max_pool3d(t, 2) end, x, last_3d, torch.float32)
+    compare_layers(function(t) return F.avg_pool3d(t, 2, { padding = 1 }) end, x, last_3d, torch.float32)
+    local statistics = {}
+    for i, t in ipairs { x, x:to(device):contiguous { memory_format = last_3d } } do
+      local norm = torch.nn.BatchNorm3d(3):to(t.device)
+      norm(t)
+      statistics[i] = torch.cat { norm.running_mean, norm.running_var }
+    end
+    near(statistics[1], statistics[2], 1e-5)
   end)
 end)

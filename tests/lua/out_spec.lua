@@ -90,4 +90,21 @@ describe('out=', function()
     local _, said = process.lua 'torch.cat({ torch.ones(2), torch.ones(1) }, { out = torch.ones(2) })'
     assert.truthy(said:find('An output with one or more elements was resized since it had shape [2], which does not match the required output shape [3]', 1, true))
   end)
+
+  it('has the dtypes of the results where positions are among them', function()
+    local x, expected = tensor { 3.0, 1.0, 2.0 }, 'Expected out tensor to have dtype torch%.'
+    local function refused(dtype, f, ...)
+      local ok, message = pcall(f, ...)
+      assert.is_false(ok)
+      assert.matches(expected .. dtype .. ', but got torch%.float64 instead', message)
+    end
+    local wide = empty(torch.float64)
+    refused('int64', torch.argmax, x, { out = wide })
+    refused('int64', torch.multinomial, x, 2, { out = wide })
+    refused('int64', torch.nonzero, x, { out = wide })
+    refused('int32', torch.bucketize, x, x, { out_int32 = true, out = wide })
+    refused('int64', torch.sort, x, { out = { empty(), wide } })
+    refused('float32', torch.topk, x, 2, { out = { wide, empty(torch.int64) } })
+    assert.same({ 1, 2 }, torch.sort(torch.randperm(2, { out = wide })):tolist()) -- a factory's is converted
+  end)
 end)

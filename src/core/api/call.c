@@ -556,7 +556,7 @@ static lt_status store(const lt_callable *f, lt_call_slot *out, lt_value *made)
     const lt_tensor_list outs = f->args[f->out].type == LT_ARG_TENSORS ? out->list : (lt_tensor_list){1, &out->tensor};
     lt_tensor *results[LT_CALL_MAX_RESULTS];
     for (int i = 0; i < n; i++) results[i] = made[i].v.tensor;
-    const lt_status status = lt_store_outs(f->info.name, n, results, &outs);
+    const lt_status status = (f->exact ? lt_store_exact_outs : lt_store_outs)(f->info.name, n, results, &outs);
     for (int i = 0; i < n; i++) {
         lt_tensor_release(results[i]);
         made[i].v.tensor = status == LT_OK ? lt_tensor_retain(outs.v[i]) : NULL;

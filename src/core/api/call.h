@@ -41,7 +41,8 @@ typedef struct lt_callable {
     const lt_call_arg *args;
     const lt_arg_info *results;
     int out;     /* number of the argument that is filled instead; -1: there is none */
-    bool copied; /* the results are made, then copied to it */
+    bool copied; /* the results are made, then copied to it, */
+    bool exact;  /* which has their dtypes */
     lt_status (*run)(const lt_call_frame *a, lt_value *results);
 } lt_callable;
 

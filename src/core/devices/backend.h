@@ -132,13 +132,14 @@ typedef struct lt_conv {
 /* Which of the three is computed from the other two: the sum's derivative by it, given a gradient of y. */
 typedef enum lt_conv_part { LT_CONV_Y, LT_CONV_X, LT_CONV_W } lt_conv_part;
 
-/* Pooling of `planes` dense planes of in... elements to out...; spatial sizes as above. A window begins at
+/* Pooling of `planes` dense planes of in... elements to out..., each of `lanes` numbers side by side that have nothing to do with each other (channels that
+ * lie last; 1 where a backend has no convolution_channels_last); spatial sizes as above. A window begins at
  * p * stride - padding and has kernel elements, dilation apart; adaptive: it is [p * in / out, (p + 1) * in / out),
  * rounded outwards. */
 typedef struct lt_pooling {
     lt_dtype dtype;
     lt_device device;
-    int64_t planes;
+    int64_t planes, lanes;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
     bool adaptive;
     bool count_padding; /* averages count elements of the padding, which are 0 */

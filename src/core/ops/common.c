@@ -4,6 +4,7 @@
 #include "counting.h"
 #include "dtypes/fits.h"
 #include "iter.h"
+#include "memory_format.h"
 #include "pointwise.h"
 
 lt_array lt_line_array_of(const lt_tensor *t)
@@ -83,6 +84,28 @@ lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out)
     }
     *out = copy;
     return LT_OK;
+}
+
+bool lt_keeps_channels_last(const lt_tensor *t)
+{
+    return lt_backend_of(t)->convolution_channels_last != NULL && t->numel > 0 && lt_suggests_channels_last(t);
+}
+
+lt_status lt_make_ordered(lt_tensor *t, bool channels_last, lt_tensor **out)
+{
+    if (!channels_last) return lt_make_contiguous(t, out);
+    if (lt_is_channels_last(t)) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    lt_tensor *copy;
+    LT_TRY(lt_tensor_new_ordered((lt_dtype)t->dtype, t->device, t->ndim, t->sizes, true, &copy));
+    lt_status status = lt_copy_elements(copy, t);
+    if (status == LT_OK)
+        *out = copy;
+    else
+        lt_tensor_release(copy);
+    return status;
 }
 
 lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,

@@ -42,6 +42,11 @@ lt_status lt_fill_value(lt_tensor *t, lt_scalar value);
 /* New reference: t when it is contiguous, else a contiguous copy. No autograd. */
 lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out);
 
+/* Whether t's channels lie last on a device whose kernels leave them there (those of convolutions, pools and batch_norm do). */
+bool lt_keeps_channels_last(const lt_tensor *t);
+/* lt_make_contiguous, where channels_last says so in that order. */
+lt_status lt_make_ordered(lt_tensor *t, bool channels_last, lt_tensor **out);
+
 /* New reference: a tensor of the result's dtype that a kernel may write densely. When *out holds a tensor of
  * this dtype it is that one, else a fresh one to be stored by lt_finish_output. */
 lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,

@@ -49,8 +49,16 @@ done:
     return status;
 }
 
-lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
-                        const lt_tensor_list *outs)
+static lt_status check_exact(const lt_tensor *result, const lt_tensor *out)
+{
+    if (result->dtype == out->dtype) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected out tensor to have dtype torch.%s, but got torch.%s instead",
+                    lt_dtype_name((lt_dtype)result->dtype), lt_dtype_name((lt_dtype)out->dtype));
+}
+
+static lt_status store_all(const char *op, bool exact, int n, lt_tensor *const *results,
+                           const lt_tensor_list *outs)
 {
     if (outs->n != n)
         return lt_error(LT_ERR_TYPE,
@@ -58,6 +66,7 @@ lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
                         n, n == 1 ? "" : "s", (long long)outs->n, outs->n == 1 ? "was" : "were");
     for (int i = 0; i < n; i++) {
         if (results[i] == NULL) continue;
+        if (exact) LT_TRY(check_exact(results[i], outs->v[i]));
         LT_TRY(check(op, results[i], outs->v[i]));
         for (int earlier = 0; earlier < i; earlier++)
             LT_TRY(lt_refuse_sharing(outs->v[i], outs->v[earlier]));
@@ -65,4 +74,16 @@ lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
     for (int i = 0; i < n; i++)
         if (results[i] != NULL) LT_TRY(store(results[i], outs->v[i]));
     return LT_OK;
+}
+
+lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
+                        const lt_tensor_list *outs)
+{
+    return store_all(op, false, n, results, outs);
+}
+
+lt_status lt_store_exact_outs(const char *op, int n, lt_tensor *const *results,
+                              const lt_tensor_list *outs)
+{
+    return store_all(op, true, n, results, outs);
 }

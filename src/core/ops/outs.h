@@ -12,4 +12,8 @@
 lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
                         const lt_tensor_list *outs);
 
+/* The same for an op with positions among its results: LT_ERR_RUNTIME also when an output has another dtype than its result. */
+lt_status lt_store_exact_outs(const char *op, int n, lt_tensor *const *results,
+                              const lt_tensor_list *outs);
+
 #endif

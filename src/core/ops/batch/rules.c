@@ -9,17 +9,19 @@
 #include "autograd/forward.h"
 #include "levels.h"
 #include "mem.h"
+#include "op/all.h"
 #include "op/amax.h"
 #include "op/amin.h"
-#include "op/all.h"
 #include "op/any.h"
 #include "op/diagonal.h"
 #include "op/mean.h"
+#include "op/median.h"
+#include "op/nanmedian.h"
 #include "op/prod.h"
 #include "op/reshape.h"
 #include "op/select.h"
-#include "op/stack.h"
 #include "op/squeeze.h"
+#include "op/stack.h"
 #include "op/sum.h"
 #include "op/transpose.h"
 #include "op/unsqueeze.h"
@@ -380,6 +382,16 @@ lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
 
 /* ---- ops on whole tensors ---------------------------------------------------------------------------------------------------------- */
 
+/* The values of median.dim or nanmedian.dim. */
+static lt_status median_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
+{
+    lt_tensor *indices = NULL;
+    lt_status status = strcmp(c->op->name, "median") == 0 ? lt_median_dim(line, 1, false, out, &indices)
+                                                          : lt_nanmedian_dim(line, 1, false, out, &indices);
+    lt_tensor_release(indices);
+    return status;
+}
+
 /* sum(self), max(self), ...: along the one dimension that a sample's elements are laid out in. */
 static lt_status reduce_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
 {
@@ -390,6 +402,7 @@ static lt_status reduce_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
     if (strcmp(name, "prod") == 0) return lt_prod_dim(line, 1, false, c->v[1].dtype, out);
     if (strcmp(name, "max") == 0) return lt_amax(line, &last, false, out);
     if (strcmp(name, "min") == 0) return lt_amin(line, &last, false, out);
+    if (strstr(name, "median") != NULL) return median_line(c, line, out);
     if (strcmp(name, "any") == 0) return lt_any_dim(line, &last, false, out);
     return lt_all_dim(line, &last, false, out);
 }
@@ -398,6 +411,8 @@ lt_status lt_batch_whole(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL, *line = NULL;
     lt_status status;
+    /* The median of nothing is nan; along a dimension of nothing there is none. */
+    if (c->v[0].tensor->numel == 0 && strstr(c->op->name, "median") != NULL) return lt_batch_loop(c, level, size);
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
     LT_CHECK(lt_reshape(shown, &(lt_dims){.n = 2, .v = {size, c->v[0].tensor->numel}}, &line));
     LT_CHECK(reduce_line(c, line, &c->r[0].tensor));

@@ -13,7 +13,6 @@
 #include "op/_convolution_grad_input.h"
 #include "op/_convolution_grad_weight.h"
 #include "op/add.h"
-#include "op/clone.h"
 #include "op/col2im.h"
 #include "op/constant_pad_nd.h"
 #include "op/convolution.h"
@@ -227,8 +226,8 @@ static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor 
 static lt_tensor *do_channels_last(lt_scope *s, lt_tensor *t)
 {
     lt_tensor *copy = NULL;
-    if (s->status != LT_OK || lt_is_channels_last(t)) return t;
-    lt_status status = lt_clone_format_impl(t, "channels_last", &copy);
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_make_ordered(t, true, &copy);
     return lt_scope_hold(s, status, copy);
 }
 
@@ -239,16 +238,6 @@ typedef struct result {
     lt_device device;
     lt_dims sizes;
 } result;
-
-/* New reference: a fresh result whose channels lie last. */
-static lt_status new_channels_last(const result *r, lt_tensor **work)
-{
-    int64_t strides[LT_MAX_DIMS];
-    lt_channels_last_strides(r->sizes.n, r->sizes.v, strides);
-    LT_TRY(lt_tensor_new(r->dtype, r->device, r->sizes.n, r->sizes.v, work));
-    lt_set_strides(*work, strides);
-    return LT_OK;
-}
 
 /* As PyTorch's cuDNN: of numbers that are not double, where either operand lies so. */
 static bool wants_channels_last(const result *r, const lt_tensor *one, const lt_tensor *other)
@@ -269,7 +258,7 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     *done = false;
     if (*out != NULL || backend->convolution_channels_last == NULL || !wants_channels_last(r, one, other))
         return LT_OK; /* a tensor that is given has strides of its own */
-    LT_TRY(new_channels_last(r, &work));
+    LT_TRY(lt_tensor_new_ordered(r->dtype, r->device, r->sizes.n, r->sizes.v, true, &work));
     lt_scope_open(&s, false);
     lt_tensor *a = do_channels_last(&s, one), *b = do_channels_last(&s, other), *added = dense(&s, bias);
     const bool fused = r->part == LT_CONV_Y;

@@ -27,6 +27,14 @@ static lt_batch_norm_args batch_of(const lt_tensor *input, bool training)
     return n;
 }
 
+/* The same as the kernels see it: with channels that lie last everything else is outside of them. */
+static lt_batch_norm_args arrays_of(const lt_tensor *input, bool training, bool channels_last)
+{
+    lt_batch_norm_args n = batch_of(input, training);
+    if (channels_last) n.outer *= n.inner, n.inner = 1;
+    return n;
+}
+
 /* The running statistics as the kernel writes them; copied back when they are of another type or lie apart. */
 static lt_status store_back(lt_scope *s, lt_tensor *running, lt_tensor *used)
 {
@@ -59,14 +67,15 @@ lt_status lt__batch_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
     if (training) LT_TRY(refuse_running(running_mean, running_var));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
     lt_scope_open(&s, LT_COMPOSITE(_batch_norm));
-    lt_batch_norm_args n = batch_of(input, training);
+    const bool last = lt_keeps_channels_last(input);
+    lt_batch_norm_args n = arrays_of(input, training, last);
     const lt_dims sizes = lt_dims_of(input), line = {1, {n.channels}};
-    lt_tensor *x = lt_norm_dense(&s, input, type), *w = do_typed(&s, weight, type), *b = do_typed(&s, bias, type);
+    lt_tensor *x = lt_norm_dense(&s, input, type, last), *w = do_typed(&s, weight, type), *b = do_typed(&s, bias, type);
     lt_tensor *running[2] = {do_typed(&s, running_mean, type), do_typed(&s, running_var, type)};
-    lt_tensor *result = s.status == LT_OK ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes) : NULL, *mean, *rstd;
+    lt_tensor *result = s.status == LT_OK ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes, last) : NULL, *mean, *rstd;
     if (training) {
-        mean = lt_norm_new(&s, type, device, &line);
-        rstd = lt_norm_new(&s, type, device, &line);
+        mean = lt_norm_new(&s, type, device, &line, false);
+        rstd = lt_norm_new(&s, type, device, &line, false);
     } else {
         mean = do_clone(&s, running[0]);
         rstd = plus(&s, running[1], eps);
@@ -103,7 +112,7 @@ static lt_status channels_backward(const lt_norm_grads *g, bool training, lt_ten
     lt_tensor *input = g->input;
     LT_TRY(lt_check_same_device("batch_norm_backward", (lt_tensor *[]){input, g->grad, g->weight}, 3, false, &device));
     lt_scope_open(&s, false);
-    lt_batch_norm_args n = batch_of(input, training);
+    lt_batch_norm_args n = arrays_of(input, training, g->channels_last);
     const lt_dims line = {1, {n.channels}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
     n.norm = lt_norm_backward_args(&s, g, do_typed(&s, g->weight, lt_norm_type(input)), &line, results);
@@ -116,7 +125,8 @@ lt_status lt__batch_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
                                        bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
                                        lt_tensor **out_grad_bias)
 {
-    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}};
+    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias},
+                             lt_keeps_channels_last(input)};
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     if (lt_norm_differentiated(&g)) {
         const lt_batch_norm_args n = batch_of(input, training);

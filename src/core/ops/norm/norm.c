@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "autograd/dual.h"
+#include "memory_format.h"
 #include "norm.h"
 #include "ops/pointwise.h"
 #include "op/_group_norm.h"
@@ -26,23 +27,26 @@ lt_dtype lt_norm_type(const lt_tensor *input) { return input->dtype == LT_FLOAT6
 /* ---- calls of kernels -------------------------------------------------------------------------------------------- */
 
 /* The tensor as the kernels take it: dense, on the CPU of the statistics' type. */
-lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics)
+lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool channels_last)
 {
+    lt_tensor *dense = NULL;
+    if (t != NULL && t->device.type == LT_CPU) t = do_cast(s, t, statistics);
     if (t == NULL || s->status != LT_OK) return NULL;
-    return do_contiguous(s, t->device.type == LT_CPU ? do_cast(s, t, statistics) : t);
+    lt_status status = lt_make_ordered(t, channels_last, &dense);
+    return lt_scope_hold(s, status, dense);
 }
 
-lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes)
+lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes, bool channels_last)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_new(dtype, device, sizes->n, sizes->v, &out);
+    lt_status status = lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, channels_last, &out);
     return lt_scope_hold(s, status, out);
 }
 
 static lt_tensor *do_vector(lt_scope *s, lt_dtype dtype, lt_device device, int64_t n)
 {
-    return lt_norm_new(s, dtype, device, &(lt_dims){1, {n}});
+    return lt_norm_new(s, dtype, device, &(lt_dims){1, {n}}, false);
 }
 
 /* The results of a scope, references of their own; entries may be NULL. */
@@ -81,9 +85,9 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
     lt_scope_open(&s, false);
     const lt_dims sizes = lt_dims_of(input);
-    lt_tensor *x = lt_norm_dense(&s, input, type), *w = lt_norm_dense(&s, weight, type),
-              *b = lt_norm_dense(&s, bias, type);
-    lt_tensor *result = s.status == LT_OK ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes) : NULL;
+    lt_tensor *x = lt_norm_dense(&s, input, type, false), *w = lt_norm_dense(&s, weight, type, false),
+              *b = lt_norm_dense(&s, bias, type, false);
+    lt_tensor *result = s.status == LT_OK ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes, false) : NULL;
     lt_tensor *mean = out_mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
     lt_tensor *rstd = do_vector(&s, type, device, shape->rows);
     if (s.status == LT_OK && input->numel > 0) {
@@ -107,9 +111,9 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
 
 /* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
 static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device, const lt_dims *sizes,
-                              bool empty)
+                              bool channels_last, bool empty)
 {
-    lt_tensor *t = wanted ? lt_norm_new(s, dtype, device, sizes) : NULL;
+    lt_tensor *t = wanted ? lt_norm_new(s, dtype, device, sizes, channels_last) : NULL;
     if (t != NULL && empty) s->status = lt_fill_value(t, lt_int(0));
     return t;
 }
@@ -121,12 +125,12 @@ lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tenso
     const lt_device device = input->device;
     const lt_dtype type = lt_norm_type(input), parameter = weight != NULL ? (lt_dtype)weight->dtype : type;
     const lt_dims sizes = lt_dims_of(input);
-    const bool empty = input->numel == 0;
-    lt_tensor *x = lt_norm_dense(s, input, type);
-    lt_tensor *grad = x != NULL ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type) : NULL;
-    if (s->status == LT_OK) results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, empty);
-    results[1] = do_gradient(s, g->needs[1], parameter, device, parameters, empty);
-    results[2] = do_gradient(s, g->needs[2], parameter, device, parameters, empty);
+    const bool empty = input->numel == 0, last = g->channels_last;
+    lt_tensor *x = lt_norm_dense(s, input, type, last);
+    lt_tensor *grad = x != NULL ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last) : NULL;
+    if (s->status == LT_OK) results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, last, empty);
+    results[1] = do_gradient(s, g->needs[1], parameter, device, parameters, false, empty);
+    results[2] = do_gradient(s, g->needs[2], parameter, device, parameters, false, empty);
     if (s->status != LT_OK) return (lt_norm_args){.dtype = type};
     return (lt_norm_args){.dtype = (lt_dtype)x->dtype,
                           .parameter_dtype = parameter,
@@ -153,7 +157,7 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
     const lt_dims line = {1, {shape->groups * (shape->length / shape->run)}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
     lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
-    n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input)), &line, results);
+    n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input), false), &line, results);
     if (s.status == LT_OK && input->numel > 0) s.status = lt_backend_of(input)->row_norm_backward(&n);
     return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
@@ -266,7 +270,7 @@ lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
                                        bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
                                        lt_tensor **out_grad_bias)
 {
-    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}};
+    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}, false};
     const lt_rows_shape shape = rows_of(input, length);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
@@ -324,7 +328,7 @@ lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, l
                                      int64_t length, double eps, bool needs_input, bool needs_weight,
                                      lt_tensor **out_grad_input, lt_tensor **out_grad_weight)
 {
-    const lt_norm_grads g = {grad_output, input, weight, NULL, rstd, eps, {needs_input, needs_weight, false}};
+    const lt_norm_grads g = {grad_output, input, weight, NULL, rstd, eps, {needs_input, needs_weight, false}, false};
     const lt_rows_shape shape = rows_of(input, length);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
@@ -396,7 +400,7 @@ lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
                                        bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
                                        lt_tensor **out_grad_bias)
 {
-    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}};
+    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}, false};
     const lt_rows_shape shape = group_rows(input, groups);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));

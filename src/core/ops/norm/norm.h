@@ -15,6 +15,7 @@ typedef struct lt_norm_grads {
     lt_tensor *grad, *input, *weight, *mean, *rstd;
     double eps;
     bool needs[3];
+    bool channels_last; /* the kernels' arrays are in that order */
 } lt_norm_grads;
 
 /* The derivatives in differentiable ops: the input is viewed as sizes, its parameters as `parameters`, statistics
@@ -37,8 +38,8 @@ lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes, const
 /* Helpers of both kinds (norm.c). */
 lt_dtype lt_norm_type(const lt_tensor *input);
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias);
-lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics);
-lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes);
+lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool channels_last);
+lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes, bool channels_last);
 /* What the kernels of derivatives take: dense operands, and in results (three) the gradients that are wanted, those of
  * the parameters of the size `parameters`; zeros where the input is empty. weight: dense, in the kernel's dtype. */
 lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight, const lt_dims *parameters,

@@ -20,6 +20,7 @@
 #include "op/max_pool2d_with_indices.h"
 #include "op/max_pool3d_with_indices.h"
 #include "counting.h"
+#include "memory_format.h"
 
 /* ---- geometry ----------------------------------------------------------------------------------------------------- */
 
@@ -122,6 +123,22 @@ static lt_dims pooled_sizes(const lt_tensor *t, int spatial, const int64_t *v)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
+/* Whether t, [batch, channels, spatial...], is pooled as it lies; p's planes are then those of the batch. */
+static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t, const lt_tensor *given)
+{
+    p->lanes = 1;
+    if (given != NULL || t->ndim != spatial + 2 || !lt_keeps_channels_last(t)) return false;
+    p->planes = t->sizes[0];
+    p->lanes = t->sizes[1];
+    return true;
+}
+
+static lt_status begin(lt_tensor **out, lt_dtype dtype, lt_device device, const lt_dims *sizes, bool channels_last, lt_tensor **work)
+{
+    if (channels_last) return lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, true, work);
+    return lt_begin_output(out, dtype, device, sizes->n, sizes->v, work);
+}
+
 /* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is one of the kernels'. */
 static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
 {
@@ -130,9 +147,10 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
     lt_dims sizes = pooled_sizes(self, spatial, p->out);
     p->dtype = (lt_dtype)self->dtype;
     p->device = self->device;
-    LT_CHECK(lt_make_contiguous(self, &from));
-    LT_CHECK(lt_begin_output(out, p->dtype, p->device, sizes.n, sizes.v, &work));
-    if (out_indices != NULL) LT_CHECK(lt_begin_output(out_indices, LT_INT64, p->device, sizes.n, sizes.v, &indices));
+    const bool last = keep_channels_last(p, spatial, self, *out != NULL || out_indices == NULL ? *out : *out_indices);
+    LT_CHECK(lt_make_ordered(self, last, &from));
+    LT_CHECK(begin(out, p->dtype, p->device, &sizes, last, &work));
+    if (out_indices != NULL) LT_CHECK(begin(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
         const lt_backend *backend = lt_backend_of(self);
         if (extremes)
@@ -169,15 +187,16 @@ static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *s
 }
 
 /* indices NULL: of averages. */
-static lt_status backward(lt_pooling *p, lt_tensor *grad_output, lt_tensor *indices, const lt_dims *sizes, lt_tensor **out)
+static lt_status backward(lt_pooling *p, int spatial, lt_tensor *grad_output, lt_tensor *indices, const lt_dims *sizes, lt_tensor **out)
 {
     lt_tensor *grad = NULL, *where = NULL, *work = NULL;
     lt_status status;
     p->dtype = (lt_dtype)grad_output->dtype;
     p->device = grad_output->device;
-    LT_CHECK(lt_make_contiguous(grad_output, &grad));
-    if (indices != NULL) LT_CHECK(lt_make_contiguous(indices, &where));
-    LT_CHECK(lt_begin_output(out, p->dtype, p->device, sizes->n, sizes->v, &work));
+    const bool last = keep_channels_last(p, spatial, grad_output, *out);
+    LT_CHECK(lt_make_ordered(grad_output, last, &grad));
+    if (indices != NULL) LT_CHECK(lt_make_ordered(indices, last, &where));
+    LT_CHECK(begin(out, p->dtype, p->device, sizes, last, &work));
     if (grad->numel == 0) {
         LT_CHECK(lt_fill_value(work, lt_int(0)));
     } else if (indices != NULL) {
@@ -232,7 +251,7 @@ lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
     LT_TRY(read_windows("max_pool", (int)spatial, kernel_size, stride, padding, dilation, &p));
     LT_TRY(read_planes("max_pool", (int)spatial, sizes->n, sizes->v, &p));
     lt_spatial_sizes(grad_output->ndim, grad_output->sizes, (int)spatial, p.out);
-    return backward(&p, grad_output, indices, sizes, out);
+    return backward(&p, (int)spatial, grad_output, indices, sizes, out);
 }
 
 lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spatial, lt_tensor **out)
@@ -284,7 +303,7 @@ lt_status lt__avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *size
     lt_pooling p;
     LT_TRY(read_average("avg_pool", (int)spatial, sizes->n, sizes->v, kernel_size, stride, padding, ceil_mode,
                         count_include_pad, divisor_override, &p));
-    return backward(&p, grad_output, NULL, sizes, out);
+    return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
 lt_status lt__avg_pool_impl(lt_tensor *self, int64_t spatial, const lt_dims *kernel_size, const lt_dims *stride,
@@ -352,7 +371,7 @@ lt_status lt__adaptive_max_pool_backward_impl(lt_tensor *grad_output, lt_tensor 
     lt_pooling p;
     lt_dims output_size = last_sizes(grad_output->ndim, grad_output->sizes, spatial);
     LT_TRY(read_adaptive("adaptive_max_pool", (int)spatial, sizes->n, sizes->v, &output_size, &p));
-    return backward(&p, grad_output, indices, sizes, out);
+    return backward(&p, (int)spatial, grad_output, indices, sizes, out);
 }
 
 lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t spatial, lt_tensor **out)
@@ -360,7 +379,7 @@ lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_d
     lt_pooling p;
     lt_dims output_size = last_sizes(grad_output->ndim, grad_output->sizes, spatial);
     LT_TRY(read_adaptive("adaptive_avg_pool", (int)spatial, sizes->n, sizes->v, &output_size, &p));
-    return backward(&p, grad_output, NULL, sizes, out);
+    return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
 lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes, int64_t spatial, lt_tensor **out)

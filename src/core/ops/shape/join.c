@@ -4,6 +4,7 @@
 #include "counting.h"
 #include "context/interrupt.h"
 #include "mem.h"
+#include "memory_format.h"
 #include "op/_slice.h"
 #include "op/_unsafe_view.h"
 #include "op/cat.h"
@@ -78,6 +79,14 @@ static lt_status list_device(const char *op, const lt_tensor_list *tensors, lt_d
     return LT_OK;
 }
 
+/* Whether the result has its channels last: where every tensor that is joined suggests so. */
+static bool joined_channels_last(const lt_tensor_list *tensors)
+{
+    for (int64_t i = 0; i < tensors->n; i++)
+        if (!is_legacy_empty(tensors->v[i]) && !lt_suggests_channels_last(tensors->v[i])) return false;
+    return true;
+}
+
 lt_status lt_cat_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **out)
 {
     lt_tensor *first, *result = NULL, *part = NULL;
@@ -92,7 +101,7 @@ lt_status lt_cat_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **ou
     lt_dtype dtype = (lt_dtype)tensors->v[0]->dtype;
     for (int64_t i = 1; i < tensors->n; i++) dtype = lt_promote(dtype, (lt_dtype)tensors->v[i]->dtype);
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
-    LT_TRY(lt_tensor_new(dtype, device, first->ndim, sizes, &result));
+    LT_TRY(lt_tensor_new_ordered(dtype, device, first->ndim, sizes, first->ndim > 1 && joined_channels_last(tensors), &result));
     for (int64_t i = 0; i < tensors->n; i++) {
         lt_tensor *t = tensors->v[i];
         if (is_legacy_empty(t) || t->numel == 0) continue;

@@ -1,8 +1,8 @@
 /* resample.c - _resample: positions of a dimension as weighted sums of others, what interpolation and its derivative are made of. */
 #include "devices/backend.h"
 #include "error.h"
+#include "memory_format.h"
 #include "op/_resample.h"
-#include "op/contiguous.h"
 #include "ops/common.h"
 
 /* Lists that would lead out of the memory are refused, where they can be read; on a GPU the kernel leaves such places out. */
@@ -39,13 +39,14 @@ lt_status lt__resample_impl(lt_tensor *self, int64_t dim, lt_tensor *starts, lt_
     lt_resampling r = {.dtype = (lt_dtype)self->dtype, .device = self->device, .outer = 1, .inner = 1, .in = self->sizes[d],
                        .out = starts->numel - 1, .taps = sources->numel, .starts = (const int64_t *)(const void *)lt_data(starts),
                        .places = (const int64_t *)(const void *)lt_data(sources), .weights = lt_data(weights)};
+    const bool last = d > 1 && lt_keeps_channels_last(self);
     for (int k = 0; k < self->ndim; k++) {
         sizes[k] = k == d ? r.out : self->sizes[k];
-        if (k < d) r.outer *= self->sizes[k];
-        if (k > d) r.inner *= self->sizes[k];
+        if (k < d && !(last && k == 1)) r.outer *= self->sizes[k];
+        if (k > d || (last && k == 1)) r.inner *= self->sizes[k];
     }
-    LT_CHECK(lt_contiguous(self, &dense));
-    LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, self->ndim, sizes, &result));
+    LT_CHECK(lt_make_ordered(self, last, &dense));
+    LT_CHECK(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, sizes, last, &result));
     LT_CHECK(lt_backend_of(self)->resample(&r, lt_data(result), lt_data(dense)));
     *out = result;
     result = NULL;

@@ -24,16 +24,17 @@ template <class Index> struct quotient_by {
 };
 
 template <class Index> struct pooling {
-    Index planes, in_count, out_count, in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-    quotient_by<Index> by_in_count, by_out_count, by_in[3], by_out[3], by_stride[3], by_dilation[3];
+    Index planes, lanes, in_count, out_count, in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+    quotient_by<Index> by_lanes, by_in_count, by_out_count, by_in[3], by_out[3], by_stride[3], by_dilation[3];
     bool adaptive, count_padding;
     int64_t divisor;
 
     explicit pooling(const lt_pooling *p)
-        : planes(static_cast<Index>(p->planes)), in_count(static_cast<Index>(p->in[0] * p->in[1] * p->in[2])),
+        : planes(static_cast<Index>(p->planes)), lanes(static_cast<Index>(p->lanes)), in_count(static_cast<Index>(p->in[0] * p->in[1] * p->in[2])),
           out_count(static_cast<Index>(p->out[0] * p->out[1] * p->out[2])), adaptive(p->adaptive),
           count_padding(p->count_padding), divisor(p->divisor)
     {
+        by_lanes.set(lanes);
         by_in_count.set(in_count > 0 ? in_count : 1);
         by_out_count.set(out_count > 0 ? out_count : 1);
         for (int d = 0; d < 3; d++) {
@@ -53,7 +54,7 @@ bool is_small(const lt_pooling *p)
 {
     const int64_t limit = LT_INDEX_LIMIT;
     const int64_t in = p->in[0] * p->in[1] * p->in[2], out = p->out[0] * p->out[1] * p->out[2];
-    if (p->planes * in >= limit || p->planes * out >= limit) return false;
+    if (p->planes * p->lanes * in >= limit || p->planes * p->lanes * out >= limit) return false;
     for (int d = 0; d < 3; d++) {
         if ((p->in[d] + 1) * (p->out[d] + 1) >= limit) return false;
         const int64_t reach = (p->kernel[d] + 1) * (p->dilation[d] + 1) + 2 * p->padding[d] + p->stride[d];
@@ -62,15 +63,17 @@ bool is_small(const lt_pooling *p)
     return true;
 }
 
-/* Plane and places of the element i of the result (of the input: those of in). */
+/* Plane, lane and places of the element i of the result (of the input: those of in). */
 template <class Index> struct element_place {
-    Index plane, at, z, y, x;
+    Index plane, lane, at, z, y, x;
 
-    __device__ __forceinline__ element_place(Index i, Index count, const quotient_by<Index> &by_count,
+    __device__ __forceinline__ element_place(const pooling<Index> &p, Index i, Index count, const quotient_by<Index> &by_count,
                                              const Index *sizes, const quotient_by<Index> *by)
     {
-        plane = by_count.of(i);
-        at = i - plane * count;
+        const Index group = p.by_lanes.of(i);
+        lane = i - group * p.lanes;
+        plane = by_count.of(group);
+        at = group - plane * count;
         const Index line = by[2].of(at);
         z = by[1].of(line);
         y = line - z * sizes[1];
@@ -141,7 +144,7 @@ __device__ __forceinline__ void each_holder(const pooling<Index> &p, const eleme
     for (Index z = first[0]; z < last[0]; z++)
         for (Index y = first[1]; y < last[1]; y++)
             for (Index x = first[2]; x < last[2]; x++)
-                f(e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x, z, y, x);
+                f((e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x) * p.lanes + e.lane, z, y, x);
 }
 
 /* What every element is at least. */
@@ -152,10 +155,10 @@ template <class T, class C, class Index>
 __global__ void __launch_bounds__(BLOCK) extremes(pooling<Index> p, T *out, int64_t *indices, const T *in)
 {
     const int64_t number = lt_thread_number();
-    if (number >= static_cast<int64_t>(p.planes) * p.out_count) return;
+    if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.out_count) return;
     const Index i = static_cast<Index>(number);
-    const element_place<Index> e(i, p.out_count, p.by_out_count, p.out, p.by_out);
-    const T *plane = in + e.plane * p.in_count;
+    const element_place<Index> e(p, i, p.out_count, p.by_out_count, p.out, p.by_out);
+    const T *plane = in + (e.plane * p.in_count * p.lanes + e.lane);
     const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     C most = lowest<C>();
     Index place = (z.from * p.in[1] + y.from) * p.in[2] + x.from;
@@ -163,7 +166,7 @@ __global__ void __launch_bounds__(BLOCK) extremes(pooling<Index> p, T *out, int6
         for (Index iy = y.from; iy < y.to; iy += y.step)
             for (Index ix = x.from; ix < x.to; ix += x.step) {
                 const Index k = (iz * p.in[1] + iy) * p.in[2] + ix;
-                const C v = lt_as<C>(plane[k]);
+                const C v = lt_as<C>(plane[k * p.lanes]);
                 if (v > most || v != v) most = v, place = k;
             }
     out[i] = lt_stored<T, C>::of(most);
@@ -174,9 +177,9 @@ template <class T, class C, class Index>
 __global__ void __launch_bounds__(BLOCK) extremes_back(pooling<Index> p, T *to, const T *grad, const int64_t *indices)
 {
     const int64_t number = lt_thread_number();
-    if (number >= static_cast<int64_t>(p.planes) * p.in_count) return;
+    if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.in_count) return;
     const Index i = static_cast<Index>(number);
-    const element_place<Index> e(i, p.in_count, p.by_in_count, p.in, p.by_in);
+    const element_place<Index> e(p, i, p.in_count, p.by_in_count, p.in, p.by_in);
     C sum = 0;
     each_holder(p, e, [&](Index k, Index, Index, Index) {
         if (indices[k] == e.at) sum += lt_as<C>(grad[k]);
@@ -201,16 +204,16 @@ template <class T, class C, class Index>
 __global__ void __launch_bounds__(BLOCK) means(pooling<Index> p, T *out, const T *in)
 {
     const int64_t number = lt_thread_number();
-    if (number >= static_cast<int64_t>(p.planes) * p.out_count) return;
+    if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.out_count) return;
     const Index i = static_cast<Index>(number);
-    const element_place<Index> e(i, p.out_count, p.by_out_count, p.out, p.by_out);
-    const T *plane = in + e.plane * p.in_count;
+    const element_place<Index> e(p, i, p.out_count, p.by_out_count, p.out, p.by_out);
+    const T *plane = in + (e.plane * p.in_count * p.lanes + e.lane);
     const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     using S = typename summed<C>::type;
     S sum = 0;
     for (Index iz = z.from; iz < z.to; iz++)
         for (Index iy = y.from; iy < y.to; iy++)
-            for (Index ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[(iz * p.in[1] + iy) * p.in[2] + ix]));
+            for (Index ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[((iz * p.in[1] + iy) * p.in[2] + ix) * p.lanes]));
     const bool nothing = empty(z) || empty(y) || empty(x);
     out[i] = lt_stored<T, C>::of(nothing ? static_cast<C>(0) : summed<C>::mean(sum, divisor_of(p, z, y, x)));
 }
@@ -219,9 +222,9 @@ template <class T, class C, class Index>
 __global__ void __launch_bounds__(BLOCK) means_back(pooling<Index> p, T *to, const T *grad)
 {
     const int64_t number = lt_thread_number();
-    if (number >= static_cast<int64_t>(p.planes) * p.in_count) return;
+    if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.in_count) return;
     const Index i = static_cast<Index>(number);
-    const element_place<Index> e(i, p.in_count, p.by_in_count, p.in, p.by_in);
+    const element_place<Index> e(p, i, p.in_count, p.by_in_count, p.in, p.by_in);
     C sum = 0;
     each_holder(p, e, [&](Index k, Index z, Index y, Index x) {
         const int64_t count = divisor_of(p, span_of(p, 0, z), span_of(p, 1, y), span_of(p, 2, x));
@@ -237,7 +240,7 @@ void launch(step what, const lt_pooling *given, void *to, int64_t *indices, cons
 {
     const bool back = what == EXTREMES_BACK || what == MEANS_BACK;
     const pooling<Index> p(given);
-    const unsigned blocks = lt_blocks(static_cast<int64_t>(p.planes) * (back ? p.in_count : p.out_count), BLOCK);
+    const unsigned blocks = lt_blocks(static_cast<int64_t>(p.planes) * p.lanes * (back ? p.in_count : p.out_count), BLOCK);
     T *out = static_cast<T *>(to);
     const T *in = static_cast<const T *>(from);
     switch (what) {

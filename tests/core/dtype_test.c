@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "dtypes/dtype.h"
+#include "dtypes/half.h"
 #include "dtypes/promotion.h"
 #include "expect.h"
 #include "tensor.h"
@@ -167,6 +168,19 @@ static void small_floats_are_rounded_as_in_pytorch(void **state)
     }
 }
 
+static void a_float_rounds_to_bfloat16_and_back_in_one_step(void **state)
+{
+    static const uint16_t lows[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+    (void)state;
+    for (uint32_t high = 0; high <= 0xffff; high++)
+        for (size_t i = 0; i < COUNT(lows); i++) {
+            const float f = lt_bits_to_float(high << 16 | lows[i]);
+            const lt_bfloat16 rounded = lt_float_to_bfloat16(f);
+            assert_int_equal(lt_float_to_bits(lt_round_to_bfloat16(f)), (uint32_t)rounded.bits << 16);
+            assert_true((f != f) == (rounded.bits == 0x7fc0));
+        }
+}
+
 /* ---- what an op computes in -------------------------------------------------------------------------------------- */
 
 static lt_dtype of(lt_dtype a, int a_ndim, lt_dtype b, int b_ndim)
@@ -241,6 +255,7 @@ int main(void)
         cmocka_unit_test(numbers_come_back_from_memory),
         cmocka_unit_test(the_ends_of_ranges_are_kept),
         cmocka_unit_test(small_floats_are_rounded_as_in_pytorch),
+        cmocka_unit_test(a_float_rounds_to_bfloat16_and_back_in_one_step),
         cmocka_unit_test(dimensions_outrank_none_and_numbers),
         cmocka_unit_test(numbers_are_of_the_default_dtype),
     };

@@ -29,8 +29,16 @@ static inline lt_bfloat16 lt_float_to_bfloat16(float f)
 {
     uint32_t u = lt_float_to_bits(f);
     uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-    lt_bfloat16 h = {(uint16_t)((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded)};
+    lt_bfloat16 h = {(uint16_t)(f != f ? 0x7fc0u : rounded)};
     return h;
+}
+
+/* The same as a float. */
+static inline float lt_round_to_bfloat16(float f)
+{
+    uint32_t u = lt_float_to_bits(f);
+    uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u;
+    return lt_bits_to_float(f != f ? 0x7fc00000u : rounded);
 }
 
 /* Scaling by a power of two lets the float unit do the subnormals. */

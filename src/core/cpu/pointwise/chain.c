@@ -13,9 +13,10 @@ enum {
     CACHE = 24 * 1024, /* bytes of a block of all values */
     NEAR =
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
+    NEAR_MANY = 512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64, /* elements of a block */
-    AHEAD = 8,  /* blocks */
+    AHEAD = 4096, /* elements */
     LINE = 64   /* bytes that come from memory together */
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
@@ -121,16 +122,21 @@ static int share_slots(lt_chain_program *p)
 static void choose_length(lt_chain_program *p, int slots)
 {
     int64_t streams = 0, slot = 1, largest = 1;
+    int far = 0;
+    bool converts = false;
     for (int v = 0; v < p->chain->n_values; v++) {
         const lt_chain_value *value = &p->chain->values[v];
         const int64_t size = (int64_t)lt_dtype_size(value->dtype);
         if (!value->number && size > largest) largest = size;
         if (lt_chain_in_slot(p, v) && size > slot) slot = size;
         if ((value->data != NULL || v == p->seen) && !value->number) streams += size;
+        if (value->data != NULL && !value->number) far++;
     }
+    for (int i = 0; i < p->n; i++) converts = converts || p->instructions[i].loop == lt_run_blocks;
+    const int64_t near = far > 1 && !converts ? NEAR_MANY : NEAR;
     p->slot_size = slot;
     p->length = LEAST;
-    while (p->length * largest < NEAR && 2 * p->length * (slots * slot + streams) <= CACHE)
+    while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE)
         p->length *= 2;
 }
 
@@ -197,7 +203,7 @@ static void fetch(const lt_chain_run *run, int i, int64_t from)
 static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
 {
     const lt_chain_program *p = run->program;
-    const int64_t ahead = from + AHEAD * p->length;
+    const int64_t ahead = from + AHEAD;
     for (int i = 0; i < run->calls; i++) {
         const lt_chain_instruction *in = run->call[i].instruction;
         if (ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
@@ -212,14 +218,14 @@ const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *
 {
     const lt_chain_program *p = run->program;
     const lt_chain_value *values = p->chain->values;
+    for (int m = 0; m < run->moves; m++) {
+        const lt_chain_move *move = &run->move[m];
+        char *const data = values[move->value].data;
+        *move->address = data != NULL ? data + from * move->size : room;
+    }
     for (int64_t at = from; at < to; at += p->length) {
-        for (int m = 0; m < run->moves; m++) {
-            const lt_chain_move *move = &run->move[m];
-            char *const data = values[move->value].data;
-            *move->address =
-                data != NULL ? data + at * move->size : room + (at - from) * move->size;
-        }
         run_block(run, at, p->length < to - at ? p->length : to - at);
+        for (int m = 0; m < run->moves; m++) *run->move[m].address += run->move[m].size * p->length;
     }
     if (p->seen < 0) return NULL;
     const lt_chain_value *seen = &values[p->seen];

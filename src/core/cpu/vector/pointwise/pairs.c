@@ -28,9 +28,15 @@
 #define WRITE_f16(x)  lt_float_to_half(x)
 #define WRITE_bf16(x) lt_float_to_bfloat16(x)
 
+/* What the second op reads of the first one's result. */
+#define BETWEEN_f32(x)  (x)
+#define BETWEEN_f64(x)  (x)
+#define BETWEEN_f16(x)  lt_half_to_float(lt_float_to_half(x))
+#define BETWEEN_bf16(x) lt_round_to_bfloat16(x)
+
 /* X, Y: operands of the first op; Z: the second's other one. */
 #define BOTH(first, second, s, F, X, Y, Z)                                                         \
-    WRITE_##s(SECOND_##second(F, READ_##s(WRITE_##s(FIRST_##first(F, X, Y))), Z))
+    WRITE_##s(SECOND_##second(F, BETWEEN_##s(FIRST_##first(F, X, Y)), Z))
 #define RUNS(first, second, s, C, F, Z)                                                            \
     if (strides[1] == strides[2]) {                                                                \
         SIMD for (int64_t i = 0; i < n; i++) out[i] =                                              \

@@ -30,7 +30,7 @@
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
-#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
+#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuFFT, cuSPARSE, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make lint          luacheck, shellcheck and mandoc find nothing to say
 #   make layers        no include goes against the arrows of the design
 #
@@ -166,14 +166,14 @@ REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
 LIB_LUA := $(sort $(shell find lib -name meta -prune -o -name '*.lua' -print))
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
-CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu runtime/*.cu))
+CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu libraries/*/*.cu runtime/*.cu))
 # Those without a kernel or a device function: C++ with CUDA's headers, a quarter of the time of nvcc's passes.
-HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,$(wildcard $(addprefix src/cuda/,libraries/*.cu runtime/*.cu))) \
-               $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_cudnn.cu products/matmul.cu)
+HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,$(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
+               $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
-SIM_CU_SRC := $(filter-out src/cuda/libraries/%_load.cu src/cuda/libraries/vendor.cu,$(CU_SRC))
+SIM_CU_SRC := $(filter-out src/cuda/libraries/opening/%,$(CU_SRC))
 SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
 SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)

@@ -20,6 +20,8 @@ doctor.gpu_libraries = {
   { 'cuBLASLt', { 'libcublasLt.so.13', 'libcublasLt.so.12' }, 'linear layers with their bias in one step on a GPU' },
   { 'cuDNN', { 'libcudnn.so.9' }, 'fast convolutions on a GPU' },
   { 'cuSOLVER', { 'libcusolver.so.12', 'libcusolver.so.11' }, 'torch.linalg on a GPU' },
+  { 'cuFFT', { 'libcufft.so.12', 'libcufft.so.11' }, 'torch.fft on a GPU' },
+  { 'cuSPARSE', { 'libcusparse.so.12' }, 'products of sparse matrices in less memory on a GPU' },
 }
 
 -- The name that opens, or nil. '*' runs nothing of the library's but its initialization.

@@ -187,6 +187,8 @@ lt_status lt_cuda_attention_kept(const lt_attention *a, void *out);
 /* matmul.cu, matmul_integer.cu */
 lt_status lt_cuda_gemm(const lt_gemm *g);
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
+/* csr.cu */
+lt_status lt_cuda_csr_product(const lt_csr_product *p, bool *done);
 /* factor.cu */
 lt_status lt_cuda_factor(lt_factor *f);
 lt_status lt_cuda_fft(const lt_fft *f);

@@ -6,6 +6,7 @@
 #include "libraries/cudnn_rnn_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
+#include "libraries/cusparse_api.h"
 #include "sim/sim.h"
 
 #include <cuda_bf16.h>
@@ -363,6 +364,66 @@ void test_transforms(void **)
     assert_int_equal(f->r2c(plan, from, at(to)), CUFFT_INVALID_PLAN);
 }
 
+/* ---- cuSPARSE ------------------------------------------------------------------------------------------------------- */
+
+void test_sparse_products(void **)
+{
+    const lt_cusparse *f;
+    static cusparseHandle_t handle; /* as in the backend, never destroyed */
+    cusparseConstSpMatDescr_t a;
+    cusparseConstDnMatDescr_t b, narrow;
+    cusparseDnMatDescr_t c;
+    const auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    const float one = 1, zero = 0;
+    /* 0 2 0 / 0 0 0 / 3 0 4, in the first two columns of three rows of three */
+    int64_t *begins = device_new<int64_t>({0, 1, 1, 3}), *places = device_new<int64_t>({1, 0, 2});
+    float *values = device_new<float>({2, 3, 4}),
+          *in = device_new<float>({1, 2, 9, 10, 20, 9, 100, 200, 9}),
+          *out = device_new<float>(std::vector<float>(6, 7));
+    char *work = device_new<char>(std::vector<char>(1 << 10));
+    size_t bytes = 0;
+    assert_int_equal(lt_cusparse_get(&f), LT_OK);
+    assert_int_equal(f->create(&handle), CUSPARSE_STATUS_SUCCESS);
+    assert_int_equal(f->set_stream(handle, new_stream()), CUSPARSE_STATUS_SUCCESS);
+    const auto make = [&](int64_t count, const void *of) {
+        return f->create_csr(&a, 3, 3, count, begins, places, of, CUSPARSE_INDEX_64I,
+                             CUSPARSE_INDEX_64I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
+    };
+    assert_int_equal(make(-1, values), CUSPARSE_STATUS_INVALID_VALUE);
+    assert_int_equal(make(3, nullptr), CUSPARSE_STATUS_INVALID_VALUE);
+    assert_int_equal(make(3, values), CUSPARSE_STATUS_SUCCESS);
+    const auto dense = [&](cusparseConstDnMatDescr_t *matrix, int64_t columns, int64_t leading) {
+        return f->create_const_dense(matrix, 3, columns, leading, in, CUDA_R_32F,
+                                     CUSPARSE_ORDER_ROW);
+    };
+    assert_int_equal(dense(&b, 2, 1), CUSPARSE_STATUS_INVALID_VALUE); /* rows over each other */
+    assert_int_equal(dense(&b, 2, 3), CUSPARSE_STATUS_SUCCESS);
+    assert_int_equal(dense(&narrow, 1, 3), CUSPARSE_STATUS_SUCCESS);
+    assert_int_equal(f->create_dense(&c, 3, 2, 2, out, CUDA_R_32F, CUSPARSE_ORDER_ROW),
+                     CUSPARSE_STATUS_SUCCESS);
+    const auto ask = [&](cusparseConstDnMatDescr_t with, cudaDataType compute) {
+        return f->spmm_size(handle, plain, plain, &one, a, with, &zero, c, compute,
+                            CUSPARSE_SPMM_ALG_DEFAULT, &bytes);
+    };
+    assert_int_equal(ask(narrow, CUDA_R_32F), CUSPARSE_STATUS_INVALID_VALUE);
+    assert_int_equal(ask(b, CUDA_R_64F), CUSPARSE_STATUS_NOT_SUPPORTED);
+    assert_int_equal(ask(b, CUDA_R_32F), CUSPARSE_STATUS_SUCCESS);
+    assert_in_range(bytes, 1, 1 << 10);
+    const auto multiply = [&](const void *alpha, void *area) {
+        return f->spmm(handle, plain, plain, alpha, a, b, &zero, c, CUDA_R_32F,
+                       CUSPARSE_SPMM_CSR_ALG3, area);
+    };
+    assert_int_equal(multiply(nullptr, work), CUSPARSE_STATUS_INVALID_VALUE);
+    assert_int_equal(multiply(&one, nullptr), CUSPARSE_STATUS_INVALID_VALUE); /* nowhere to work */
+    assert_int_equal(multiply(&one, work), CUSPARSE_STATUS_SUCCESS);
+    OK(cudaDeviceSynchronize());
+    assert_true((host(out, 6) == std::vector<float>{20, 40, 0, 0, 403, 806}));
+    assert_int_equal(f->destroy_sparse(a), CUSPARSE_STATUS_SUCCESS);
+    assert_int_equal(f->destroy_dense(b), CUSPARSE_STATUS_SUCCESS);
+    assert_int_equal(f->destroy_dense(narrow), CUSPARSE_STATUS_SUCCESS);
+    assert_int_equal(f->destroy_dense(c), CUSPARSE_STATUS_SUCCESS);
+}
+
 /* ---- cuDNN ---------------------------------------------------------------------------------------------------------- */
 
 void test_convolutions(void **)
@@ -716,6 +777,7 @@ int main()
         cmocka_unit_test(test_jacobi),
         cmocka_unit_test(test_bidiagonal),
         cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_sparse_products),
         cmocka_unit_test(test_convolutions),
         cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_recurrent_networks),

@@ -1,5 +1,6 @@
 -- What a GPU does by NVIDIA's libraries equals what the CPU does: linear layers (cuBLASLt), convolutions (cuDNN, and our own
--- kernels where it is not), Fourier transforms that share a plan (cuFFT). Factorizations are linalg_spec's.
+-- kernels where it is not), Fourier transforms that share a plan (cuFFT), products of sparse matrices (cuSPARSE, and a formula where it
+-- is not). Factorizations are linalg_spec's.
 
 local torch = require 'torch'
 local F = torch.nn.functional
@@ -64,6 +65,72 @@ describe('Fourier transforms #cpu', function()
   it('share their plans between streams and with graphs', function()
     local output, message, status = process.run(('%s --no-copies --sim-gpus 1 -e %s'):format(process.quote(process.ltensor), process.quote(TRANSFORMS)))
     assert.equal(0, status, message .. output)
+  end)
+end)
+
+-- Products of a matrix in CSR, their derivatives, and a graph that was captured before any: by the library the result is all the memory
+-- that a product takes beside some workspace, by the formula a row of it for each value.
+local SPARSE = [[
+torch.manual_seed(4)
+local cuda, by_library = torch.cuda, os.getenv 'LTENSOR_CUSPARSE' ~= '0'
+local sums = {}
+for _, dtype in ipairs { torch.float32, torch.float64 } do
+  local dense = torch.randn(60, 50, { dtype = dtype }) * torch.rand(60, 50):lt(0.3):to(dtype)
+  local a, x = dense:cuda():to_sparse_csr(), torch.randn(50, 64, { dtype = dtype, device = 'cuda' })
+  local tolerance = { rtol = 1e-4, atol = 1e-4 }
+  local function peak()
+    cuda.synchronize()
+    cuda.reset_peak_memory_stats()
+    local before = cuda.memory_allocated()
+    local y = a:mm(x)
+    assert(torch.allclose(y:cpu(), dense:mm(x:cpu()), tolerance))
+    return cuda.max_memory_allocated() - before, y
+  end
+
+  local function captured()
+    local graph, out = cuda.CUDAGraph(), nil
+    cuda.graph(graph, function() out = a:mm(x) end)
+    x:mul_(2)
+    graph:replay()
+    assert(torch.allclose(out:cpu(), dense:mm(x:cpu()), tolerance), 'graph')
+  end
+  captured()
+  local bytes = peak()
+  local of_result, of_formula = 60 * 64 * dtype.itemsize, a:values():numel() * 64 * dtype.itemsize
+  assert((bytes < of_result + 8192) == by_library and (bytes >= of_formula) ~= by_library, bytes)
+  captured()
+
+  torch.use_deterministic_algorithms(true)
+  local _, y = peak()
+  torch.use_deterministic_algorithms(false)
+
+  local one, other = cuda.Stream(), cuda.Stream()
+  cuda.synchronize()
+  for _ = 1, 5 do
+    local p, q
+    cuda.stream(one, function() p = a:mm(x) end)
+    cuda.stream(other, function() q = a:mm(x * 3) end)
+    cuda.synchronize()
+    assert(torch.allclose(p, y, tolerance) and torch.allclose(q, y * 3, tolerance), 'streams')
+  end
+
+  local leaves = { a:detach():requires_grad_(), x:clone():requires_grad_() }
+  local z = leaves[1]:mm(leaves[2])
+  z:mul(z):sum():backward()
+  for _, t in ipairs { z, leaves[1].grad:values(), leaves[2].grad } do sums[#sums + 1] = ('%.3g'):format(t:double():abs():mean():item()) end
+end
+print(table.concat(sums, ' '))
+]]
+
+describe('products of a matrix in CSR #cpu', function()
+  it('are the same by cuSPARSE and by the formula', function()
+    local function run(environment)
+      local output, message, status = process.run(('%s %s --no-copies --sim-gpus 1 -e %s'):format(environment, process.quote(process.ltensor),
+        process.quote(SPARSE)))
+      assert.equal(0, status, message .. output)
+      return output
+    end
+    assert.equal(run 'LTENSOR_CUSPARSE=0', run '')
   end)
 end)
 

@@ -255,6 +255,15 @@ describe('a product of a matrix in CSR', function()
     return (torch.randn(rows, columns, { dtype = dtype, device = device }) * kept:to(dtype))
   end
 
+  it('takes dense matrices whose rows lie over each other, or are one', function()
+    local a, one = matrix(7, 90, torch.float64), torch.randn(7, 1, { dtype = torch.float64, device = device })
+    local x = torch.randn(200, { dtype = torch.float64, device = device })
+    for _, dense in ipairs { x:narrow(1, 1, 5):expand(90, 5), x:as_strided({ 90, 5 }, { 1, 1 }), x:as_strided({ 90, 5 }, { 2, 1 }) } do
+      assert.is_true(torch.allclose(a:mm(dense), a:to_sparse_csr():mm(dense)))
+    end
+    assert.is_true(torch.allclose(one:mm(x:view(1, 200)), one:to_sparse_csr():mm(x:as_strided({ 1, 200 }, { 1, 1 }))))
+  end)
+
   for _, dtype in ipairs { torch.float32, torch.float64, torch.complex64 } do
     it('is that of the matrix: ' .. tostring(dtype), function()
       torch.manual_seed(1)

@@ -2,7 +2,7 @@
 # check.sh - whether what src/cuda/libraries declares of NVIDIA's libraries is what their headers declare and what their
 # libraries contain. Needs no GPU: the packages of Python's index have both, in a folder of their own,
 #
-#   pip install --target DIR nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cudnn-cu13 nvidia-nccl-cu13 nvidia-cuda-runtime nvidia-cuda-crt \
+#   pip install --target DIR nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cusparse nvidia-cudnn-cu13 nvidia-nccl-cu13 nvidia-cuda-runtime nvidia-cuda-crt \
 #       nvidia-cuda-cccl
 #   make check-vendor LTENSOR_VENDOR=DIR
 set -eu

@@ -9,6 +9,7 @@
 #include <cudnn.h>
 #include <cufft.h>
 #include <cusolverDn.h>
+#include <cusparse.h>
 #include <nccl.h>
 
 #include <dlfcn.h>
@@ -22,6 +23,7 @@
 #include "libraries/cudnn_rnn_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
+#include "libraries/cusparse_api.h"
 #include "libraries/nccl_api.h"
 
 #define SAME_NUMBER(name, value) static_assert((long long)(name) == (value), #name);
@@ -38,6 +40,12 @@ LT_CUBLASLT_EPILOGUES(SAME_NUMBER)
 LT_CUBLASLT_PREFERENCES(SAME_NUMBER)
 LT_CUSOLVER_STATUSES(SAME_NUMBER)
 LT_CUSOLVER_JOBS(SAME_NUMBER)
+LT_CUSPARSE_STATUSES(SAME_NUMBER)
+LT_CUSPARSE_INDEX_TYPES(SAME_NUMBER)
+LT_CUSPARSE_BASES(SAME_NUMBER)
+LT_CUSPARSE_ORDERS(SAME_NUMBER)
+LT_CUSPARSE_OPERATIONS(SAME_NUMBER)
+LT_CUSPARSE_SPMM_ALGORITHMS(SAME_NUMBER)
 LT_NCCL_RESULTS(SAME_NUMBER)
 LT_NCCL_TYPES(SAME_NUMBER)
 LT_NCCL_OPS(SAME_NUMBER)
@@ -86,6 +94,9 @@ LT_CUSOLVER_FUNCTIONS(OF_CUSOLVER)
 LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_S, S, float)
 LT_CUSOLVER_REAL_FUNCTIONS(OF_CUSOLVER_D, D, double)
 
+#define OF_CUSPARSE(field, symbol, arguments) SAME_TYPE(lt_cusparse, field, symbol)
+LT_CUSPARSE_FUNCTIONS(OF_CUSPARSE)
+
 #define OF_CUDNN(field, symbol, arguments) SAME_TYPE(lt_cudnn, field, symbol)
 LT_CUDNN_FUNCTIONS(OF_CUDNN)
 #define OF_CUDNN_RNN(field, symbol, arguments) SAME_TYPE(lt_cudnn_rnn, field, symbol)
@@ -120,6 +131,7 @@ static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOL
                                               LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, D, double) nullptr};
 
 static const char *const of_cufft[] = {LT_CUFFT_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_cusparse[] = {LT_CUSPARSE_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL) LT_CUDNN_GRAPH_FUNCTIONS(SYMBOL) nullptr};
 
@@ -149,6 +161,7 @@ int main()
     look_up(LT_CUBLAS_LIBRARY, of_cublas);
     look_up(LT_CUSOLVER_LIBRARY, of_cusolver);
     look_up(LT_CUFFT_LIBRARY, of_cufft);
+    look_up(LT_CUSPARSE_LIBRARY, of_cusparse);
     look_up(LT_CUDNN_LIBRARY, of_cudnn);
     look_up(LT_NCCL_LIBRARY, of_nccl);
     printf("%d passed, %d failed\n", passed, failed);

@@ -32,7 +32,7 @@ lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_arr
 lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
 /* search.c */
-lt_status lt_cpu_csr_product(const lt_csr_product *p);
+lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done);
 lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n, const void *values, int64_t count,
                         int64_t lines, int64_t *out);
 /* softmax.c */

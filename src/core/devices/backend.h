@@ -58,14 +58,16 @@ typedef struct lt_gemm {
     bool *summed;
 } lt_gemm;
 
-/* The product of a matrix in CSR, rows x anything, with a dense one of so many columns, in whose rows lie in_step elements apart: row i
- * of out, which is dense, is the sum of values[k] times row places[k] of in, k from begins[i] to begins[i + 1] - 1. */
+/* The product of a matrix in CSR, rows x in_rows, of which `count` values are stored, with a dense one, in, of in_rows x columns, whose
+ * rows lie in_step elements apart, columns or more: row i of out, which is dense, is the sum of values[k] times row places[k] of in, k from
+ * begins[i] to begins[i + 1] - 1. None of rows, in_rows, columns and count is 0. */
 typedef struct lt_csr_product {
     lt_dtype dtype;
-    int64_t rows, columns, in_step;
+    int64_t rows, in_rows, columns, count, in_step;
     const int64_t *begins, *places;
     const void *values, *in;
     void *out;
+    lt_device device;
 } lt_csr_product;
 
 /* Fourier transforms of `lines` lines of length n, one after the other: of complex numbers; of real ones to the first n / 2 + 1
@@ -365,8 +367,8 @@ typedef struct lt_backend {
 
     /* -- products ------------------------------------------------------------------------------------ */
     lt_status (*gemm)(const lt_gemm *g);
-    /* Optional; of float and double. Elsewhere a formula does it. */
-    lt_status (*csr_product)(const lt_csr_product *p);
+    /* Optional; of float and double. Elsewhere a formula does it, and where *done says that what it takes is not there. */
+    lt_status (*csr_product)(const lt_csr_product *p, bool *done);
     lt_status (*factor)(lt_factor *f);
     lt_status (*fft)(const lt_fft *f);
 

@@ -1,11 +1,8 @@
 /* dnn.cu - see dnn.cuh. */
 #include "dnn.cuh"
 
-#include <atomic>
-#include <stdlib.h>
-#include <string.h>
-
 #include "handles.cuh"
+#include "optional.cuh"
 
 lt_status lt_cudnn_failed(cudnnStatus_t status, const char *call)
 {
@@ -41,22 +38,10 @@ cudnnMathType_t lt_cudnn_math(int dtype, bool tf32)
     return dtype == LT_FLOAT32 && !tf32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 
-/* Looked for until it is there or known not to be: a script that works without cuDNN goes on as it began. A context that may
- * not open libraries decides for itself alone. */
 const lt_cudnn *lt_cuda_dnn_functions(void)
 {
-    static std::atomic<const lt_cudnn *> there{nullptr};
-    static std::atomic<bool> absent{false};
-    const lt_cudnn *table = there.load(std::memory_order_acquire);
-    if (table != nullptr || absent.load(std::memory_order_relaxed)) return table;
-    const char *choice = getenv("LTENSOR_CUDNN");
-    const bool wanted = choice == nullptr || strcmp(choice, "0") != 0;
-    const lt_status status = wanted ? lt_cudnn_get(&table) : LT_ERR_DEVICE;
-    if (status == LT_OK)
-        there.store(table, std::memory_order_release);
-    else if (status != LT_ERR_PERMISSION)
-        absent = true;
-    return status == LT_OK ? table : nullptr;
+    static lt_cuda_optional<lt_cudnn> library("LTENSOR_CUDNN", lt_cudnn_get);
+    return library.functions();
 }
 
 namespace {

@@ -18,6 +18,12 @@ template <class Library> class lt_cuda_handles {
   public:
     using handle = typename Library::handle;
 
+    /* Whether `take` has one for this device: while a graph is recorded, if one was set apart for that. */
+    static bool available(int device)
+    {
+        return lt_cuda_recording_pool(device) == 0 || reserved().h != nullptr;
+    }
+
     /* The device is current. Given back by `give` after the call. */
     static lt_status take(int device, cudaStream_t stream, handle *out)
     {

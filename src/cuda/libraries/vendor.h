@@ -4,7 +4,7 @@
  * (which compiles these with LT_VENDOR_HEADERS defined: the types are then the vendor's).
  *
  * Each header has lists of its numbers and of its functions, from which come the types, the table that the loader fills
- * (src/cuda/libraries/<name>_load.cu) or the simulation's stand-in (src/cuda/sim/<name>.cpp), and the names in messages. */
+ * (src/cuda/libraries/opening/<name>_load.cu) or the simulation's stand-in (src/cuda/sim/<name>.cpp), and the names in messages. */
 #ifndef LT_CUDA_VENDOR_H
 #define LT_CUDA_VENDOR_H
 

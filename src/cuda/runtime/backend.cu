@@ -39,6 +39,7 @@ static lt_backend make_table()
     t.attention_backward = lt_cuda_attention_backward;
     t.attention_kept = lt_cuda_attention_kept;
     t.gemm = lt_cuda_gemm;
+    t.csr_product = lt_cuda_csr_product;
     t.factor = lt_cuda_factor;
     t.fft = lt_cuda_fft;
     t.convolution = lt_cuda_convolution;

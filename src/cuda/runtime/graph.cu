@@ -13,6 +13,7 @@
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"
 #include "libraries/dnn.cuh"
+#include "libraries/sparse.cuh"
 
 namespace {
 
@@ -97,6 +98,7 @@ void unreserve()
 {
     lt_cuda_blas_unreserve();
     lt_cuda_dnn_unreserve();
+    lt_cuda_sparse_unreserve();
 }
 
 void drop_pool(graph *g)
@@ -187,6 +189,7 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
     lt_status status = lt_cuda_enter(device, &stream);
     if (status == LT_OK) status = lt_cuda_blas_reserve(device);
     if (status == LT_OK) status = lt_cuda_dnn_reserve(device);
+    if (status == LT_OK) status = lt_cuda_sparse_reserve(device);
     if (status == LT_OK) {
         cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
         if (error != cudaSuccess) status = lt_cuda_failed(error, "cudaStreamBeginCapture");

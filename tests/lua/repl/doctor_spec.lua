@@ -54,12 +54,13 @@ describe('--doctor', function()
     local text = contents 'repl/doctor.lua'
     local n = 0
     for _, path in ipairs { 'src/core/libraries/lapack.c', 'src/core/files/image.c', 'src/cuda/libraries/cublas_api.h',
-      'src/cuda/libraries/cusolver_api.h', 'src/cuda/libraries/cudnn_api.h' } do
+      'src/cuda/libraries/cusolver_api.h', 'src/cuda/libraries/cudnn_api.h', 'src/cuda/libraries/cufft_api.h',
+      'src/cuda/libraries/cusparse_api.h' } do
       for name in contents(path):gmatch '"(lib[%w_]+%.so%.%d+)"' do
         n = n + 1
         assert.is_truthy(text:find("'" .. name .. "'", 1, true), path .. ' opens ' .. name)
       end
     end
-    assert.is_true(n >= 9)
+    assert.is_true(n >= 13)
   end)
 end)

@@ -13,7 +13,7 @@ typedef struct csr_job {
 static int64_t row_of(const csr_job *j, int64_t i)
 {
     const lt_csr_product *p = j->p;
-    const int64_t work = (p->begins[p->rows] + p->rows) / j->jobs * i;
+    const int64_t work = (p->count + p->rows) / j->jobs * i;
     int64_t low = 0, high = p->rows;
     if (i == j->jobs) return p->rows;
     while (low < high) {
@@ -33,12 +33,13 @@ static void run_rows(const void *context, int64_t i)
     (j->p->dtype == LT_FLOAT32 ? lt_loops.csr[0].f32 : lt_loops.csr[0].f64)(j->p, from, to);
 }
 
-lt_status lt_cpu_csr_product(const lt_csr_product *p)
+lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done)
 {
     if (p->dtype != LT_FLOAT32 && p->dtype != LT_FLOAT64)
         return lt_error(LT_ERR_TYPE, "a product of a matrix in CSR: no kernel for %s", lt_dtype_name(p->dtype));
-    const int64_t work = (p->begins[p->rows] + p->rows) * p->columns;
+    const int64_t work = (p->count + p->rows) * p->columns;
     const int threads = lt_cpu_threads_for(work);
     const csr_job j = {p, threads > 1 ? 8 * (int64_t)threads : 1};
+    *done = true;
     return lt_cpu_share(j.jobs, threads, run_rows, &j);
 }

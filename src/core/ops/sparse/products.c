@@ -31,28 +31,10 @@ static lt_status require_matrices(const char *op, const lt_tensor *a, const lt_t
     return lt_check_same_device(op, (lt_tensor *[]){(lt_tensor *)a, (lt_tensor *)b}, 2, false, &device);
 }
 
-/* The product by the kernel. */
-lt_status lt__csr_product_impl(lt_tensor *begins, lt_tensor *columns, lt_tensor *values, lt_tensor *dense, lt_tensor **out)
+/* Each value times the row of dense that its column names, added to its row. */
+static lt_tensor *do_added_products(lt_scope *s, int64_t n, lt_tensor *rows, lt_tensor *columns, lt_tensor *values, lt_tensor *dense)
 {
-    lt_scope s;
-    lt_scope_open(&s, false);
-    lt_tensor *weights = do_contiguous(&s, values), *in = dense, *result = NULL;
-    if (dense->strides[1] != 1 && dense->sizes[1] > 1) in = do_contiguous(&s, dense);
-    const int64_t sizes[] = {begins->sizes[0] - 1, dense->sizes[1]};
-    if (s.status != LT_OK) return lt_scope_close(&s);
-    const lt_status status = lt_tensor_new((lt_dtype)dense->dtype, dense->device, 2, sizes, &result);
-    result = lt_scope_hold(&s, status, result);
-    if (result != NULL && result->numel > 0)
-        s.status = lt_backend_of(dense)->csr_product(&(lt_csr_product){.dtype = (lt_dtype)dense->dtype,
-                                                                       .rows = sizes[0],
-                                                                       .columns = sizes[1],
-                                                                       .in_step = in->strides[0],
-                                                                       .begins = (const int64_t *)lt_data(begins),
-                                                                       .places = (const int64_t *)lt_data(columns),
-                                                                       .values = lt_data(weights),
-                                                                       .in = lt_data(in),
-                                                                       .out = lt_data(result)});
-    return lt_scope_store(&s, result, out);
+    return do_added_rows(s, n, rows, do_mul(s, do_index_select(s, dense, 0, columns), do_unsqueeze(s, values, 1)));
 }
 
 /* The row of each value. */
@@ -60,6 +42,43 @@ static lt_tensor *do_rows_of(lt_scope *s, lt_tensor *begins, lt_tensor *columns)
 {
     lt_tensor *ends = do_part(s, begins, 0, 1, begins->sizes[0]);
     return do_search(s, ends, do_range(s, columns->sizes[0], columns->device), true);
+}
+
+/* The product by the backend's kernel, NULL where it does not have what that takes. There are values, and dense has elements. */
+static lt_tensor *do_by_kernel(lt_scope *s, lt_tensor *begins, lt_tensor *columns, lt_tensor *values, lt_tensor *dense)
+{
+    bool done = false;
+    lt_tensor *weights = do_contiguous(s, values), *in = dense, *result = NULL;
+    const int64_t width = dense->sizes[1], sizes[] = {begins->sizes[0] - 1, width};
+    if ((dense->strides[1] != 1 && width > 1) || dense->strides[0] < width) in = do_contiguous(s, dense);
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt_tensor_new((lt_dtype)dense->dtype, dense->device, 2, sizes, &result);
+    result = lt_scope_hold(s, status, result);
+    if (result == NULL) return NULL;
+    s->status = lt_backend_of(dense)->csr_product(&(lt_csr_product){.dtype = (lt_dtype)dense->dtype,
+                                                                    .rows = sizes[0],
+                                                                    .in_rows = dense->sizes[0],
+                                                                    .columns = width,
+                                                                    .count = values->numel,
+                                                                    .in_step = in->strides[0] > width ? in->strides[0] : width, /* of one row, any */
+                                                                    .begins = (const int64_t *)lt_data(begins),
+                                                                    .places = (const int64_t *)lt_data(columns),
+                                                                    .values = lt_data(weights),
+                                                                    .in = lt_data(in),
+                                                                    .out = lt_data(result),
+                                                                    .device = dense->device},
+                                                  &done);
+    return s->status == LT_OK && done ? result : NULL;
+}
+
+lt_status lt__csr_product_impl(lt_tensor *begins, lt_tensor *columns, lt_tensor *values, lt_tensor *dense, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(_csr_product));
+    lt_tensor *result = values->numel > 0 && dense->numel > 0 ? do_by_kernel(&s, begins, columns, values, dense) : NULL;
+    if (s.status == LT_OK && result == NULL)
+        result = do_added_products(&s, begins->sizes[0] - 1, do_rows_of(&s, begins, columns), columns, values, dense);
+    return lt_scope_store(&s, result, out);
 }
 
 lt_status lt__csr_product_backward_values_impl(lt_tensor *grad_output, lt_tensor *begins, lt_tensor *columns, lt_tensor *dense, lt_tensor **out)
@@ -86,7 +105,6 @@ static bool has_kernel(const lt_tensor *a, const lt_tensor *dense)
            !lt_is_batched(dense);
 }
 
-/* Each value times the row of dense that its column names, added to its row. */
 static lt_tensor *do_times_dense(lt_scope *s, lt_tensor *a, lt_tensor *dense)
 {
     if (s->status != LT_OK) return NULL;
@@ -97,9 +115,7 @@ static lt_tensor *do_times_dense(lt_scope *s, lt_tensor *a, lt_tensor *dense)
         return lt_scope_hold(s, status, out);
     }
     lt_tensor *places = do_coordinates(s, a);
-    lt_tensor *rows = do_index_select(s, dense, 0, do_coordinate(s, places, 1));
-    rows = do_mul(s, rows, do_unsqueeze(s, do__sparse_values(s, a), 1));
-    return do_added_rows(s, a->sizes[0], do_coordinate(s, places, 0), rows);
+    return do_added_products(s, a->sizes[0], do_coordinate(s, places, 0), do_coordinate(s, places, 1), do__sparse_values(s, a), dense);
 }
 
 /* Each value (i, k) of a meets all of row k of b. */

@@ -1,6 +1,6 @@
 /* nccl_load.cu - NCCL's table. Only in the backend for real GPUs. */
 #include "load.cuh"
-#include "nccl_api.h"
+#include "libraries/nccl_api.h"
 
 static const char *fill(void *handle, lt_nccl &table)
 {

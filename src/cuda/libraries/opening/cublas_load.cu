@@ -1,5 +1,5 @@
 /* cublas_load.cu - cuBLAS's table. Only in the backend for real GPUs. */
-#include "cublas_api.h"
+#include "libraries/cublas_api.h"
 #include "load.cuh"
 
 static const char *fill(void *handle, lt_cublas &table)

@@ -1,5 +1,5 @@
 /* cufft_load.cu - cuFFT's table. Only in the backend for real GPUs. */
-#include "cufft_api.h"
+#include "libraries/cufft_api.h"
 #include "load.cuh"
 
 static const char *fill(void *handle, lt_cufft &table)

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "cuda.h"
-#include "vendor.h"
+#include "libraries/vendor.h"
 
 /* LT_FIND(field, symbol, arguments), for the lists of functions: table, handle and missing are in sight. */
 #define LT_FIND(field, symbol, arguments)                                                          \

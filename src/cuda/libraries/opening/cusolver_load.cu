@@ -1,5 +1,5 @@
 /* cusolver_load.cu - cuSOLVER's table. Only in the backend for real GPUs. */
-#include "cusolver_api.h"
+#include "libraries/cusolver_api.h"
 #include "load.cuh"
 
 static const char *fill(void *handle, lt_cusolver &table)

@@ -1,7 +1,7 @@
 /* vendor.cu - see vendor.h. Only in the backend for real GPUs.
  *
  * Looked for by the loader's rules, then where the CUDA Toolkit puts it ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda). */
-#include "vendor.h"
+#include "libraries/vendor.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

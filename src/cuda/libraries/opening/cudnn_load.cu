@@ -1,7 +1,7 @@
 /* cudnn_load.cu - cuDNN's tables. Only in the backend for real GPUs. */
-#include "cudnn_api.h"
-#include "cudnn_graph_api.h"
-#include "cudnn_rnn_api.h"
+#include "libraries/cudnn_api.h"
+#include "libraries/cudnn_graph_api.h"
+#include "libraries/cudnn_rnn_api.h"
 #include "load.cuh"
 
 static const lt_cuda_library library = LT_CUDNN_LIBRARY;

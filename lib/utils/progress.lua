@@ -1,9 +1,10 @@
--- progress.lua - torch.utils.progress(source, {label =, total =, every = 10}): goes through source and shows
+-- progress.lua - torch.utils.progress(source, {label =, total =, every = 10, leave = true}): goes through source and shows
 -- on stderr how far it has come: for x in torch.utils.progress(loader) do ... end.
 --
 -- Source is an integer n (1 to n), a list (its items), an object with iter() (a DataLoader), or an iterator
 -- function. On a terminal it is one line that is drawn again; elsewhere a line every `every` seconds and one at
--- the end, so that a log stays short. Leaving the loop early ends the line too.
+-- the end, so that a log stays short. Leaving the loop early ends the line too. With leave = false nothing of it stays at the end: the line of a
+-- terminal is erased, and there is none elsewhere.
 
 local torch = require 'torch'
 local options_of = require 'torch.support.options'
@@ -84,8 +85,13 @@ end
 local function finish(self)
   if self.finished then return end
   self.finished = true
-  draw(self, clock())
-  if terminal(STDERR) then io.stderr:write '\n' end
+  if self.leave then
+    draw(self, clock())
+    if terminal(STDERR) then io.stderr:write '\n' end
+  elseif terminal(STDERR) then
+    io.stderr:write '\r\27[K'
+    io.stderr:flush()
+  end
 end
 
 -- An iterator over the source, and how many values it will give, if that is known.
@@ -117,12 +123,12 @@ end
 local closing = { __close = finish }
 
 return function(source, options)
-  options = options_of('progress', options, { label = '', total = false, every = 10 })
+  options = options_of('progress', options, { label = '', total = false, every = 10, leave = true })
   local next_values, total = open(source)
   local now = clock()
   local self = setmetatable({
     label = tostring(options.label), total = options.total or total, done = 0, start = now, drawn = now,
-    pause = terminal(STDERR) and REDRAW or options.every,
+    pause = terminal(STDERR) and REDRAW or options.every, leave = options.leave,
   }, closing)
   local started = false
 

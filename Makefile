@@ -223,9 +223,10 @@ $(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
 	@mkdir -p $(GEN)
 	$(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
 
-# What --version says was built in: rewritten only when it changes. The backend of an earlier build that had one goes.
+# What --version says was built in: rewritten only when it changes. The backend of an earlier build that had one goes. With CUDA=no it is
+# the same where nvcc is and where it is not, as packages have to be.
 CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA_ARCHS)),no CUDA backend: $(if \
-  $(NVCC),left out by CUDA=$(CUDA),nvcc was not found))
+  $(filter file,$(origin CUDA)),nvcc was not found,left out by CUDA=$(CUDA)))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
 	@made=$@.$$$$; printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \

@@ -27,6 +27,7 @@ export CUDA_ARCHS
 ) >"$folder/log" 2>&1 || { tail -n 60 "$folder/log" >&2; echo "deb: all it said is in $folder/log" >&2; exit 1; }
 
 mkdir -p dist
+rm -f dist/ltensor-cuda*_"$VERSION"_*.deb # of a build with nvcc, before one without
 cp "$folder"/*_"$VERSION"* dist/
 if command -v lintian >/dev/null 2>&1; then
     lintian --fail-on error,warning --allow-root "$folder"/ltensor_"$VERSION"_*.changes

@@ -63,7 +63,13 @@ local function write_long(state, text)
   io.write(text)
 end
 
-local function banner()
+-- What somebody sees who has typed no cell yet.
+local FIRST_START = [[
+  A cell is Lua: try torch.arange(6):reshape(2, 3); positions count from 1
+  Tab completes what is typed, ?torch.sum explains it, Up brings back cells
+  %run file.lua runs a script; !ltensor --doctor says what this machine has]]
+
+local function banner(state)
   local torch = package.loaded.torch
   local version = type(torch) == 'table' and rawget(torch, '__version__')
   print(('ltensor%s, %s   ?: help   %%quit: leave'):format(
@@ -74,6 +80,7 @@ local function banner()
     print(('%d simulated GPU%s: the same kernels, run by the CPU; their speed says nothing'):format(
       count(), count() == 1 and '' or 's'))
   end
+  if state.first_start then print(FIRST_START) end
 end
 
 -- A reader of lines: read(prompt, text, cursor, continues) returns a line, which begins as `text`; nil
@@ -115,6 +122,7 @@ local function open_history(state)
     readline.add_history(cell)
     last = cell
   end
+  state.first_start = not last
   return function(cell)
     if cell == last then return end
     last = cell
@@ -248,7 +256,7 @@ function prompt.main(ignore_environment, hosted, script)
     if report then show_report(state, report) end
   end
   if not ignore_environment and not os.getenv 'LTENSOR_INIT' then run_init(state) end
-  if state.terminal then banner() end
+  if state.terminal then banner(state) end
   while not state.leaving do
     local text = read_cell(state, read)
     if text == nil then break end

@@ -10,7 +10,7 @@ local shared = require 'functions'
 local M = {}
 
 local rules = { broadcast = true, dims = true, new_dim = true, expand = true, permute = true, front = true, whole = true,
-  fold = true, matmul = true, nll = true, loss = true, index_select = true, by_index = true, embedding = true, scaled_rows = true, batch_norm = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true,
+  fold = true, joined = true, matmul = true, nll = true, loss = true, index_select = true, by_index = true, embedding = true, scaled_rows = true, batch_norm = true, strided = true, turn = true, squeeze = true, linear = true, addmm = true, convolution = true,
   attention = true, group_norm = true, by_tensors = true, trace = true, filled = true, masked_fill = true, index_fill = true, searched = true, addbmm = true, addr = true,
   conv_input = true, conv_weight = true, pooled = true, nll_backward = true, resampled = true, loop = true }
 

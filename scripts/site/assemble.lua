@@ -35,6 +35,13 @@ local function fence(ticks, info)
   return #parts > 0 and ('%s%s title="%s"'):format(ticks, language, table.concat(parts, ', ')) or ticks .. language
 end
 
+-- A row of a table with code in which a bar stands: what other Markdown takes for the bar (`a \| b`) the site's shows with its backslash.
+local function row(line)
+  return (line:gsub('`([^`]*\\|[^`]*)`', function(code)
+    return '<code>' .. code:gsub('&', '&amp;'):gsub('<', '&lt;'):gsub('\\|', '&#124;') .. '</code>'
+  end))
+end
+
 -- Lines that are a list right below a paragraph need an empty one in between; files that are no page are linked where they are copied.
 local function markdown(text)
   local lines, open, before = {}, nil, ''
@@ -51,6 +58,7 @@ local function markdown(text)
         and not before:find '^|' then
         lines[#lines + 1] = ''
       end
+      if line:find '^|' then line = row(line) end
       line = line:gsub('%]%(%.%./%.%./include/ltensor%.h%)', '](../reference/c.md)')
     end
     lines[#lines + 1] = line

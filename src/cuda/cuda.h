@@ -190,7 +190,7 @@ lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
 /* factor.cu */
 lt_status lt_cuda_factor(lt_factor *f);
 lt_status lt_cuda_fft(const lt_fft *f);
-/* convolution.cu, pool.cu, resample.cu */
+/* convolution.cu, pool.cu, resample.cu, sample.cu */
 lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias);
 lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
                                             bool *done);
@@ -200,6 +200,8 @@ lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const vo
 lt_status lt_cuda_avg_pool(const lt_pooling *p, void *out, const void *in);
 lt_status lt_cuda_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
 lt_status lt_cuda_resample(const lt_resampling *r, void *out, const void *in);
+lt_status lt_cuda_sample(const lt_sampling *s, void *y, const void *x, const void *grid);
+lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);
 /* index.cu, nonzero.cu */
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);

@@ -155,6 +155,11 @@ return {
   -- ---- parts of derivatives ------------------------------------------------------------------------------
   { '_constant_pad_backward(Tensor grad_output, Size pad) -> Tensor', variants = '', composite = true,
     doc = 'grad_output without what constant_pad_nd added.' },
+  { '_pad_by_lookup(Tensor self, Size pad, int mode) -> Tensor', variants = '', batch = 'front',
+    doc = "Padded with elements of self: mode 0 is 'reflect', 1 'replicate', 2 'circular'; no amount is negative.",
+    forward = 'linear', grad = { self = '_pad_by_lookup_backward(grad, pad, mode)' } },
+  { '_pad_by_lookup_backward(Tensor grad_output, Size pad, int mode) -> Tensor', variants = '', batch = 'front',
+    doc = 'What _pad_by_lookup added, summed to where it came from.', forward = 'linear', grad = { grad_output = '_pad_by_lookup(grad, pad, mode)' } },
   { '_permute_backward(Tensor grad_output, Dims dims) -> Tensor', variants = '', composite = true,
     doc = 'grad_output with its dimensions put back where permute took them from.' },
   { '_select_backward(Tensor grad_output, Size sizes, Dim dim, Index index) -> Tensor', variants = '',

@@ -12,6 +12,11 @@ return {
     batch = 'resampled', variants = 'library', forward = 'linear',
     grad = { self = '_resample(grad, dim, back_starts, back_sources, back_weights, starts, sources, weights)' },
     doc = 'Position o of dim adds up weights[k] times position sources[k] of self, k from starts[o] to before starts[o + 1], all from 0; back_...: the same for the derivative.' },
+  { '_grid_sample(Tensor input, Tensor grid, int mode, int padding, bool align_corners) -> Tensor', batch = 'joined', variants = 'library',
+    doc = 'grid_sample: mode 0 is bilinear, 1 nearest, 2 bicubic; padding 0 zeros, 1 border, 2 reflection.',
+    grad = { ['input grid'] = '_grid_sample_backward(grad, input, grid, mode, padding, align_corners, needs_input, needs_grid)' } },
+  { '_grid_sample_backward(Tensor grad_output, Tensor input, Tensor grid, int mode, int padding, bool align_corners, bool needs_input, bool needs_grid) -> (Tensor grad_input, Tensor grad_grid)',
+    batch = 'joined', variants = '', composite = true, reads = true, doc = 'The derivatives of _grid_sample.' },
   { 'bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=nil) -> Tensor', variants = 'function', composite = true,
     doc = 'input1 weight[o] input2, for every output o, plus bias.' },
 

@@ -54,9 +54,11 @@ static void each_is_of_one_kind(void **state)
     (void)state;
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         const lt_dtype dtype = (lt_dtype)d;
-        assert_int_equal(lt_dtype_is_float(dtype) + lt_dtype_is_integral(dtype) + lt_dtype_is_complex(dtype), 1);
+        assert_int_equal(
+            lt_dtype_is_float(dtype) + lt_dtype_is_integral(dtype) + lt_dtype_is_complex(dtype), 1);
         assert_int_equal(lt_dtype_is_inexact(dtype), !lt_dtype_is_integral(dtype));
-        assert_int_equal(lt_dtype_size(dtype), (lt_dtype_is_complex(dtype) ? 2 : 1) * lt_dtype_size(lt_real_of(dtype)));
+        assert_int_equal(lt_dtype_size(dtype),
+                         (lt_dtype_is_complex(dtype) ? 2 : 1) * lt_dtype_size(lt_real_of(dtype)));
         assert_int_equal(lt_dtype_is_int(dtype), lt_dtype_is_integral(dtype) && dtype != LT_BOOL);
     }
     assert_false(lt_dtype_is_float(LT_INT64));
@@ -176,7 +178,8 @@ static void a_float_rounds_to_bfloat16_and_back_in_one_step(void **state)
         for (size_t i = 0; i < COUNT(lows); i++) {
             const float f = lt_bits_to_float(high << 16 | lows[i]);
             const lt_bfloat16 rounded = lt_float_to_bfloat16(f);
-            assert_int_equal(lt_float_to_bits(lt_round_to_bfloat16(f)), (uint32_t)rounded.bits << 16);
+            assert_int_equal(lt_float_to_bits(lt_round_to_bfloat16(f)),
+                             (uint32_t)rounded.bits << 16);
             assert_true((f != f) == (rounded.bits == 0x7fc0));
         }
 }

@@ -80,7 +80,7 @@ def main(kernel, chapter, screenshot):
         server, address = start_server(folder)
         try:
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
+                browser = playwright.chromium.launch(executable_path=shutil.which(os.environ.get("CHROMIUM") or "chromium"),
                                                      args=["--no-sandbox"])
                 page = browser.new_page(viewport={"width": 1200, "height": 1600})
                 page.goto(f"{address}lab/tree/chapter.ipynb?token=test", timeout=WAIT)

@@ -567,8 +567,12 @@ describe('the derivative of functions for networks:', function()
   checks('channel_shuffle', { X(1, 4, 2) }, function(x) return torch.channel_shuffle(x, 2) end)
   checks('affine_grid', { X(1, 2, 3) }, function(theta) return F.affine_grid(theta, { 1, 1, 2, 3 }, false) end)
   for _, mode in ipairs { 'bilinear', 'bicubic' } do
-    checks('grid_sample, ' .. mode, { X(1, 2, 3, 3), U(1, 2, 2, 2) }, function(x, grid) return F.grid_sample(x, grid, mode) end)
+    for _, padding in ipairs { 'zeros', 'border', 'reflection' } do
+      checks(('grid_sample, %s, %s'):format(mode, padding), { X(1, 2, 3, 3), U(1, 2, 2, 2) },
+        function(x, grid) return F.grid_sample(x, grid * 2.1, mode, padding) end)
+    end
   end
+  checks('grid_sample of volumes', { X(1, 2, 2, 3, 2), U(1, 1, 2, 1, 3) }, function(x, grid) return F.grid_sample(x, grid, 'bilinear', 'border') end)
   local ids, offsets = I { 1, 3, 1, 2 }, I { 1, 2 }
   for _, mode in ipairs { 'sum', 'mean', 'max' } do
     checks('embedding_bag, ' .. mode, { ids, X(3, 2), offsets }, function(i, w, o)

@@ -54,6 +54,18 @@ done
 expect 'tensor([0, 1, 2, 3])' lua5.4 -e "print(require 'torch'.arange(4))"
 expect '3.0' env LTENSOR_SIM_GPUS=1 lua5.4 -e "print(require 'torch'.ones(3, {device = 'cuda'}):sum():item())"
 
+# ---- the backend for GPUs of NVIDIA, where make deb had nvcc; there is no driver here ----
+cuda=ltensor-cuda_${VERSION}_$architecture.deb
+if [ -f "dist/$cuda" ]; then
+    install_packages "./$cuda"
+    expect 'ok       CUDA backend' ltensor --doctor
+    expect 'no CUDA GPUs are available: no NVIDIA driver was found on this system' ltensor --doctor
+    expect ' 0 failed' ltensor --sim-gpus 0 --cells --check $documents/notebooks/use-gpu.md
+    expect 'no NVIDIA driver was found' ltensor -e "print(select(2, pcall(torch.ones, 2, {device = 'cuda'})))"
+else
+    echo 'deb.sh: make deb made no ltensor-cuda, for want of nvcc' >&2
+fi
+
 # ---- programs that are built with the library ----
 install_packages "./libltensor-dev_${VERSION}_$architecture.deb" gcc libc6-dev pkg-config
 for kind in '' -static; do
@@ -67,7 +79,7 @@ for kind in '' -static; do
 done
 
 # ---- and out again ----
-run sh -c 'apt-get -qq purge -y ltensor libltensor0 libltensor-dev && rm -r /packages /tmp/*' >"$work/out" 2>&1 || fail 'could not be purged'
+run sh -c 'apt-get -qq purge -y "?and(?installed,?name(ltensor))" && rm -r /packages /tmp/*' >"$work/out" 2>&1 || fail 'could not be purged'
 find "$root" -xdev -name '*ltensor*' | diff "$work/before" - || fail 'something was left behind'
 passed=$((passed + 1))
 echo "$passed passed, 0 failed"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Two builds in two folders give the same bytes: copies of the sources under different names are built with the same SOURCE_DATE_EPOCH,
-# without a compiler's cache, one after the other with another number of jobs and another umask; then the libraries, the program, what is
+# without a compiler's cache, one after the other with another number of jobs, another umask and without nvcc; then the libraries, the program, what is
 # installed and, with `all`, the tarball and Debian's packages are compared. tests/packages/same.sh [all]
 set -eu
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ build() { # folder, jobs
 }
 what=${1-}
 build "$work/here" "$(nproc)"
-(umask 077 && build "$work/another/folder" 1)
+(umask 077 && export NVCC= && build "$work/another/folder" 1)
 failed=0 passed=0
 cd "$work/here"
 for file in $(find build -maxdepth 1 -type f \( -name '*.so' -o -name '*.a' -o -name ltensor \) | LC_ALL=C sort) \

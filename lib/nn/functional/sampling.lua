@@ -1,4 +1,4 @@
--- sampling.lua - functions of nn.functional made of other ops: affine_grid and grid_sample, which look up an image
+-- sampling.lua - functions of nn.functional: affine_grid and grid_sample, which look up an image
 -- between its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values from -1 to 1, x first, as
 -- PyTorch has them, not positions.
 
@@ -48,47 +48,8 @@ end
 
 -- ---- sampling ------------------------------------------------------------------------------------------------------
 
--- Back and forth between low and high.
-local function reflect(x, low, high)
-  if low == high then return torch.zeros_like(x) end
-  local span = high - low
-  local distance = (x - low):abs()
-  local rest, turns = distance:fmod(span), (distance / span):floor()
-  return torch.where(turns:fmod(2):eq(0), rest + low, (span + low) - rest)
-end
-
--- x from 0 to most; at the ends, too, it has no derivative. nan becomes 0, in volumes most, as in PyTorch.
-local function clip(x, most, volume)
-  local ends = x:detach():clamp(0, most):nan_to_num { nan = volume and most or 0 }
-  return torch.where(x:gt(0):logical_and(x:lt(most)), x, ends)
-end
-
-local paddings = {
-  zeros = function(x) return x end,
-  border = function(x, n, _, volume) return clip(x, n - 1, volume) end,
-  reflection = function(x, n, align, volume)
-    return clip(align and reflect(x, 0, n - 1) or reflect(x, -0.5, n - 0.5), n - 1, volume)
-  end,
-}
-
-local function near(x) return ((1.25 * x) - 2.25) * x * x + 1 end
-local function far(x) return ((-0.75 * x + 3.75) * x - 6) * x + 3 end
-
--- What a coordinate (in pixels) is looked up at: { {place, weight or nil}... }, places being whole.
-local modes = {
-  nearest = function(x, pad) return { { pad(x):round() } } end,
-  bilinear = function(x, pad)
-    x = pad(x)
-    local low = x:detach():floor()
-    local part = x - low
-    return { { low, 1 - part }, { low + 1, part } }
-  end,
-  bicubic = function(x, pad)
-    local low = x:detach():floor()
-    local t = x - low
-    return { { pad(low - 1), far(t + 1) }, { pad(low), near(t) }, { pad(low + 1), near(1 - t) }, { pad(low + 2), far(2 - t) } }
-  end,
-}
+local modes = { bilinear = 0, nearest = 1, bicubic = 2 }
+local paddings = { zeros = 0, border = 1, reflection = 2 }
 
 local function check(input, grid, mode, padding_mode)
   if not modes[mode] then
@@ -96,6 +57,12 @@ local function check(input, grid, mode, padding_mode)
   end
   if not paddings[padding_mode] then
     fail("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '%s'", tostring(padding_mode))
+  end
+  if input.dtype ~= grid.dtype then
+    fail('grid_sampler(): expected input and grid to have same dtype, but input has %s and grid has %s', tostring(input.dtype), tostring(grid.dtype))
+  end
+  if not input:is_floating_point() then
+    fail("grid_sampler(): expected input of a floating dtype, but got %s", tostring(input.dtype))
   end
   if (input.ndim ~= 4 and input.ndim ~= 5) or input.ndim ~= grid.ndim then
     fail('grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes %s and grid with sizes %s',
@@ -113,51 +80,16 @@ local function check(input, grid, mode, padding_mode)
 end
 
 --- input [n, channels, ...] at the places of grid [n, ..., 2 or 3]: (grid_sample's mode, padding_mode, align_corners).
+-- Half types are computed in float32 and rounded once.
 function M.grid_sample(input, grid, ...)
   local mode, padding_mode, align = kinds.in_order('grid_sample', { 'mode', 'padding_mode', 'align_corners' }, ...)
   mode, padding_mode, align = mode or 'bilinear', padding_mode or 'zeros', align or false
   check(input, grid, mode, padding_mode)
-  local spatial, n, channels = input.ndim - 2, input:size(1), input:size(2)
-  local size = { n, channels }
-  for d = 1, spatial do size[d + 2] = grid:size(d + 1) end
-  local points = grid:reshape(n, -1, spatial)
-  -- Per dimension of the image, the places and weights; x, the first coordinate, is along the last one.
-  local taps, stride = {}, 1
-  for d = 1, spatial do
-    local length = input:size(input.ndim + 1 - d)
-    local x = points:select(3, d)
-    x = align and (x + 1) / 2 * (length - 1) or ((x + 1) * length - 1) / 2
-    taps[d] = modes[mode](x, function(at) return paddings[padding_mode](at, length, align, spatial == 3) end)
-    for _, tap in ipairs(taps[d]) do
-      local place = tap[1]:detach()
-      tap.inside = place:ge(0):logical_and(place:le(length - 1))
-      tap.offset = place:nan_to_num(0):clamp(0, length - 1):to(torch.int64) * stride
-    end
-    stride = stride * length
+  local half = input.dtype == torch.float16 or input.dtype == torch.bfloat16
+  if half then
+    return torch._C._grid_sample(input:float(), grid:float(), modes[mode], paddings[padding_mode], align):to(input.dtype)
   end
-  local flat, total = input:reshape(n, channels, stride), nil
-  -- The sum over every choice of one tap per dimension.
-  local function add(d, offset, weight, inside)
-    if d > spatial then
-      local index = (offset + 1):unsqueeze(2):expand(n, channels, offset:size(2))
-      local outside = inside:logical_not():unsqueeze(2)
-      local value = flat:gather(3, index):masked_fill(outside, 0)
-      if weight then value = value * weight:unsqueeze(2) end
-      if spatial == 3 then value = value:masked_fill(outside, 0) end -- where a weight of nan counts in images
-      total = total and total + value or value
-      return
-    end
-    for _, tap in ipairs(taps[d]) do
-      add(d + 1, offset and offset + tap.offset or tap.offset, weight and weight * tap[2] or tap[2],
-        inside and inside:logical_and(tap.inside) or tap.inside)
-    end
-  end
-  add(1)
-  if mode == 'nearest' and grid.requires_grad then -- the grid has a gradient, of zeros
-    local never = torch.zeros(1, { dtype = torch.bool, device = grid.device })
-    total = torch.where(never, points:select(3, 1):unsqueeze(2):to(total.dtype), total)
-  end
-  return total:reshape(size)
+  return torch._C._grid_sample(input, grid, modes[mode], paddings[padding_mode], align)
 end
 
 -- ---- losses --------------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const voi
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in);
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in);
+lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid);
+lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);
 /* index.c */
 lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);

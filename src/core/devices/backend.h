@@ -156,6 +156,23 @@ typedef struct lt_resampling {
     const void *weights; /* of the dtype */
 } lt_resampling;
 
+/* What grid_sample looks up: points of images of two spatial dimensions, or of volumes of three, which lie between their elements. x [batch,
+ * channels, in...] has the strides (elements) of batch, channel and the spatial dimensions; grid [batch, points, dims], y [batch, channels, points]
+ * and the gradients are dense. A point's first coordinate is along the last dimension; -1 and 1 are the ends (formulas/sampling.inc). Of two spatial
+ * dimensions the first of the three sizes is 1. Elements are float or double, no image is empty. */
+typedef enum lt_sampling_mode { LT_SAMPLE_BILINEAR, LT_SAMPLE_NEAREST, LT_SAMPLE_BICUBIC } lt_sampling_mode; /* bicubic: of images only */
+typedef enum lt_sampling_padding { LT_SAMPLE_ZEROS, LT_SAMPLE_BORDER, LT_SAMPLE_REFLECTION } lt_sampling_padding;
+typedef struct lt_sampling {
+    lt_dtype dtype;
+    lt_device device;
+    lt_sampling_mode mode;
+    lt_sampling_padding padding;
+    bool align_corners;
+    int dims; /* 2 or 3 */
+    int64_t batch, channels, points, in[3];
+    int64_t x_batch, x_channel, x_step[3];
+} lt_sampling;
+
 /* Normalization of dense tensors: out = (in - mean) * rstd * weight + bias. Statistics are float, or double where
  * dtype is. weight and bias (NULL: 1 and 0) are of parameter_dtype; on the CPU all are of the statistics' type.
  * Backward takes grad and fills in those of grad_in, grad_weight and grad_bias that are not NULL. */
@@ -373,6 +390,9 @@ typedef struct lt_backend {
     lt_status (*avg_pool)(const lt_pooling *p, void *out, const void *in);
     lt_status (*avg_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad);
     lt_status (*resample)(const lt_resampling *r, void *y, const void *x);
+    lt_status (*sample)(const lt_sampling *s, void *y, const void *x, const void *grid);
+    /* The derivatives by x (dense) and by grid, each unless NULL. */
+    lt_status (*sample_backward)(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);
 
     /* -- indexing ------------------------------------------------------------------------------------- */
     lt_status (*index_get)(const lt_iter *it, const lt_index_args *args);

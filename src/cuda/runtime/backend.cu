@@ -49,6 +49,8 @@ static lt_backend make_table()
     t.avg_pool = lt_cuda_avg_pool;
     t.avg_pool_backward = lt_cuda_avg_pool_backward;
     t.resample = lt_cuda_resample;
+    t.sample = lt_cuda_sample;
+    t.sample_backward = lt_cuda_sample_backward;
     t.index_get = lt_cuda_index_get;
     t.index_put = lt_cuda_index_put;
     t.gather = lt_cuda_gather;

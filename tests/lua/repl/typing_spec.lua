@@ -18,6 +18,14 @@ describe('typing #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 
+  it('begins with three lines that teach for who has typed no cell yet, later without', function()
+    local script = 'screen\nsend x = 1\\r\nexpect In [2]: \n'
+    local first, later = rows(follow(script)), rows(follow(script))
+    assert.equal(5, #first, table.concat(first, '\n'))
+    assert.matches('positions count from 1', first[2], 1, true)
+    assert.same({first[1], first[5]}, later)
+  end)
+
   it('finds with Up all cells that begin as the line, and comes back to it', function()
     local seen = follow [[
 send x = 1\r
@@ -152,7 +160,7 @@ send end
 sleep 50
 screen
 ]]
-    assert.same({'In [1]: for i = 1, 2 do', '   ...:   if i then', '   ...:   end'}, {table.unpack(rows(shown), 2)})
+    assert.same({'In [1]: for i = 1, 2 do', '   ...:   if i then', '   ...:   end'}, {table.unpack(rows(shown), 5)}) -- below the greeting
   end)
 
   it('shows no ^J on a dumb terminal', function()

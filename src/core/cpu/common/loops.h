@@ -18,6 +18,12 @@ typedef void (*lt_loop)(char *const *ptrs, const int64_t *strides, int64_t n, co
 
 typedef lt_loop lt_pointwise_row[LT_DTYPE_COUNT];
 
+/* The loops of an elementwise op over complex64 and complex128. */
+typedef struct lt_complex_loops {
+    int op;
+    lt_loop of[2];
+} lt_complex_loops;
+
 enum {
     LT_LINE_ROW = 64,    /* elements of a line that are taken side by side */
     LT_LINE_BLOCK = 1024 /* and that are converted, or mapped, at a time */
@@ -154,6 +160,14 @@ typedef struct lt_pool_loops {
     void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of dense elements */
 } lt_pool_loops;
 
+/* grid_sample of one image x with its grid. Forward and the derivative by the grid are done for points [from, to), the derivative by x for so many
+ * channels, the first of which are given; it is added to grad_x, of planes as dense as those of grad and y. */
+typedef struct lt_sample_loops {
+    void (*forward)(const lt_sampling *s, void *y, const void *x, const void *grid, int64_t from, int64_t to);
+    void (*grad_x)(const lt_sampling *s, void *grad_x, const void *grad, const void *grid, int64_t channels);
+    void (*grad_grid)(const lt_sampling *s, void *grad_grid, const void *grad, const void *x, const void *grid, int64_t from, int64_t to);
+} lt_sample_loops;
+
 /* Rows [from, to) of a step of a recurrent layer (cell.h). */
 typedef void (*lt_cell_loop)(const lt_cell_step *step, int64_t from, int64_t to);
 
@@ -213,6 +227,8 @@ typedef struct lt_cpu_loops {
     const lt_turn_loop *turn;          /* elements of 4 bytes, of 8 */
     const lt_reverse_loop *reverse;    /* the same */
     const lt_resample_loop *resample;  /* float, double */
+    const lt_complex_loops *complex;   /* op -1 ends them */
+    const lt_sample_loops *sample;     /* float, double */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -221,10 +237,9 @@ extern lt_cpu_loops lt_loops;
 extern lt_pointwise_row lt_pointwise_loops[];
 
 /* What has no instruction set: the conversions that a table lacks, first those of unsigned integers (common/unsigned_cast.c),
- * then those of complex numbers (common/complex_cast.c), whose elementwise loops are pointwise/complex.c. */
+ * then those of complex numbers (common/complex_cast.c). */
 void lt_enter_unsigned_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
-void lt_enter_complex_loops(lt_pointwise_row *rows);
 
 #define LT_LOOP_PASTE(name, isa) lt_##name##_##isa
 #define LT_LOOP_NAME(name, isa) LT_LOOP_PASTE(name, isa)
@@ -252,7 +267,9 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_fft_loops lt_fft_##isa[2];                                                     \
     extern const lt_turn_loop lt_turn_##isa[2];                                                    \
     extern const lt_reverse_loop lt_reverse_##isa[2];                                              \
-    extern const lt_resample_loop lt_resample_##isa[2];
+    extern const lt_resample_loop lt_resample_##isa[2];                                            \
+    extern const lt_complex_loops lt_complex_##isa[];                                              \
+    extern const lt_sample_loops lt_sample_##isa[2];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

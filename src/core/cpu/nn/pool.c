@@ -8,6 +8,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu/cpu.h"
+#include "mem.h"
 
 #define ROW 1024 /* windows side by side whose places are held at a time */
 
@@ -56,6 +57,7 @@ typedef struct job {
     int64_t *indices; /* forward, may be NULL */
     const char *in;
     const int64_t *places; /* backward of extremes */
+    const span *columns;   /* the windows along the last dimension, found once for all rows */
 } job;
 
 /* Where a walk over the windows of a plane is. */
@@ -66,9 +68,10 @@ typedef struct window {
 
 static const window before_first = {.at = -1};
 
-/* Goes on to the next window, in the order of the output: for (window w = before_first; next_window(p, &w);) */
-static bool next_window(const lt_pooling *p, window *w)
+/* Goes on to the next window, in the order of the output: for (window w = before_first; next_window(j, &w);) */
+static bool next_window(const job *j, window *w)
 {
+    const lt_pooling *p = j->pool;
     if (++w->at > 0 && ++w->place[2] == p->out[2]) {
         w->place[2] = 0;
         if (++w->place[1] == p->out[1]) w->place[1] = 0, w->place[0]++;
@@ -78,7 +81,7 @@ static bool next_window(const lt_pooling *p, window *w)
         w->z = span_of(p, 0, w->place[0]);
         w->y = span_of(p, 1, w->place[1]);
     }
-    w->x = span_of(p, 2, w->place[2]);
+    w->x = j->columns[w->place[2]];
     return true;
 }
 
@@ -170,12 +173,39 @@ static int64_t mean_i64(uint64_t sum, int64_t n) { return n == -1 ? (int64_t)-su
 
 /* ---- the entries ---------------------------------------------------------------------------------------------------- */
 
-static lt_status share(const lt_pooling *p, const job *j, lt_job plane)
+/* Adaptive windows of one size, which meet no other, are ordinary ones. Long ones are summed faster one by one. */
+static lt_pooling plain_windows(const lt_pooling *p)
 {
+    lt_pooling plain = *p;
+    bool even = p->adaptive && p->out[2] >= 16 && p->in[2] <= 4 * p->out[2];
+    for (int d = 0; d < 3; d++) even = even && p->out[d] > 0 && p->in[d] % p->out[d] == 0;
+    if (!even) return plain;
+    plain.adaptive = false;
+    plain.divisor = 0;
+    for (int d = 0; d < 3; d++) {
+        plain.kernel[d] = plain.stride[d] = p->in[d] / p->out[d];
+        plain.padding[d] = 0;
+        plain.dilation[d] = 1;
+    }
+    return plain;
+}
+
+static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
+{
+    const lt_pooling plain = plain_windows(asked), *p = &plain;
+    size_t capacity;
+    span *columns = lt_block_array(p->out[2], sizeof *columns, &capacity);
+    if (columns == NULL) return LT_ERR_MEMORY;
+    for (int64_t i = 0; i < p->out[2]; i++) columns[i] = span_of(p, 2, i);
+    job shared = *planes, *j = &shared;
+    j->pool = p;
+    j->columns = columns;
     const int64_t work = p->planes * (volume(p->in) + volume(p->out) * (p->adaptive ? 1 : volume(p->kernel)));
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
-    return lt_cpu_share(p->planes, threads, plane, j);
+    const lt_status status = lt_cpu_share(p->planes, threads, plane, j);
+    lt_block_free(columns, capacity);
+    return status;
 }
 
 /* Half types: `in` (n_in elements) in float, the result back to out. */

@@ -13,11 +13,12 @@ enum {
     CACHE = 24 * 1024, /* bytes of a block of all values */
     NEAR =
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
-    NEAR_MANY = 512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
+    NEAR_MANY =
+        512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
     MOST_SLOTS = LT_CHAIN_VALUES,
-    LEAST = 64, /* elements of a block */
+    LEAST = 64,   /* elements of a block */
     AHEAD = 4096, /* elements */
-    LINE = 64   /* bytes that come from memory together */
+    LINE = 64     /* bytes that come from memory together */
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
 

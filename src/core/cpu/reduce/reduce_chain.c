@@ -6,12 +6,16 @@
 #include "reduce.h"
 
 enum {
-    PIECE = 2 * LT_LINE_BLOCK, /* elements that go to a reduction together: the first-level cache has room for what comes next, too */
-    LINE = 8192,               /* elements of the longest line that is taken whole */
-    UNIT = 64                  /* blocks of a chain begin at multiples of it */
+    PIECE =
+        2 *
+        LT_LINE_BLOCK, /* elements that go to a reduction together: the first-level cache has room for what comes next, too */
+    LINE = 8192,       /* elements of the longest line that is taken whole */
+    UNIT = 64          /* blocks of a chain begin at multiples of it */
 };
-_Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE, "there is room for batches of short lines");
-_Static_assert(LT_REDUCE_LINES % UNIT == 0, "jobs begin where blocks do, so that no two of them write an element");
+_Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE,
+               "there is room for batches of short lines");
+_Static_assert(LT_REDUCE_LINES % UNIT == 0,
+               "jobs begin where blocks do, so that no two of them write an element");
 
 /* A thread's memory for a piece, or a line. */
 typedef struct workspace {
@@ -58,23 +62,26 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     workspace w;
     lt_chain_begin(&w.run, p->chain);
     int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
-    if (at_once >= LT_REDUCE_LINES) at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
+    if (at_once >= LT_REDUCE_LINES)
+        at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
-        char *const ptrs[] = {out + j * step, elements(p, &w, (first + j) * p->count, m * p->count)};
+        char *const ptrs[] = {out + j * step,
+                              elements(p, &w, (first + j) * p->count, m * p->count)};
         lt_reduce_batch(p, ptrs, m);
     }
 }
 
-void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once, lt_loop take,
-                          const void *context)
+void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once,
+                          lt_loop take, const void *context)
 {
     const int64_t width = p->it->sizes[1];
     workspace w;
     lt_chain_begin(&w.run, p->chain);
     for (int64_t at = from; at < to; at += at_once) {
         const int64_t n = to - at < at_once ? to - at : at_once;
-        take((char *[]){NULL, elements(p, &w, at * width, n * width)}, (int64_t[]){0, width * p->in_size}, n, context);
+        take((char *[]){NULL, elements(p, &w, at * width, n * width)},
+             (int64_t[]){0, width * p->in_size}, n, context);
     }
 }
 
@@ -94,7 +101,9 @@ bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims)
     if (reduced_dims != 1 || it->ndim > 2 || it->sizes[0] == 0) return false;
     const int64_t count = it->sizes[0], width = it->ndim == 2 ? it->sizes[1] : 1;
     if (it->strides[1][0] != size) /* down the columns */
-        return !two && width >= 4 && width <= LT_REDUCE_TILE && it->strides[1][1] == size && it->strides[1][0] == width * size;
+        return !two && width >= 4 && width <= LT_REDUCE_TILE && it->strides[1][1] == size &&
+               it->strides[1][0] == width * size;
     if (it->ndim == 2 && it->strides[1][1] != count * size) return false;
-    return count <= LINE || (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
+    return count <= LINE ||
+           (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
 }

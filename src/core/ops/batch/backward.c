@@ -124,6 +124,37 @@ done:
     return status;
 }
 
+/* Ops whose tensors and results all begin with the same n: the samples' entries are entries of one batch. */
+lt_status lt_batch_joined(lt_batch_call *c, int level, int64_t size)
+{
+    lt_batch_call all = *c;
+    lt_tensor *held[LT_BATCH_ARGS] = {NULL};
+    lt_status status = LT_OK;
+    for (int i = 0; i < c->op->n_args; i++) {
+        lt_tensor *shown = NULL;
+        if (c->op->args[i].kind != LT_BATCH_TENSOR) continue;
+        LT_CHECK(lt_batch_show(c->v[i].tensor, level, &shown));
+        status = lt_batch_join(shown, &held[i]);
+        lt_tensor_release(shown);
+        if (status != LT_OK) goto done;
+        all.v[i].tensor = held[i];
+    }
+    LT_CHECK(c->op->run(&all));
+    for (int i = 0; i < c->op->n_results; i++) {
+        c->r[i].tensor = NULL;
+        if (status == LT_OK && all.r[i].tensor != NULL) status = lt_batch_part(all.r[i].tensor, size, &c->r[i].tensor);
+        lt_tensor_release(all.r[i].tensor);
+    }
+    if (status == LT_OK) status = lt_batch_hide_results(c, level);
+    for (int i = 0; i < c->op->n_results && status != LT_OK; i++) {
+        lt_tensor_release(c->r[i].tensor);
+        c->r[i].tensor = NULL;
+    }
+done:
+    for (int i = 0; i < c->op->n_args; i++) lt_tensor_release(held[i]);
+    return status;
+}
+
 /* ---- losses ------------------------------------------------------------------------------------------------------------- */
 
 /* Where the gradient alone is batched: what it is for a gradient of ones, times the gradient. */

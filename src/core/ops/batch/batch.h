@@ -133,6 +133,7 @@ lt_status lt_batch_embedding(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_scaled_rows(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size);
+lt_status lt_batch_joined(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_matmul(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_addmm(lt_batch_call *c, int level, int64_t size);

@@ -1,5 +1,5 @@
-/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own elements, which
- * are looked up along each dimension. */
+/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own elements: these are copied into the middle,
+ * from where the ends of each dimension are filled. */
 #include <string.h>
 
 #include "context/interrupt.h"
@@ -7,8 +7,11 @@
 #include "mem.h"
 #include "ops/steps.h"
 #include "op/_constant_pad_backward.h"
+#include "op/_pad_by_lookup.h"
+#include "op/_pad_by_lookup_backward.h"
 #include "op/clone.h"
 #include "op/constant_pad_nd.h"
+#include "op/index_add.h"
 #include "op/pad.h"
 
 static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
@@ -96,7 +99,83 @@ static int64_t kept(const lt_dims *pad, const lt_tensor *self, int d)
     return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
 }
 
-static lt_status pad_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn source, lt_tensor **out)
+static const source_fn sources[] = {reflected, repeated, wrapped};
+
+/* The part of t, which has been padded along the dimensions after d, that self's elements make up along those before it. */
+static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, int d)
+{
+    for (int e = 0; e < d && s->status == LT_OK; e++) {
+        const int64_t low = before(pad, t->ndim, e), high = after(pad, t->ndim, e);
+        if (low != 0 || high != 0) t = do_part(s, t, e, low, t->sizes[e] - high);
+    }
+    return t;
+}
+
+/* Where the n elements of dimension d from `from` on come from, as positions of the padded tensor, of which self is the part from `low` on. */
+static lt_tensor *do_sources(lt_scope *s, const lt_tensor *padded, int64_t from, int64_t n, int64_t low, int64_t size, source_fn source)
+{
+    int64_t *values = s->status == LT_OK ? lt_mem_array(n, sizeof *values) : NULL;
+    for (int64_t i = 0; values != NULL && i < n; i++) values[i] = low + source(from + i - low, size);
+    return s->status == LT_OK ? do_positions(s, values, &(lt_dims){1, {n}}, padded->device) : NULL;
+}
+
+/* What is done with an end: of `part` the n elements along d from `from` on, which come from the positions `index` of it. */
+typedef lt_status (*end_fn)(lt_scope *s, lt_tensor *part, int d, int64_t from, int64_t n, lt_tensor *index);
+
+static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int d, source_fn source, end_fn end)
+{
+    if (s->status != LT_OK) return;
+    const int64_t low = before(pad, padded->ndim, d), high = after(pad, padded->ndim, d), size = padded->sizes[d] - low - high;
+    const int64_t from[] = {0, low + size}, n[] = {low, high};
+    lt_tensor *part = do_inner_part(s, padded, pad, d);
+    for (int i = 0; i < 2; i++) {
+        lt_tensor *index = n[i] > 0 ? do_sources(s, padded, from[i], n[i], low, size, source) : NULL;
+        if (index != NULL && s->status == LT_OK) s->status = end(s, part, d, from[i], n[i], index);
+    }
+}
+
+static lt_status fill_end(lt_scope *s, lt_tensor *part, int d, int64_t from, int64_t n, lt_tensor *index)
+{
+    lt_tensor *elements = do_index_select(s, part, d, index), *to = do_part(s, part, d, from, from + n);
+    return s->status == LT_OK ? lt_copy_elements(to, elements) : s->status;
+}
+
+static lt_status add_end(lt_scope *s, lt_tensor *part, int d, int64_t from, int64_t n, lt_tensor *index)
+{
+    lt_tensor *grad = do_clone(s, do_part(s, part, d, from, from + n));
+    return s->status == LT_OK ? lt_index_add_(part, d, index, grad, lt_int(1)) : s->status;
+}
+
+/* No amount of padding is negative. */
+lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mode, lt_tensor **out)
+{
+    lt_scope s;
+    int64_t numel;
+    lt_dims sizes = lt_dims_of(self);
+    for (int d = 0; d < self->ndim; d++) sizes.v[d] = padded_size(sizes.v[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
+    LT_TRY(lt_check_sizes(sizes.n, sizes.v, &numel));
+    lt_scope_open(&s, false);
+    lt_tensor *result = NULL;
+    const lt_status made = lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &result);
+    result = lt_scope_hold(&s, made, result);
+    lt_tensor *inner = s.status == LT_OK ? do_inner_part(&s, result, pad, self->ndim) : NULL;
+    if (s.status == LT_OK) s.status = lt_copy_elements(inner, self);
+    for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2; d--) at_both_ends(&s, result, pad, d, sources[mode], fill_end);
+    return lt_scope_give(&s, result, out);
+}
+
+lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims *pad, int64_t mode, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *sums = do_clone(&s, grad_output);
+    for (int d = grad_output->ndim - pad->n / 2; d < grad_output->ndim; d++) at_both_ends(&s, sums, pad, d, sources[mode], add_end);
+    lt_tensor *inner = s.status == LT_OK ? do_inner_part(&s, sums, pad, grad_output->ndim) : NULL;
+    return lt_scope_give(&s, s.status == LT_OK ? do_contiguous(&s, inner) : NULL, out);
+}
+
+/* Where negative amounts cut elements off, from which others come: every element is looked up, a dimension after the other. */
+static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn source, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, true);
@@ -166,5 +245,10 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
                             lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
     }
-    return pad_by_lookup(self, pad, source, out);
+    bool cuts = false;
+    for (int i = 0; i < pad->n; i++) cuts = cuts || pad->v[i] < 0;
+    if (cuts) return cut_by_lookup(self, pad, source, out);
+    int number = 0;
+    while (sources[number] != source) number++;
+    return lt__pad_by_lookup(self, pad, number, out);
 }

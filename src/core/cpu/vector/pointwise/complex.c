@@ -1,11 +1,15 @@
-/* complex.c - elementwise loops over complex numbers, by the list that the declarations give. They are few and compiled
- * once, for every processor: sums and products are bound by memory, the functions are those of the C library. */
+/* complex.c - elementwise loops over complex numbers, by the list that the declarations give. Arithmetic is done by vectors, the
+ * functions are those of the C library, one number at a time. */
 #include "cpu/common/loops.h"
 
 #include <complex.h>
 #include <math.h>
 
 #include "pointwise_ops.h" /* generated from the declarations */
+
+#if defined(__clang__) /* asked for vectors, it says that functions of the C library have none */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 
 #define T        float
 #define C        float complex
@@ -30,11 +34,7 @@
 #define PACK(re, im) __builtin_complex((double)(re), (double)(im))
 #include "complex.inc"
 
-void lt_enter_complex_loops(lt_pointwise_row *rows)
-{
-#define ENTER(SHAPE, name, NAME)                                                                   \
-    rows[LT_PW_##NAME][LT_COMPLEX64] = name##_c64_loop;                                            \
-    rows[LT_PW_##NAME][LT_COMPLEX128] = name##_c128_loop;
-    LT_COMPLEX_LIST(ENTER)
-#undef ENTER
-}
+#undef complex /* is C's name of the type, and the table's */
+#define ENTRY(SHAPE, name, NAME) {LT_PW_##NAME, {name##_c64_loop, name##_c128_loop}},
+const lt_complex_loops LT_LOOP(complex)[] = {LT_COMPLEX_LIST(ENTRY){.op = -1}};
+#undef ENTRY

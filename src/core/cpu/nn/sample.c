@@ -1,0 +1,99 @@
+/* sample.c - grid_sample and its derivatives on the CPU: points are shared out among the threads, and for the derivative by the image its planes, each of
+ * which is written by one thread alone. */
+#include <string.h>
+
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+
+#define POINTS 4096 /* of a job */
+
+typedef struct job {
+    const lt_sampling *s;
+    const lt_sample_loops *loops;
+    const char *x, *grid, *grad;
+    char *out;
+    int64_t size;          /* bytes of an element */
+    int64_t pieces, piece; /* of an image: how many jobs it is; points or channels of one */
+} job;
+
+/* What a job has of one image: from is its first point or channel. */
+typedef struct part {
+    const char *x, *grid, *grad;
+    int64_t batch, from, to;
+} part;
+
+static part part_of(const job *j, int64_t index, int64_t all)
+{
+    const lt_sampling *s = j->s;
+    part p = {.batch = index / j->pieces, .from = index % j->pieces * j->piece};
+    p.to = all - p.from < j->piece ? all : p.from + j->piece;
+    p.x = j->x + p.batch * s->x_batch * j->size;
+    p.grid = j->grid + p.batch * s->points * s->dims * j->size;
+    p.grad = j->grad + p.batch * s->channels * s->points * j->size;
+    return p;
+}
+
+static void run_forward(const void *context, int64_t index)
+{
+    const job *j = context;
+    const lt_sampling *s = j->s;
+    const part p = part_of(j, index, s->points);
+    j->loops->forward(s, j->out + p.batch * s->channels * s->points * j->size, p.x, p.grid, p.from, p.to);
+}
+
+static void run_grad_grid(const void *context, int64_t index)
+{
+    const job *j = context;
+    const lt_sampling *s = j->s;
+    const part p = part_of(j, index, s->points);
+    j->loops->grad_grid(s, j->out + p.batch * s->points * s->dims * j->size, p.grad, p.x, p.grid, p.from, p.to);
+}
+
+static void run_grad_x(const void *context, int64_t index)
+{
+    const job *j = context;
+    const lt_sampling *s = j->s;
+    const part p = part_of(j, index, s->channels);
+    const int64_t plane = s->in[0] * s->in[1] * s->in[2] * j->size;
+    char *out = j->out + (p.batch * s->channels + p.from) * plane;
+    memset(out, 0, (size_t)((p.to - p.from) * plane));
+    j->loops->grad_x(s, out, p.grad + p.from * s->points * j->size, p.grid, p.to - p.from);
+}
+
+/* all: how many points or channels an image has; piece: how many a job takes. */
+static lt_status share(job j, lt_job run, int64_t all, int64_t piece, int threads)
+{
+    j.piece = piece;
+    j.pieces = (all + piece - 1) / piece;
+    return lt_cpu_share(j.s->batch * j.pieces, threads, run, &j);
+}
+
+static job job_of(const lt_sampling *s, void *out, const void *grad, const void *x, const void *grid)
+{
+    return (job){.s = s, .loops = &lt_loops.sample[s->dtype == LT_FLOAT64], .x = x, .grid = grid, .grad = grad, .out = out,
+                 .size = (int64_t)lt_dtype_size(s->dtype)};
+}
+
+/* Several elements are looked up for a point of a channel. */
+static int threads_for(const lt_sampling *s) { return lt_cpu_threads_for(s->batch * s->points * (s->channels + 4) * 4); }
+
+lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid)
+{
+    return share(job_of(s, y, NULL, x, grid), run_forward, s->points, POINTS, threads_for(s));
+}
+
+lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid)
+{
+    const int threads = threads_for(s);
+    /* Each job finds the taps anew: no more of them than keep the threads busy. */
+    const int64_t jobs = threads == 1 ? 1 : 2 * threads, pieces = (jobs + s->batch - 1) / (s->batch + (s->batch == 0));
+    int64_t piece = pieces > 0 ? (s->channels + pieces - 1) / pieces : s->channels;
+    if (piece < 1) piece = 1;
+    lt_status status = LT_OK;
+    if (grad_x != NULL) status = share(job_of(s, grad_x, grad, x, grid), run_grad_x, s->channels, piece, threads);
+    if (status == LT_OK && grad_grid != NULL)
+        status = share(job_of(s, grad_grid, grad, x, grid), run_grad_grid, s->points, POINTS, threads);
+    return status;
+}

@@ -55,18 +55,11 @@ lt_status lt__csr_product_impl(lt_tensor *begins, lt_tensor *columns, lt_tensor 
     return lt_scope_store(&s, result, out);
 }
 
-/* The row of each value. */
-static lt_tensor *do_rows_of(lt_scope *s, lt_tensor *begins, lt_tensor *columns)
-{
-    lt_tensor *ends = do_part(s, begins, 0, 1, begins->sizes[0]);
-    return do_search(s, ends, do_range(s, columns->sizes[0], columns->device), true);
-}
-
 lt_status lt__csr_product_backward_values_impl(lt_tensor *grad_output, lt_tensor *begins, lt_tensor *columns, lt_tensor *dense, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_values));
-    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_rows_of(&s, begins, columns));
+    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_lines_of(&s, begins, columns));
     return lt_scope_give(&s, do_sum_dim(&s, do_mul(&s, grads, do_index_select(&s, dense, 0, columns)), 1, false), out);
 }
 
@@ -75,7 +68,7 @@ lt_status lt__csr_product_backward_dense_impl(lt_tensor *grad_output, lt_tensor 
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_dense));
-    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_rows_of(&s, begins, columns));
+    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_lines_of(&s, begins, columns));
     return lt_scope_give(&s, do_added_rows(&s, sizes->v[0], columns, do_mul(&s, grads, do_unsqueeze(&s, values, 1))), out);
 }
 

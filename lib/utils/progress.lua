@@ -66,8 +66,9 @@ end
 local function draw(self, now)
   local columns = terminal(STDERR)
   if columns then
-    local text = line(self, now, columns)
-    io.stderr:write('\r', width.cut(text, columns - 1), '\27[K')
+    local text = width.cut(line(self, now, columns), columns - 1)
+    io.stderr:write('\r', text, '\27[K')
+    self.width = width.of(text)
   else
     local label = self.label ~= '' and self.label .. ': ' or ''
     io.stderr:write(label, self.total and percent(self):match '%S+' .. ' ' or '', counts(self, now), '\n')
@@ -88,8 +89,8 @@ local function finish(self)
   if self.leave then
     draw(self, clock())
     if terminal(STDERR) then io.stderr:write '\n' end
-  elseif terminal(STDERR) then
-    io.stderr:write '\r\27[K'
+  elseif self.width > 0 then -- with blanks, which front ends understand that know no sequences
+    io.stderr:write('\r', (' '):rep(self.width), '\r')
     io.stderr:flush()
   end
 end
@@ -129,6 +130,7 @@ return function(source, options)
   local self = setmetatable({
     label = tostring(options.label), total = options.total or total, done = 0, start = now, drawn = now,
     pause = terminal(STDERR) and REDRAW or options.every, leave = options.leave,
+    width = 0,
   }, closing)
   local started = false
 

@@ -38,6 +38,19 @@ describe('torch.utils.epochs', function()
     end)
   end
 
+  it('keeps no graph of a step', function()
+    local epochs, graphs = quiet { total = 1 }, setmetatable({}, { __mode = 'k' })
+    local Node = torch.autograd.Function:extend 'Node'
+    function Node.forward(ctx, x) graphs[ctx] = true return x * 2 end
+    function Node.backward(_, gradient) return gradient end
+    for _ in epochs do
+      for _ = 1, 3 do epochs:update(1, { loss = Node.apply(torch.ones(1, { requires_grad = true })) }) end
+      collectgarbage()
+      collectgarbage()
+      assert.is_nil(next(graphs))
+    end
+  end)
+
   it('counts examples a second', function()
     local epochs = quiet { total = 1 }
     for _ in epochs do

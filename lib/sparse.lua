@@ -66,6 +66,17 @@ function sparse.addmm(...)
   return torch.addmm(given.mat, given.mat1, given.mat2, { beta = given.beta or 1, alpha = given.alpha or 1 })
 end
 
+--- torch.sparse.spsolve(input, other, {left = true}): the solution of input @ x = other, a system of n equations with a sparse matrix (n, n) and
+--- an ordinary vector (n), on the CPU, by LU factors (CXSparse). left = false, x @ input = other, is refused, as PyTorch does.
+function sparse.spsolve(...)
+  local given = kinds.by_name('sparse.spsolve', { 'input', 'other' }, { 'input', 'other', 'left' }, ...)
+  check_sparse('sparse.spsolve', 'input', given.input)
+  kinds.check('sparse.spsolve', 'other', given.other, 'Tensor')
+  kinds.check('sparse.spsolve', 'left', given.left, 'boolean?')
+  if given.left == false then fail 'sparse.spsolve(): only left = true is supported' end
+  return C.sparse_solve(given.input, given.other)
+end
+
 --- torch.sparse.sampled_addmm(input, mat1, mat2, {beta = 1, alpha = 1}): beta * input + alpha * mat1 @ mat2 at the places of the
 --- sparse matrix input alone: the other elements of the product are not computed.
 function sparse.sampled_addmm(...)

@@ -11,6 +11,7 @@ doctor.libraries = {
   { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
   { 'libpng', { 'libpng16.so.16' }, 'PNG pictures read and written', 'libpng16-16' },
   { 'TurboJPEG', { 'libturbojpeg.so.0' }, 'JPEG pictures read and written', 'libturbojpeg0' },
+  { 'CXSparse', { 'libcxsparse.so.4', 'libcxsparse.so.3' }, 'torch.sparse.spsolve', 'libcxsparse4 or libcxsparse3' },
 }
 
 -- What the backend for NVIDIA's GPUs opens; the driver first.

@@ -22,10 +22,10 @@ return {
   { 'imag(Tensor self) -> Tensor', variants = 'function', composite = true, doc = 'The imaginary parts, a view.' },
 
   -- ---- conjugates, angles, signs ------------------------------------------------------------------------------
-  { 'conj(Tensor self) -> Tensor', composite = true, doc = 'The complex conjugate, a copy; a tensor of real numbers as it is.' },
+  { 'conj(Tensor self) -> Tensor', composite = true, sparse = true, doc = 'The complex conjugate, a copy; a tensor of real numbers as it is.' },
   { 'conj_physical(Tensor self) -> Tensor', variants = 'function method inplace out', overlap = 'elementwise',
     doc = 'The complex conjugate, a copy.', forward = 'linear', grad = { self = 'conj(grad)' } },
-  { '_conj(Tensor self) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: complex', grad_fn = 'ConjBackward0',
+  { '_conj(Tensor self) -> Tensor', variants = '', sparse = 'values', pointwise = 'promote', kernel = 'arithmetic: complex', grad_fn = 'ConjBackward0',
     doc = 'The conjugate of complex numbers.', grad = { self = 'conj(grad)' } },
   { 'adjoint(Tensor self) -> Tensor', composite = true,
     doc = 'The conjugates of matrices, transposed; of real matrices a view. Also as the field `mH`, of a single matrix `H`.' },

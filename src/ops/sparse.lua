@@ -23,6 +23,19 @@ return {
   { '_csr_product_backward_dense(Tensor grad_output, Tensor begins, Tensor columns, Tensor values, Size sizes) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _csr_product by the dense matrix.' },
 
+  { 'sparse_solve(Tensor self, Tensor other) -> Tensor', variants = 'library', composite = true, sparse = true, batch = 'loop',
+    doc = 'The solution [n] of the system of equations with the sparse matrix self [n, n] and the right side other [n], of float, double or complex numbers, on the CPU. An error when self is singular.' },
+  { '_spsolve(Tensor begins, Tensor plain, Tensor values, Tensor other, bool by_columns) -> Tensor', variants = '', batch = 'loop',
+    doc = 'The solution of the system of equations with a matrix in CSR, or CSC, by CXSparse.',
+    forward = { values = '_spsolve_tangent(begins, plain, values, values_t, result, by_columns)', other = 'linear' },
+    grad = { values = '_spsolve_backward_values(grad, begins, plain, values, result, by_columns)', other = '_spsolve_backward_other(grad, begins, plain, values, by_columns)' } },
+  { '_spsolve_backward_other(Tensor grad_output, Tensor begins, Tensor plain, Tensor values, bool by_columns) -> Tensor', variants = '', composite = true,
+    doc = 'The derivative of _spsolve by the right side.' },
+  { '_spsolve_backward_values(Tensor grad_output, Tensor begins, Tensor plain, Tensor values, Tensor result, bool by_columns) -> Tensor', variants = '', composite = true,
+    doc = 'The derivative of _spsolve by the values.' },
+  { '_spsolve_tangent(Tensor begins, Tensor plain, Tensor values, Tensor values_t, Tensor result, bool by_columns) -> Tensor', variants = '', composite = true,
+    doc = 'The tangent of _spsolve of one of the values.' },
+
   -- ---- components -------------------------------------------------------------------------------------------------
   { '_sparse_values(Tensor self) -> Tensor', variants = 'library', sparse = true, grad_fn = 'ValuesBackward0', batch = 'loop', doc = 'The values, whether coalesced or not.',
     forward = 'linear', grad = { self = '_sparse_gradient(self, grad)' } },

@@ -22,6 +22,7 @@ local without_vector = {
   ['their values are sparse tensors: sparse_spec.lua runs expressions of them'] = [[sparse_coo_tensor sparse_compressed_tensor values stored_values indices
     stored_indices crow_indices col_indices ccol_indices row_indices nnz sparse_dim dense_dim is_coalesced coalesce to_dense to_sparse_coo
     to_sparse_compressed sparse_mask]],
+  ['PyTorch has it on GPUs alone: sparse_spec.lua compares it with linalg.solve'] = 'sparse_solve',
   ['the signs of factors are free, linalg_spec.lua multiplies them'] = 'linalg_svd linalg_eigh',
   ['they begin with random directions, linalg_spec.lua looks at what they find'] = 'svd_lowrank pca_lowrank',
 }

@@ -288,6 +288,85 @@ describe('a product of a matrix in CSR', function()
   end
 end)
 
+-- ---- systems of equations -------------------------------------------------------------------------------------------------
+
+describe('a system of equations #cpu', function()
+  local layouts = { 'to_sparse_csr', 'to_sparse_csc', 'to_sparse' }
+  local solve = torch.sparse.spsolve
+  local installed = package.loadlib('libcxsparse.so.4', '*') or package.loadlib('libcxsparse.so.3', '*')
+
+  -- Without symmetry, some rows of few values, a diagonal with a 0: rows have to be exchanged.
+  local function system(n, dtype)
+    torch.manual_seed(3)
+    local a = torch.randn(n, n, { dtype = dtype }) * torch.rand(n, n):lt(0.3):to(dtype) + torch.eye(n, { dtype = dtype }) * 3
+    a[1][1] = 0
+    a[1][2] = 2
+    a[2][1] = 1
+    return a, torch.randn(n, { dtype = dtype })
+  end
+
+  it('is refused where it is none, by what it is', function()
+    local eye = torch.eye(3):to_sparse_csr()
+    refused('expected a square sparse matrix of numbers, got one of size [3, 4]', solve, torch.ones(3, 4):to_sparse_csr(), torch.ones(3))
+    refused('expected a square sparse matrix of numbers, got one of size [2, 2, 2]', solve, torch.ones(2, 2, 2):to_sparse(), torch.ones(2))
+    refused('expected a right side of size [3], got [4]', solve, eye, torch.ones(4))
+    refused('expected a right side of size [3], got [3, 1]', solve, eye, torch.ones(3, 1))
+    refused('the right side must be an ordinary tensor', solve, eye, torch.ones(3):to_sparse())
+    refused("argument 'input' must be a sparse tensor", solve, torch.eye(3), torch.ones(3))
+    refused('to have the same dtype, but got: float32 != float64', solve, eye, torch.ones(3, { dtype = torch.float64 }))
+    refused("not implemented for 'Long'", solve, torch.ones(2, 2, { dtype = torch.int64 }):to_sparse_csr(), torch.ones(2, { dtype = torch.int64 }))
+    refused('only left = true is supported', solve, eye, torch.ones(3), { left = false })
+  end)
+
+  if not installed then
+    it('says what is missing', function() refused('libcxsparse3', solve, torch.eye(3):to_sparse_csr(), torch.ones(3)) end)
+    return
+  end
+
+  for _, dtype in ipairs { torch.float32, torch.float64, torch.complex64, torch.complex128 } do
+    it('has the solution of the ordinary one, and its gradients: ' .. tostring(dtype), function()
+      local tolerance = (dtype == torch.float64 or dtype == torch.complex128) and { rtol = 1e-10, atol = 1e-10 } or { rtol = 2e-3, atol = 2e-3 }
+      local a, b = system(20, dtype)
+      local wanted, leaves = nil, { a:clone():requires_grad_(), b:clone():requires_grad_() }
+      wanted = torch.linalg.solve(leaves[1], leaves[2])
+      wanted:abs():square():sum():backward()
+      for _, layout in ipairs(layouts) do
+        local sparse, right = a[layout](a):requires_grad_(), b:clone():requires_grad_()
+        local x = solve(sparse, right)
+        assert.is_true(torch.allclose(wanted, x, tolerance))
+        x:abs():square():sum():backward()
+        assert.equal(sparse.layout, sparse.grad.layout)
+        assert.is_true(torch.allclose(leaves[1].grad * a:ne(0), sparse.grad:to_dense(), tolerance))
+        assert.is_true(torch.allclose(leaves[2].grad, right.grad, tolerance))
+      end
+    end)
+  end
+
+  it('has derivatives forward and of second order', function()
+    for _, dtype in ipairs { torch.float64, torch.complex128 } do
+      local values = torch.tensor({ 2., 1., 3. }, { dtype = dtype, requires_grad = true })
+      local right = torch.tensor({ 1., 2. }, { dtype = dtype, requires_grad = true })
+      for _, make in ipairs { torch.sparse_csr_tensor, torch.sparse_csc_tensor } do
+        local function f(v, b) return solve(make({ 1, 3, 4 }, { 1, 2, 2 }, v, { 2, 2 }), b) end
+        assert.is_true(torch.autograd.gradcheck(f, { values, right }, { check_forward_ad = true }))
+        assert.is_true(torch.autograd.gradgradcheck(f, { values, right }))
+      end
+    end
+  end)
+
+  it('of values that add up, of nothing, and of a singular matrix', function()
+    local twice = torch.sparse_coo_tensor({ { 1, 1, 2 }, { 1, 1, 2 } }, { 1., 1., 4. }, { 2, 2 })
+    assert.same({ 0.5, 0.25 }, solve(twice, torch.ones(2)):tolist())
+    assert.same({}, solve(torch.zeros(0, 0):to_sparse_csr(), torch.ones(0)):tolist())
+    for _, layout in ipairs(layouts) do
+      local singular = torch.tensor { { 1., 2. }, { 2., 4. } }
+      refused('the matrix is singular', solve, singular[layout](singular), torch.ones(2))
+      local nan = torch.tensor { { 0 / 0, 2. }, { 2., 4. } }
+      refused('the matrix is singular', solve, nan[layout](nan), torch.ones(2))
+    end
+  end)
+end)
+
 describe('an optimizer with sparse gradients', function()
   -- The table after three steps; PyTorch 2.13's, of the same indices.
   local after = {

@@ -53,7 +53,7 @@ describe('--doctor', function()
   (sources and it or pending)('knows the libraries that the sources open, by their names', function()
     local text = contents 'repl/doctor.lua'
     local n = 0
-    for _, path in ipairs { 'src/core/libraries/lapack.c', 'src/core/files/image.c', 'src/cuda/libraries/cublas_api.h',
+    for _, path in ipairs { 'src/core/libraries/lapack.c', 'src/core/libraries/cxsparse.c', 'src/core/files/image.c', 'src/cuda/libraries/cublas_api.h',
       'src/cuda/libraries/cusolver_api.h', 'src/cuda/libraries/cudnn_api.h', 'src/cuda/libraries/cufft_api.h',
       'src/cuda/libraries/cusparse_api.h' } do
       for name in contents(path):gmatch '"(lib[%w_]+%.so%.%d+)"' do

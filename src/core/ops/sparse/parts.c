@@ -140,6 +140,12 @@ lt_tensor *do_to_dense(lt_scope *s, lt_tensor *t)
 
 lt_tensor *do_chosen(lt_scope *s, lt_tensor *flags) { return do_flatten(s, do_nonzero(s, flags)); }
 
+lt_tensor *do_lines_of(lt_scope *s, lt_tensor *compressed, lt_tensor *plain)
+{
+    lt_tensor *ends = do_part(s, compressed, 0, 1, compressed->sizes[0]);
+    return do_search(s, ends, do_range(s, plain->sizes[0], plain->device), true);
+}
+
 lt_tensor *do_ranges(lt_scope *s, lt_tensor *starts, lt_tensor *counts, lt_tensor **which)
 {
     lt_tensor *of = NULL;

@@ -46,6 +46,8 @@ lt_tensor *do_to_dense(lt_scope *s, lt_tensor *t);
 lt_tensor *do_chosen(lt_scope *s, lt_tensor *flags);
 /* How many entries of `sorted` are less than (right: at most) each of values. */
 lt_tensor *do_search(lt_scope *s, lt_tensor *sorted, lt_tensor *values, bool right);
+/* The row of each value of a matrix in CSR (the column of one in CSC), of its compressed and plain indices. */
+lt_tensor *do_lines_of(lt_scope *s, lt_tensor *compressed, lt_tensor *plain);
 /* For ranges starts[i] .. starts[i] + counts[i] - 1, one after the other: *which is the i of each entry, the result the entry. */
 lt_tensor *do_ranges(lt_scope *s, lt_tensor *starts, lt_tensor *counts, lt_tensor **which);
 /* zeros [n, ...] with rows added at the places in index. */

@@ -37,13 +37,6 @@ static lt_tensor *do_added_products(lt_scope *s, int64_t n, lt_tensor *rows, lt_
     return do_added_rows(s, n, rows, do_mul(s, do_index_select(s, dense, 0, columns), do_unsqueeze(s, values, 1)));
 }
 
-/* The row of each value. */
-static lt_tensor *do_rows_of(lt_scope *s, lt_tensor *begins, lt_tensor *columns)
-{
-    lt_tensor *ends = do_part(s, begins, 0, 1, begins->sizes[0]);
-    return do_search(s, ends, do_range(s, columns->sizes[0], columns->device), true);
-}
-
 /* The product by the backend's kernel, NULL where it does not have what that takes. There are values, and dense has elements. */
 static lt_tensor *do_by_kernel(lt_scope *s, lt_tensor *begins, lt_tensor *columns, lt_tensor *values, lt_tensor *dense)
 {
@@ -77,7 +70,7 @@ lt_status lt__csr_product_impl(lt_tensor *begins, lt_tensor *columns, lt_tensor 
     lt_scope_open(&s, LT_COMPOSITE(_csr_product));
     lt_tensor *result = values->numel > 0 && dense->numel > 0 ? do_by_kernel(&s, begins, columns, values, dense) : NULL;
     if (s.status == LT_OK && result == NULL)
-        result = do_added_products(&s, begins->sizes[0] - 1, do_rows_of(&s, begins, columns), columns, values, dense);
+        result = do_added_products(&s, begins->sizes[0] - 1, do_lines_of(&s, begins, columns), columns, values, dense);
     return lt_scope_store(&s, result, out);
 }
 
@@ -85,7 +78,7 @@ lt_status lt__csr_product_backward_values_impl(lt_tensor *grad_output, lt_tensor
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_values));
-    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_rows_of(&s, begins, columns));
+    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_lines_of(&s, begins, columns));
     return lt_scope_give(&s, do_sum_dim(&s, do_mul(&s, grads, do_index_select(&s, dense, 0, columns)), 1, false), out);
 }
 
@@ -94,7 +87,7 @@ lt_status lt__csr_product_backward_dense_impl(lt_tensor *grad_output, lt_tensor 
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_dense));
-    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_rows_of(&s, begins, columns));
+    lt_tensor *grads = do_index_select(&s, grad_output, 0, do_lines_of(&s, begins, columns));
     return lt_scope_give(&s, do_added_rows(&s, sizes->v[0], columns, do_mul(&s, grads, do_unsqueeze(&s, values, 1))), out);
 }
 

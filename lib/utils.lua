@@ -1,7 +1,7 @@
--- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow, tensorboard; each loaded when first named.
+-- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow, tensorboard, log, epochs; each loaded when first named.
 
 local where = { data = true, benchmark = true, progress = true, plot = true, display = true, checkpoint = true, dlpack = true, arrow = true,
-  tensorboard = true }
+  tensorboard = true, log = true, epochs = true }
 
 local utils = { __names = where }
 

@@ -1,9 +1,10 @@
--- progress.lua - torch.utils.progress(source, {label =, total =, every = 10}): goes through source and shows
+-- progress.lua - torch.utils.progress(source, {label =, total =, every = 10, leave = true}): goes through source and shows
 -- on stderr how far it has come: for x in torch.utils.progress(loader) do ... end.
 --
 -- Source is an integer n (1 to n), a list (its items), an object with iter() (a DataLoader), or an iterator
 -- function. On a terminal it is one line that is drawn again; elsewhere a line every `every` seconds and one at
--- the end, so that a log stays short. Leaving the loop early ends the line too.
+-- the end, so that a log stays short. Leaving the loop early ends the line too. With leave = false nothing of it stays at the end: the line of a
+-- terminal is erased, and there is none elsewhere.
 
 local torch = require 'torch'
 local options_of = require 'torch.support.options'
@@ -65,8 +66,9 @@ end
 local function draw(self, now)
   local columns = terminal(STDERR)
   if columns then
-    local text = line(self, now, columns)
-    io.stderr:write('\r', width.cut(text, columns - 1), '\27[K')
+    local text = width.cut(line(self, now, columns), columns - 1)
+    io.stderr:write('\r', text, '\27[K')
+    self.width = width.of(text)
   else
     local label = self.label ~= '' and self.label .. ': ' or ''
     io.stderr:write(label, self.total and percent(self):match '%S+' .. ' ' or '', counts(self, now), '\n')
@@ -84,8 +86,13 @@ end
 local function finish(self)
   if self.finished then return end
   self.finished = true
-  draw(self, clock())
-  if terminal(STDERR) then io.stderr:write '\n' end
+  if self.leave then
+    draw(self, clock())
+    if terminal(STDERR) then io.stderr:write '\n' end
+  elseif self.width > 0 then -- with blanks, which front ends understand that know no sequences
+    io.stderr:write('\r', (' '):rep(self.width), '\r')
+    io.stderr:flush()
+  end
 end
 
 -- An iterator over the source, and how many values it will give, if that is known.
@@ -117,12 +124,13 @@ end
 local closing = { __close = finish }
 
 return function(source, options)
-  options = options_of('progress', options, { label = '', total = false, every = 10 })
+  options = options_of('progress', options, { label = '', total = false, every = 10, leave = true })
   local next_values, total = open(source)
   local now = clock()
   local self = setmetatable({
     label = tostring(options.label), total = options.total or total, done = 0, start = now, drawn = now,
-    pause = terminal(STDERR) and REDRAW or options.every,
+    pause = terminal(STDERR) and REDRAW or options.every, leave = options.leave,
+    width = 0,
   }, closing)
   local started = false
 

@@ -120,6 +120,7 @@ for _, entry in ipairs {
     'utils/data/collate', 'utils/data/csv', 'utils/data/idx', 'utils/data/image', 'utils/data/text' },
   { 'utils.checkpoint', 'utils/checkpoint' }, { 'utils.plot', 'utils/plot', 'utils/plot/live' }, { 'utils.display', 'utils/display' },
   { 'utils.progress', 'utils/progress' }, { 'utils.tensorboard', 'utils/tensorboard' }, { 'utils.benchmark', 'utils/benchmark' },
+  { 'utils.log', 'utils/log' }, { 'utils.epochs', 'utils/epochs' },
   { 'utils.dlpack', 'utils/dlpack' },
 } do
   local page = { ('# %s\n'):format(entry[1]) }

@@ -5,15 +5,20 @@ local examples = require 'examples'
 
 local M = {}
 
+-- The comment, and the number of its first line.
 local function comment_above(lines, number)
   local first = number
   while first > 1 and lines[first - 1]:find '^%s*%-%-' and not lines[first - 1]:find '^%s*%-%- %-%-%-' do first = first - 1 end
   if first == number then return nil end
   local text = {}
   for i = first, number - 1 do text[#text + 1] = lines[i]:gsub('^%s*%-%-+ ?', '') end
-  return table.concat(text, '\n')
+  return table.concat(text, '\n'), first
 end
 
+-- Methods of classes are for users where their comment begins with three dashes.
+local function is_documented_method(class, name, comment) return class:find '^%u' ~= nil and name:byte() ~= 95 and comment:find '^%-%-%-' ~= nil end
+
+-- A method's name is Class:name, a constructor's Class.
 -- { lines, head, functions = { {name, arguments, comment}, ... }, examples = { name = lines } }
 function M.read(path)
   local file = { lines = {}, functions = {}, path = path }
@@ -23,10 +28,12 @@ function M.read(path)
   file.head = comment_above(file.lines, last)
   if file.head then file.head = file.head:gsub('^[%w_]+%.lua %- ', '') end
   for number, line in ipairs(file.lines) do
-    local name, arguments = line:match '^function ([%w_]+%.[%w_]+)(%b())'
-    local comment = name and comment_above(file.lines, number)
-    if comment then
-      name = name:match '%.(.*)$'
+    local owner, mark, name, arguments = line:match '^function ([%w_]+)([.:])([%w_]+)(%b())'
+    local comment, first
+    if name then comment, first = comment_above(file.lines, number) end
+    local is_method = mark == ':'
+    if comment and not (is_method and not is_documented_method(owner, name, file.lines[first])) then
+      if is_method then name = name == 'init' and owner or owner .. ':' .. name end
       file.functions[#file.functions + 1] = { name = name, arguments = arguments:sub(2, -2), comment = comment }
     end
   end

@@ -150,6 +150,20 @@ class Cells(KernelCase):
         self.assertIn("\r", text)
         self.assertEqual(1, text.count("\n"))
 
+    def test_a_bar_that_does_not_stay_is_written_over(self):
+        text = self.stream("for i in torch.utils.progress(2, {leave = false}) do local t = os.clock() while os.clock() < t + 0.15 do end end", "stderr")
+        self.assertNotIn("\n", text)
+        self.assertEqual("", text.split("\r")[-2].strip())
+
+    def test_epochs_are_a_figure_that_changes_and_a_line_each(self):
+        _, published = self.run_cell(
+            "epochs = torch.utils.epochs {total = 3, log = torch.utils.plot.live {pause = 0}}\n"
+            "for epoch in epochs do epochs:update(1, {loss = 1 / epoch}) end")
+        kinds = [kind for kind, _ in published]
+        self.assertEqual(["display_data", "update_display_data", "update_display_data"], [k for k in kinds if "display" in k])
+        lines = "".join(c["text"] for kind, c in published if kind == "stream").splitlines()
+        self.assertEqual(["epoch 1/3  loss 1", "epoch 2/3  loss 0.5", "epoch 3/3  loss 0.3333"], ["  ".join(line.split("  ")[:2]) for line in lines])
+
     def test_html_of_tensors_tables_and_modules(self):
         def html(code):
             return self.run_cell(code)[1][-1][1]["data"].get(HTML)

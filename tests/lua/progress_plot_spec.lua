@@ -57,6 +57,16 @@ describe('torch.utils.progress', function()
     assert.is_truthy(err:find '^0%% 0/4 .*\n$')
   end)
 
+  it('leaves nothing at the end where that is wanted', function()
+    local slow = "local t = os.clock() while os.clock() < t + 0.15 do end end"
+    assert.equal('', shown "for i in torch.utils.progress(4, {leave = false}) do end")
+    local on_terminal = 'torch._C.terminal = function() return 50 end '
+    local err = shown(on_terminal .. 'for i in torch.utils.progress(2, {leave = false}) do ' .. slow)
+    local drawn, erased = err:match '\r([^\r]*█[^\r]*)\27%[K\r( +)\r$'
+    assert.equal(utf8.len(drawn), #erased)
+    assert.equal('', shown(on_terminal .. 'for i in torch.utils.progress(2, {leave = false}) do end'))
+  end)
+
   it('refuses other things', function()
     assert.has_error(function() collect('x') end, 'progress(): expected a number, list, function or an object with iter(), got string')
     assert.has_error(function() collect(3, {lable = 'x'}) end)

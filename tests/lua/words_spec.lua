@@ -55,6 +55,12 @@ local parts = {
     prober.methods(data.DataLoader(rows, { batch_size = 2 }), 'DataLoader')
     prober.methods(data.RandomSampler(rows), 'RandomSampler')
     prober.methods(data.Subset(rows, { 1, 2 }), 'Subset')
+    prober.methods(torch.utils.epochs(), 'epochs')
+    for _, name in ipairs { 'CSVLogger', 'JSONLogger' } do
+      local path = os.tmpname()
+      prober.methods(torch.utils.log[name](path), name)
+      os.remove(path)
+    end
   end,
   ['torch.distributions'] = function() prober.part('distributions', distributions) end,
   ['torch.vision'] = function() prober.part('torch.vision', torch.vision) end,

@@ -13,7 +13,7 @@ build() { # folder, jobs
     (
         cd "$1"
         make CUDA=no -j"$2" all
-        make CUDA=no -j"$2" PREFIX=/usr DESTDIR="$PWD/installed" install
+        make CUDA=no -j"$2" PREFIX=/usr DESTDIR="$1.installed" install # outside: the source package takes what is in the folder
         [ "${what-}" != all ] || make CUDA=no -j"$2" dist deb
     ) >"$work/log" 2>&1 || { tail -n 30 "$work/log" >&2; exit 1; }
 }
@@ -23,8 +23,9 @@ build "$work/here" "$(nproc)"
 failed=0 passed=0
 cd "$work/here"
 for file in $(find build -maxdepth 1 -type f \( -name '*.so' -o -name '*.a' -o -name ltensor \) | LC_ALL=C sort) \
-    $(find installed -type f | LC_ALL=C sort) $([ "$what" != all ] || find dist -maxdepth 1 -type f ! -name '*.buildinfo' ! -name '*.changes' | LC_ALL=C sort); do
-    if cmp -s "$file" "../another/folder/$file"; then passed=$((passed + 1)); else
+    $(find ../here.installed -type f | LC_ALL=C sort) $([ "$what" != all ] || find dist -maxdepth 1 -type f ! -name '*.buildinfo' ! -name '*.changes' | LC_ALL=C sort); do
+    case $file in ../*) other=../another/folder.installed${file#../here.installed} ;; *) other=../another/folder/$file ;; esac
+    if cmp -s "$file" "$other"; then passed=$((passed + 1)); else
         echo "same.sh: $file is another one" >&2
         failed=$((failed + 1))
     fi

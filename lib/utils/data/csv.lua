@@ -8,6 +8,7 @@
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
+local csv_rows = require 'torch.support.csv_rows'
 local fail = require 'torch.support.fail'
 local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -15,56 +16,16 @@ local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 
--- The fields of all lines: lists, each with its line number.
-local function split(text, separator, path)
-  local rows, row, at, line = {}, {}, 1, 1
-  row.line = 1
-  local stops = '[' .. (separator:gsub('%W', '%%%0')) .. '\r\n]'
-  if text:sub(1, 3) == '\xEF\xBB\xBF' then at = 4 end -- a byte order mark
-  local function finish_row()
-    if not (#row == 1 and row[1] == '') then rows[#rows + 1] = row end
-    row = { line = line }
-  end
-  while at <= #text + 1 do
-    local field
-    if text:sub(at, at) == '"' then
-      local start, stop = at + 1, at + 1
-      while true do
-        stop = text:find('"', stop, true)
-        if not stop then fail('%s:%d: a quoted field does not end', path, row.line) end
-        if text:sub(stop + 1, stop + 1) ~= '"' then break end
-        stop = stop + 2
-      end
-      field = text:sub(start, stop - 1)
-      local _, lines = field:gsub('\n', '')
-      line = line + lines
-      field = field:gsub('""', '"')
-      at = stop + 1
-      if at <= #text and not text:find('^' .. stops, at) then fail('%s:%d: text behind a quoted field', path, line) end
-    else
-      local stop = text:find(stops, at) or #text + 1
-      field = text:sub(at, stop - 1)
-      at = stop
-    end
-    row[#row + 1] = field
-    local char = text:sub(at, at)
-    if char == separator then
-      at = at + 1
-    else
-      if char == '\r' and text:sub(at + 1, at + 1) == '\n' then at = at + 1 end
-      at = at + 1
-      line = line + 1
-      finish_row()
-    end
-  end
-  return rows
-end
+-- As other programs write what has no digits.
+local INFINITE = { inf = math.huge, ['+inf'] = math.huge, ['-inf'] = -math.huge }
+
+local function number_of(value) return tonumber(value) or INFINITE[value:lower()] end
 
 local function kind_of(values, missing)
   local kind = 'integer'
   for _, value in ipairs(values) do
     if not missing[value] then
-      local number = tonumber(value)
+      local number = number_of(value)
       if not number or value:find '^%s*[+-]?0[xX]' then return 'string' end
       if math.type(number) == 'float' then kind = 'float' end
     elseif kind == 'integer' then
@@ -78,7 +39,7 @@ local function column_of(values, kind, missing, fill, where)
   if kind == 'string' then return values end
   local numbers = {}
   for i, value in ipairs(values) do
-    local number = missing[value] and fill or tonumber(value)
+    local number = missing[value] and fill or number_of(value)
     if kind == 'integer' and number then number = math.tointeger(number) end
     if not number then fail('%s: %q is no %s', where(i), value, kind == 'integer' and 'integer' or 'number') end
     numbers[i] = number
@@ -91,7 +52,7 @@ function M.read(path, options)
   options = options_of('csv.read', options, { separator = ',', header = true, types = {}, missing = { '', 'NA', 'NaN', 'nan' },
     fill = 0 / 0, max_bytes = whole_file.MAX_BYTES })
   local text = whole_file.read(path, options.max_bytes)
-  local rows = split(text, options.separator, path)
+  local rows = csv_rows(text, options.separator, path)
   local names = options.header
   if names == true then
     names = table.remove(rows, 1) or {}

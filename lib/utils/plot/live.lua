@@ -38,7 +38,7 @@ function Live:_draw(figure)
   local display = torch.utils.display
   if display.in_place() then
     if self._shown then self._shown:update(figure) else self._shown = display(figure) end
-  elseif torch._C.terminal(STDOUT) then
+  elseif self:is_on_terminal() then
     self:_draw_on_terminal(figure)
   end
   if self.file then figure:save(self.file) end
@@ -46,7 +46,10 @@ function Live:_draw(figure)
 end
 
 --- Whether anybody would see a figure.
-function Live:is_seen() return self.file ~= false or torch.utils.display.in_place() or torch._C.terminal(STDOUT) ~= nil end
+function Live:is_seen() return self.file ~= false or torch.utils.display.in_place() or self:is_on_terminal() end
+
+--- Whether figures are drawn again where they stand on a terminal, which whatever is written between two of them would spoil.
+function Live:is_on_terminal() return not torch.utils.display.in_place() and torch._C.terminal(STDOUT) ~= nil end
 
 --- Whether a figure would be drawn now, so that a caller who makes many can leave them out.
 function Live:is_due() return clock() - self._drawn >= self.pause end

@@ -1,0 +1,229 @@
+-- log.lua - torch.utils.log: what a run has measured, a row at a time, in files that other programs read.
+--
+--   local log <close> = torch.utils.log.CSVLogger 'run.csv'            epoch,loss
+--   log:log {epoch = 1, loss = 0.25}                                   1,0.25
+--   local log <close> = torch.utils.log.JSONLogger 'run.jsonl'         {"epoch": 1, "loss": 0.25}, a line for each row
+--
+-- A row is handed to the system as soon as it is logged, so that a program that is killed leaves all of them. With {append = true} a file that
+-- is there is gone on with: a last row without its end of line, which a crash has left, is taken away first; else the file begins anew. Columns are
+-- in the order of an ordered table, else `epoch` and `step` before the others, which are sorted. Values are numbers, strings, booleans and
+-- tensors of one element. What is not finite is nan, inf or -inf in CSV; JSON has no such numbers, and they are the strings "NaN", "Infinity" and
+-- "-Infinity".
+
+local torch = require 'torch'
+local class = require 'torch.support.class'
+local csv_rows = require 'torch.support.csv_rows'
+local fail = require 'torch.support.fail'
+local json_string = require 'torch.support.json_string'
+local kinds = require 'torch.support.kinds'
+local open = require 'torch.files.open'
+local options_of = require 'torch.support.options'
+local ordered_dict = require 'torch.support.ordered_dict'
+local whole_file = require 'torch.files.whole_file'
+
+local M = {}
+
+local ABSENT = 2 -- ENOENT
+
+-- ---- values -------------------------------------------------------------------------------------------------------
+
+-- Digits that give the same number when they are read.
+local function digits(value)
+  if math.type(value) == 'integer' then return ('%d'):format(value) end
+  local text = ('%.15g'):format(value)
+  if tonumber(text) ~= value then text = ('%.17g'):format(value) end
+  return text:find '[.e]' and text or text .. '.0'
+end
+
+-- A number as text; what is not finite by its name in the list.
+local function number_text(value, names)
+  if value ~= value then return names[1] end
+  if value == math.huge then return names[2] end
+  if value == -math.huge then return names[3] end
+  return digits(value)
+end
+
+local function value_of(name, value)
+  if torch.is_tensor(value) then
+    if value:numel() ~= 1 then fail("log(): '%s' must have one element, not the shape %s", name, tostring(value.shape)) end
+    value = value:item()
+  end
+  local kind = type(value)
+  if kind ~= 'number' and kind ~= 'string' and kind ~= 'boolean' then
+    fail("log(): '%s' must be a number, a string, true or false, or a tensor of one element, not %s", name, kinds.described(value))
+  end
+  return value
+end
+
+-- ---- rows ---------------------------------------------------------------------------------------------------------
+
+local rank = { epoch = 1, step = 2 }
+
+local function comes_before(a, b)
+  local of_a, of_b = rank[a] or 3, rank[b] or 3
+  if of_a ~= of_b then return of_a < of_b end
+  return a < b
+end
+
+-- The names of a row, in the order of its columns.
+local function names_of(row)
+  if type(row) ~= 'table' then fail('log(): a row must be a table of values by name, not %s', kinds.described(row)) end
+  if getmetatable(row) == ordered_dict then return table.move(row, 1, #row, 1, {}) end
+  local names = {}
+  for name in next, row do
+    if type(name) ~= 'string' then fail('log(): a column must have a name, not %s', tostring(name)) end
+    names[#names + 1] = name
+  end
+  table.sort(names, comes_before)
+  return names
+end
+
+-- ---- what loggers share -----------------------------------------------------------------------------------------------
+
+local Logger = class.Object:extend 'Logger'
+
+-- The rows of a file that is there, without one that has no end of line.
+local function whole_rows(path)
+  local file, message, code = open(path, 'rb')
+  if not file then
+    if code == ABSENT then return '' end
+    fail('%s', message)
+  end
+  file:close()
+  local text = whole_file.read(path)
+  local rows = text:match '^.*\n' or ''
+  if #rows < #text then
+    local output <close> = torch._C.create_file(path)
+    output:write(rows)
+    output:commit()
+  end
+  return rows
+end
+
+function Logger:init(path, options)
+  local what = self.__classname
+  kinds.check(what, 'path', path, 'string')
+  options = options_of(what, options, { append = false })
+  kinds.check(what, 'append', options.append, 'boolean')
+  self.path = path
+  self:_begin(options.append and whole_rows(path) or '')
+  self:_open(options.append and 'ab' or 'wb')
+end
+
+function Logger:_open(mode)
+  local file, message = open(self.path, mode)
+  if not file then fail('%s: %s', self.__classname, message) end
+  self._file = file
+end
+
+function Logger:_write(text)
+  local file = self._file
+  local ok, problem = file:write(text)
+  if ok then ok, problem = file:flush() end
+  if not ok then fail('%s: %s', self.path, problem) end
+end
+
+--- Writes a row: a table of values by name.
+function Logger:log(row)
+  if not self._file then fail('log(): %s is closed', self.path) end
+  local names, values = names_of(row), {}
+  if #names == 0 then fail 'log(): the row has no values' end
+  for i, name in ipairs(names) do values[i] = value_of(name, row[name]) end
+  self:_log(names, values)
+end
+
+--- Ends the file; a <close> variable does so too.
+function Logger:close()
+  if self._file then self._file:close() end
+  self._file = nil
+end
+
+-- ---- CSV ----------------------------------------------------------------------------------------------------------
+
+--- CSVLogger(path, {append = false}): a file whose first line names the columns. A column that appears later is put behind the others, and
+-- the file is replaced by one that has it, empty in the rows before, in one step (a new file, renamed).
+local CSVLogger = Logger:extend 'CSVLogger'
+M.CSVLogger = CSVLogger
+
+local NAMES_IN_CSV = { 'nan', 'inf', '-inf' }
+
+local function cell(value)
+  if value == nil then return '' end
+  local text = type(value) == 'number' and number_text(value, NAMES_IN_CSV) or tostring(value)
+  return text:find '[,"\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text
+end
+
+-- A line of so many columns.
+local function csv_line(values, columns)
+  local cells = {}
+  for i = 1, columns do cells[i] = cell(values[i]) end
+  return table.concat(cells, ',') .. '\n'
+end
+
+function CSVLogger:_begin(text)
+  local rows = csv_rows(text, ',', self.path)
+  self._columns = rows[1] and table.move(rows[1], 1, #rows[1], 1, {}) or {}
+  for _, row in ipairs(rows) do
+    if #row ~= #self._columns then fail('%s:%d: %d fields, %d wanted', self.path, row.line, #row, #self._columns) end
+  end
+end
+
+-- The file anew, with the columns that there are by now.
+function CSVLogger:_widen()
+  self._file:close()
+  local rows, lines = csv_rows(whole_file.read(self.path), ',', self.path), {}
+  rows[1] = self._columns
+  for i, row in ipairs(rows) do lines[i] = csv_line(row, #self._columns) end
+  local output <close> = torch._C.create_file(self.path)
+  output:write(table.concat(lines))
+  output:commit()
+  self:_open 'ab'
+end
+
+function CSVLogger:_log(names, values)
+  local columns, at, row = self._columns, {}, {}
+  for i, name in ipairs(columns) do at[name] = i end
+  local before = #columns
+  for i, name in ipairs(names) do
+    if not at[name] then
+      columns[#columns + 1] = name
+      at[name] = #columns
+    end
+    row[at[name]] = values[i]
+  end
+  if before == 0 then
+    self:_write(csv_line(columns, #columns))
+  elseif #columns > before then
+    self:_widen()
+  end
+  self:_write(csv_line(row, #columns))
+end
+
+-- ---- JSON ---------------------------------------------------------------------------------------------------------
+
+--- JSONLogger(path, {append = false}): JSON Lines, an object on each line.
+local JSONLogger = Logger:extend 'JSONLogger'
+M.JSONLogger = JSONLogger
+
+local NAMES_IN_JSON = { '"NaN"', '"Infinity"', '"-Infinity"' }
+
+local function json_text(value)
+  if type(value) == 'number' then return number_text(value, NAMES_IN_JSON) end
+  return type(value) == 'string' and json_string(value) or tostring(value)
+end
+
+function JSONLogger:_begin() end -- a line says all of itself
+
+function JSONLogger:_log(names, values)
+  local members = {}
+  for i, name in ipairs(names) do
+    members[i] = json_string(name) .. ': ' .. json_text(values[i])
+  end
+  self:_write('{' .. table.concat(members, ', ') .. '}\n')
+end
+
+for _, logger in pairs(M) do
+  class.metatables[logger].__close = function(self) self:close() end
+end
+
+return M

@@ -282,16 +282,18 @@ describe('interpolation', function()
   it('of lines is that of each line, there and back', function()
     for _, lines in ipairs(device == 'cpu' and { 1, 3, 15, 16, 17, 33 } or { 3 }) do
       for _, sizes in ipairs { { 1, 5 }, { 7, 3 }, { 20, 41 }, { 100, 37 } } do
-        local x = random(1, lines, sizes[1]):float():requires_grad_()
-        local y = F.interpolate(x, { size = sizes[2], mode = 'linear' })
-        local g = random(1, lines, sizes[2]):float()
-        y:backward(g)
-        for l = 1, lines do
-          local line = x:detach()[{ {}, { l, l } }]:clone():requires_grad_()
-          local alone = F.interpolate(line, { size = sizes[2], mode = 'linear' })
-          alone:backward(g[{ {}, { l, l } }])
-          assert.is_true(alone:equal(y[{ {}, { l, l } }]))
-          assert.is_true(line.grad:equal(x.grad[{ {}, { l, l } }]))
+        for _, mode in ipairs { 'linear', 'nearest' } do
+          local x = random(1, lines, sizes[1]):float():requires_grad_()
+          local y = F.interpolate(x, { size = sizes[2], mode = mode })
+          local g = random(1, lines, sizes[2]):float()
+          y:backward(g)
+          for l = 1, lines do
+            local line = x:detach()[{ {}, { l, l } }]:clone():requires_grad_()
+            local alone = F.interpolate(line, { size = sizes[2], mode = mode })
+            alone:backward(g[{ {}, { l, l } }])
+            assert.is_true(alone:equal(y[{ {}, { l, l } }]))
+            assert.is_true(line.grad:equal(x.grad[{ {}, { l, l } }]))
+          end
         end
       end
     end
@@ -305,6 +307,16 @@ describe('interpolation', function()
         close(F.interpolate(x, { size = size, mode = mode }), turned:transpose(3, 4), mode)
       end
     end
+  end)
+
+  it('by places with weights, one for each, is done along every dimension', function()
+    local x = random(3000, 40) -- more than a job's
+    local places, starts = torch.arange(39, -1, -3, { device = device }), torch.arange(15, { device = device })
+    local weights = random(14)
+    local lists = { starts, places, weights, starts, places, weights } -- those of the way back are not read
+    local wanted = x:index_select(2, places + 1) * weights
+    assert.is_true(wanted:equal(torch._C._resample(x, 2, table.unpack(lists))))
+    assert.is_true(wanted:t():equal(torch._C._resample(x:t(), 1, table.unpack(lists))))
   end)
 
   it('refuses lists that lead out of its input', function()

@@ -204,6 +204,12 @@ typedef void (*lt_reverse_loop)(void *out, const void *in, int64_t n);
 typedef void (*lt_resample_loop)(const lt_resampling *r, const void *in, void *out, int64_t step, int64_t width, int64_t from,
                                  int64_t to);
 
+typedef struct lt_resample_loops {
+    lt_resample_loop rows;
+    /* So many lines along the dimension, where every position of the result has one place. */
+    void (*lines_of_places)(const lt_resampling *r, const void *in, void *out, int64_t lines);
+} lt_resample_loops;
+
 typedef struct lt_cpu_loops {
     const char *isa;
 #define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
@@ -226,7 +232,7 @@ typedef struct lt_cpu_loops {
     const lt_fft_loops *fft;           /* float, double */
     const lt_turn_loop *turn;          /* elements of 4 bytes, of 8 */
     const lt_reverse_loop *reverse;    /* the same */
-    const lt_resample_loop *resample;  /* float, double */
+    const lt_resample_loops *resample; /* float, double */
     const lt_complex_loops *complex;   /* op -1 ends them */
     const lt_sample_loops *sample;     /* float, double */
 } lt_cpu_loops;
@@ -267,7 +273,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_fft_loops lt_fft_##isa[2];                                                     \
     extern const lt_turn_loop lt_turn_##isa[2];                                                    \
     extern const lt_reverse_loop lt_reverse_##isa[2];                                              \
-    extern const lt_resample_loop lt_resample_##isa[2];                                            \
+    extern const lt_resample_loops lt_resample_##isa[2];                                           \
     extern const lt_complex_loops lt_complex_##isa[];                                              \
     extern const lt_sample_loops lt_sample_##isa[2];
 LT_DECLARE_LOOPS(baseline)

@@ -373,7 +373,7 @@ static void sort_line_at(const sort_job *j, char *memory, int64_t line)
         l.x = memory;
         memory += n * 8;
     }
-    if (!j->one && j->wanted <= FEW && n >= 4 * FEW) {
+    if (!j->one && j->wanted <= FEW) {
         l.wide = true;
         l.from = memory;
         l.elements->few(&l);

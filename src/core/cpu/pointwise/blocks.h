@@ -26,9 +26,8 @@ typedef struct lt_blocks {
     const lt_scalar *params;
 } lt_blocks;
 
-/* Fills b for op, whose loop must be there, and operands of these dtypes, the output first; numbers: which of them are one element for all.
- * True: the loop itself takes them where they are dense, or one number at a place where it takes one. */
-bool lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands,
+/* Fills b for op, whose loop must be there, and operands of these dtypes, the output first; numbers: which of them are one element for all. */
+void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands,
                        const lt_dtype *dtypes, const bool *numbers, lt_blocks *b);
 
 /* Converts the number at `from` to what the loop takes as input k, in 16 bytes at `to`, where it finds it from now on. */

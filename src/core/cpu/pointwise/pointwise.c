@@ -166,43 +166,47 @@ bool lt_cpu_chains(int op, lt_dtype compute)
     return loop_of(op, compute, &computed) != NULL && !(computed == LT_INT64 && lt_pointwise_table[op].divides);
 }
 
-bool lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands, const lt_dtype *dtypes, const bool *numbers,
+void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands, const lt_dtype *dtypes, const bool *numbers,
                        lt_blocks *b)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_dtype computed;
     *b = (lt_blocks){.loop = loop_of(op, compute, &computed), .operands = operands, .params = params};
     b->length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
-    bool plain = true;
     for (int k = 0; k < operands; k++) {
         lt_dtype wanted = operand_dtype(facts, k, computed);
         b->size[k] = (int64_t)lt_dtype_size(wanted);
         if (k == 0) {
             b->store = lt_loops.cast[dtypes[0]][wanted];
             b->stored_as_is = dtypes[0] == wanted;
-            plain = plain && b->stored_as_is;
         } else {
             bool exact = k == 2 && facts->exact_number && lt_dtype_is_float(compute) && numbers[k];
             b->in[k] = conversion_of(dtypes[k], exact ? computed : compute, wanted);
-            plain = plain && b->in[k].same;
         }
     }
-    return plain;
+}
+
+/* Whether the loop that computes in `compute` itself takes the operands as they are. */
+static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, lt_dtype compute)
+{
+    for (int k = 0; k < it->operands; k++)
+        if (it->dtype[k] != operand_dtype(facts, k, compute)) return false;
+    return it->contiguous && takes_numbers(it);
 }
 
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_dtype computed;
-    if (loop_of(op, compute, &computed) == NULL)
+    const lt_loop loop = loop_of(op, compute, &computed);
+    if (loop == NULL)
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
                         lt_dtype_scalar_name(compute));
     if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
+    if (computed == compute && takes_operands(facts, it, compute)) return lt_cpu_for_each(it, loop, params);
 
     lt_blocks b;
     const bool exact = facts->exact_number && it->operands > 2 && is_one_number(it, 2);
-    const bool plain =
-        lt_prepare_blocks(op, compute, params, it->operands, it->dtype, (bool[LT_BLOCKS_OPERANDS]){false, false, exact}, &b) &&
-        it->contiguous && takes_numbers(it);
-    return plain ? lt_cpu_for_each(it, b.loop, params) : lt_cpu_for_each(it, lt_run_blocks, &b);
+    lt_prepare_blocks(op, compute, params, it->operands, it->dtype, (bool[LT_BLOCKS_OPERANDS]){false, false, exact}, &b);
+    return lt_cpu_for_each(it, lt_run_blocks, &b);
 }

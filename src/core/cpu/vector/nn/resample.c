@@ -9,4 +9,4 @@
 #define LOOPS "cpu/vector/nn/resample.inc"
 #include "cpu/common/both_floats.h"
 
-const lt_resample_loop LT_LOOP(resample)[2] = {rows_f32, rows_f64};
+const lt_resample_loops LT_LOOP(resample)[2] = {{rows_f32, lines_of_places_f32}, {rows_f64, lines_of_places_f64}};

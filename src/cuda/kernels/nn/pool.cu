@@ -9,7 +9,9 @@
 
 namespace {
 
-enum { BLOCK = 256 };
+/* Of the kernels that count what a window holds, this many blocks must fit a multiprocessor: left to itself ptxas spills to
+ * fit more. */
+enum { BLOCK = 256, MEANS_FIT = 4, MEANS_BACK_FIT = 3 };
 
 /* i / a size that the host knows. */
 template <class Index> struct quotient_by {
@@ -201,7 +203,7 @@ template <> struct summed<int64_t> {
 };
 
 template <class T, class C, class Index>
-__global__ void __launch_bounds__(BLOCK) means(pooling<Index> p, T *out, const T *in)
+__global__ void __launch_bounds__(BLOCK, MEANS_FIT) means(pooling<Index> p, T *out, const T *in)
 {
     const int64_t number = lt_thread_number();
     if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.out_count) return;
@@ -210,16 +212,17 @@ __global__ void __launch_bounds__(BLOCK) means(pooling<Index> p, T *out, const T
     const T *plane = in + (e.plane * p.in_count * p.lanes + e.lane);
     const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     using S = typename summed<C>::type;
+    const bool nothing = empty(z) || empty(y) || empty(x);
+    const int64_t divisor = divisor_of(p, z, y, x); /* before the loops, which then hold no sizes */
     S sum = 0;
     for (Index iz = z.from; iz < z.to; iz++)
         for (Index iy = y.from; iy < y.to; iy++)
             for (Index ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[((iz * p.in[1] + iy) * p.in[2] + ix) * p.lanes]));
-    const bool nothing = empty(z) || empty(y) || empty(x);
-    out[i] = lt_stored<T, C>::of(nothing ? static_cast<C>(0) : summed<C>::mean(sum, divisor_of(p, z, y, x)));
+    out[i] = lt_stored<T, C>::of(nothing ? static_cast<C>(0) : summed<C>::mean(sum, divisor));
 }
 
 template <class T, class C, class Index>
-__global__ void __launch_bounds__(BLOCK) means_back(pooling<Index> p, T *to, const T *grad)
+__global__ void __launch_bounds__(BLOCK, MEANS_BACK_FIT) means_back(pooling<Index> p, T *to, const T *grad)
 {
     const int64_t number = lt_thread_number();
     if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.in_count) return;

@@ -256,9 +256,10 @@ static void run_chunk(const void *context, int64_t c)
     lt_chain_compute(&run, c * CHUNK, end, NULL);
 }
 
-lt_status lt_cpu_chain(const lt_chain *c)
+lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
+    *done = true;
     lt_chain_prepare(&p, c, -1);
     return lt_cpu_share((c->numel + CHUNK - 1) / CHUNK, lt_cpu_threads_for(c->numel * c->n_steps),
                         run_chunk, &p);

@@ -30,7 +30,7 @@
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
-#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuFFT, cuSPARSE, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
+#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuFFT, cuSPARSE, cuDNN, NVRTC and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make lint          luacheck, shellcheck and mandoc find nothing to say
 #   make layers        no include goes against the arrows of the design
 #
@@ -169,6 +169,7 @@ REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu libraries/*/*.cu runtime/*.cu))
 # Those without a kernel or a device function: C++ with CUDA's headers, a quarter of the time of nvcc's passes.
 HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,$(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
+               $(addprefix src/cuda/kernels/chain/,source.cu programs.cu cache.cu) \
                $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
@@ -245,6 +246,14 @@ $(OBJ)/flags_of_cuda: FORCE
 	@echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' >$@
 $(CUDA_OBJ) $(CUDA12_OBJ): $(OBJ)/flags_of_cuda
 FORCE:
+
+# What the source of a generated kernel includes, as text. Each of its files is a dependency of programs.cu's objects.
+CHAIN_SOURCES := $(GEN)/chain_sources.h
+$(CHAIN_SOURCES): scripts/gen/chain_sources.lua src/cuda/kernels/conversion.cuh $(wildcard src/core/formulas/*.h src/core/formulas/*.inc \
+  $(addprefix src/cuda/,kernels/chain/*.cuh kernels/chain/device/* kernels/chain/device/nvrtc/* sim/include/sim/*.h))
+	@mkdir -p $(@D)
+	$(LUA) scripts/gen/chain_sources.lua $@
+$(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/chain/programs.$(kind).o): $(CHAIN_SOURCES)
 
 # ---- objects -------------------------------------------------------------------------------------------
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CHECKED_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
@@ -567,7 +576,7 @@ test-tsan:
 test-cuda: all test-programs
 	@BUILD=$(BUILD) sh tests/run.sh cuda
 
-check-vendor: $(GEN_STAMP)
+check-vendor: $(GEN_STAMP) $(CHAIN_SOURCES)
 	@BUILD=$(BUILD) sh tests/vendor/check.sh
 
 bench-cuda: all

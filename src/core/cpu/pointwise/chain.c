@@ -260,9 +260,10 @@ static void run_piece(const void *context, int64_t i)
     lt_chain_compute(&run, from, to < numel ? to : numel, NULL);
 }
 
-lt_status lt_cpu_chain(const lt_chain *c)
+lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
+    *done = true;
     lt_chain_prepare(&p, c, -1);
     const int threads = lt_cpu_threads_for(c->numel * c->n_steps);
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};

@@ -8,7 +8,7 @@
 #include "dtypes/dtype.h"
 
 enum {
-    CHUNK = 131072, /* most elements that a thread takes at once */
+    CHUNK = 131072,    /* most elements that a thread takes at once */
     CACHE = 24 * 1024, /* bytes of a block of all values */
     NEAR =
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */

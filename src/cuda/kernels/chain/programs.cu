@@ -1,7 +1,7 @@
 /* programs.cu - see programs.cuh.
  *
  * A kernel is compiled by NVRTC for the GPU at hand alone. One that does not compile or cannot be loaded is remembered as none: the chain's steps
- * are done one by one. */
+ * are done one by one. So are those of chains that differ from all of very many. */
 #include "programs.cuh"
 
 #include <atomic>
@@ -31,9 +31,12 @@ const char *lt_chain_no_compiler()
 
 namespace {
 
+enum { MOST_PROGRAMS = 4096 }; /* each has a few KB of the GPU's memory */
+
 struct program {
-    cudaKernel_t kernel = nullptr;
-    uint64_t devices = 0; /* on which it has run, a bit for each */
+    cudaLibrary_t library = nullptr;
+    cudaKernel_t kernel = nullptr; /* of the library; null: there is none */
+    uint64_t devices = 0;          /* on which it has run, a bit for each */
 };
 
 struct programs {
@@ -81,19 +84,19 @@ std::string compile(const lt_nvrtc *nvrtc, const std::string &source, const char
     return image;
 }
 
-/* Null where the image is none. */
-cudaKernel_t load(const std::string &image)
+/* Whether the image is one. */
+bool load(const std::string &image, program *p)
 {
-    cudaLibrary_t loaded = nullptr;
-    cudaKernel_t kernel = nullptr;
-    if (image.empty()) return nullptr;
-    if (cudaLibraryLoadData(&loaded, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) ==
+    if (image.empty()) return false;
+    if (cudaLibraryLoadData(&p->library, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) ==
             cudaSuccess &&
-        cudaLibraryGetKernel(&kernel, loaded, "lt_chain_kernel") == cudaSuccess)
-        return kernel;
+        cudaLibraryGetKernel(&p->kernel, p->library, "lt_chain_kernel") == cudaSuccess)
+        return true;
     (void)cudaGetLastError();
-    if (loaded != nullptr && cudaLibraryUnload(loaded) != cudaSuccess) (void)cudaGetLastError();
-    return nullptr;
+    if (p->library != nullptr && cudaLibraryUnload(p->library) != cudaSuccess)
+        (void)cudaGetLastError();
+    *p = program();
+    return false;
 }
 
 /* All that an image depends on, besides the files that this library has. */
@@ -107,19 +110,18 @@ std::string identity(const lt_nvrtc *nvrtc, const std::string &source, const cha
     return text + source;
 }
 
-cudaKernel_t make(const lt_chain_plan &plan, int architecture)
+program make(const lt_chain_plan &plan, int architecture)
 {
     const lt_nvrtc *nvrtc = library.functions();
+    program p;
     char option[32];
-    if (nvrtc == nullptr) return nullptr;
+    if (nvrtc == nullptr) return p;
     snprintf(option, sizeof option, "-arch=sm_%d", architecture);
     const std::string source = plan.source(), name = identity(nvrtc, source, option);
-    cudaKernel_t kernel = load(lt_chain_cached(name));
-    if (kernel != nullptr) return kernel;
+    if (load(lt_chain_cached(name), &p)) return p;
     const std::string image = compile(nvrtc, source, option);
-    kernel = load(image);
-    if (kernel != nullptr) lt_chain_keep(name, image);
-    return kernel;
+    if (load(image, &p)) lt_chain_keep(name, image);
+    return p;
 }
 
 } // namespace
@@ -134,8 +136,8 @@ static lt_status find(const lt_chain_plan &plan, int device, const void **kernel
     std::lock_guard<std::mutex> lock(all().mutex);
     auto known = all().by_key.find(key);
     if (known == all().by_key.end()) {
-        if (recording) return LT_OK;
-        known = all().by_key.emplace(key, program{make(plan, architecture)}).first;
+        if (recording || all().by_key.size() >= MOST_PROGRAMS) return LT_OK;
+        known = all().by_key.emplace(key, make(plan, architecture)).first;
     }
     program &p = known->second;
     const uint64_t here = uint64_t{1} << device;

@@ -3,7 +3,8 @@
 
 local clock = require('torch')._C.clock
 
-local SAMPLES, WARM, SECONDS = 3, 8, tonumber(os.getenv 'SECONDS') or 0.03
+local SAMPLES, SECONDS = 3, tonumber(os.getenv 'SECONDS') or 0.03
+local WARM, WARM_SECONDS = 24, 0.25 -- calls before the first sample, if they take no longer
 local only = os.getenv 'ROWS'
 
 return function(name, f)
@@ -13,7 +14,11 @@ return function(name, f)
     for _ = 1, n do f() end
     return clock() - start
   end
-  run(WARM) -- libraries loaded, threads started, and so many results made that what becomes free is taken again
+  local begin, calls = clock(), 0
+  repeat -- libraries loaded, threads started, and so many results made that the collector has been round
+    f()
+    calls = calls + 1
+  until calls == WARM or clock() - begin > WARM_SECONDS
   local n, took = 1
   while true do
     took = run(n)

@@ -18,8 +18,12 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     int64_t strides[LT_ITER_OPERANDS];
     const int operands = it->operands;
     for (int k = 0; k < operands; k++) {
-        at[k] = ptrs[k];
         strides[k] = ndim > 0 ? it->strides[k][0] : 0;
+        at[k] = ptrs[k] + (ndim <= 1 ? from * strides[k] : 0);
+    }
+    if (ndim <= 1) {
+        if (from < to && !(to - from > LT_INTERRUPT_STEP && lt_interrupted())) loop(at, strides, to - from, context);
+        return;
     }
     for (int d = 0; d < ndim; d++) {
         position[d] = rest % it->sizes[d];
@@ -29,7 +33,7 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     int64_t left = to - from;
     const bool is_long = left > LT_INTERRUPT_STEP;
     while (left > 0 && !(is_long && lt_interrupted())) {
-        int64_t run = ndim > 0 ? it->sizes[0] - position[0] : 1;
+        int64_t run = it->sizes[0] - position[0];
         if (run > left) run = left;
         loop(at, strides, run, context);
         left -= run;

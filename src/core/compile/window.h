@@ -1,4 +1,4 @@
-/* window.h - a stretch of a program in which elementwise ops on the host are recorded instead of done (torch.compile).
+/* window.h - a stretch of a program in which elementwise ops are recorded instead of done (torch.compile).
  *
  * An op that is recorded gives a tensor without memory (hollow.h), and keeps what it reads: a pending value. It is computed, with all that it
  * is made of, when somebody is about to look at its memory, before memory that it reads is written, and when the window is closed. So nobody
@@ -73,7 +73,8 @@ static inline lt_status lt_before_write(const lt_tensor *t)
 /* What the window takes at least; 0: there is none, or it is suspended. */
 int64_t lt_window_least(void);
 
-/* Everything that is pending on this thread is computed: before tensors go where nobody asks. */
+/* Everything that is pending on this thread is computed: before tensors go where nobody asks, and before another stream of a GPU is the
+ * current one, or what is queued on one so far is waited for, marked or recorded. */
 lt_status lt_window_settle(void);
 
 /* From here to the end of the block ops are done at once. */
@@ -108,5 +109,7 @@ typedef struct lt_window_note {
 /* Of the window that this thread closed last, in order; at most LT_WINDOW_NOTES are kept. *all: how many there were. */
 enum { LT_WINDOW_NOTES = 64 };
 const lt_window_note *lt_window_notes(int *n, int64_t *all);
+/* Why ops on a device were not recorded in that window; NULL: they were, or there was none. */
+const char *lt_window_why_not(void);
 
 #endif

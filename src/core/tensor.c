@@ -590,9 +590,9 @@ lt_status lt_wrap_dim(int64_t dim, int ndim, int *out)
 lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n, bool allow_scalars,
                                lt_device *device)
 {
-    lt_tensor *first = NULL;
+    const lt_tensor *first = NULL;
     for (int i = 0; i < n; i++) {
-        lt_tensor *t = tensors[i];
+        const lt_tensor *t = tensors[i];
         if (t == NULL || (allow_scalars && t->ndim == 0 && t->device.type == LT_CPU)) continue;
         if (first == NULL) {
             first = t;

@@ -18,11 +18,7 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     const int operands = it->operands;
     for (int k = 0; k < operands; k++) {
         strides[k] = ndim > 0 ? it->strides[k][0] : 0;
-        at[k] = ptrs[k] + (ndim <= 1 ? from * strides[k] : 0);
-    }
-    if (ndim <= 1) {
-        if (from < to && !(to - from > LT_INTERRUPT_STEP && lt_interrupted())) loop(at, strides, to - from, context);
-        return;
+        at[k] = ptrs[k];
     }
     for (int d = 0; d < ndim; d++) {
         position[d] = rest % it->sizes[d];
@@ -32,7 +28,7 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     int64_t left = to - from;
     const bool is_long = left > LT_INTERRUPT_STEP;
     while (left > 0 && !(is_long && lt_interrupted())) {
-        int64_t run = it->sizes[0] - position[0];
+        int64_t run = ndim > 0 ? it->sizes[0] - position[0] : 1;
         if (run > left) run = left;
         loop(at, strides, run, context);
         left -= run;
@@ -82,9 +78,21 @@ static void exchange_inner(lt_iter *it)
     }
 }
 
+/* The walk of few elements along one line: what most calls are. */
+static void one_run(const lt_iter *it, lt_loop loop, const void *context)
+{
+    int64_t strides[LT_ITER_OPERANDS];
+    for (int k = 0; k < it->operands; k++) strides[k] = it->ndim > 0 ? it->strides[k][0] : 0;
+    loop(it->data, strides, it->numel, context);
+}
+
 lt_status lt_cpu_for_each(const lt_iter *it, lt_loop loop, const void *context)
 {
     if (it->numel == 0) return LT_OK;
+    if (it->ndim <= 1 && it->numel <= 2 * LT_CPU_GRAIN) {
+        one_run(it, loop, context);
+        return LT_OK;
+    }
     if (it->ndim >= 2 && it->sizes[0] < SHORT_RUN && it->sizes[1] > 4 * it->sizes[0]) {
         lt_iter exchanged = *it;
         exchange_inner(&exchanged);

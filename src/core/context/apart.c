@@ -125,9 +125,11 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     return enough ? LT_OK : LT_ERR_MEMORY;
 }
 
-/* Signals are for the threads that were there before. */
+/* Signals are for the threads that were there before. The thread has OpenMP's pool to itself: the caller's, which has nothing to do meanwhile,
+ * ends, for where OpenMP counts more threads than processors each of them sleeps at every barrier, and a call may come to thousands. */
 static bool start(job *j)
 {
+    omp_pause_resource_all(omp_pause_soft);
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);

@@ -4,6 +4,7 @@
 #include "lapack.h"
 
 #include <dlfcn.h>
+#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -118,14 +119,11 @@ static void open_library(const lt_library *self)
 
 static lt_library openblas = LT_LIBRARY("libopenblas.so.0", open_library);
 
-/* 0 when the routines can be called, which then use as many threads as we do; or why not, as an info. */
+/* 0 when the routines can be called, or why not, as an info. */
 static int missing(void)
 {
-    static _Atomic int told;
     const lt_status status = lt_library_need(&openblas);
     if (status != LT_OK) return LT_LAPACK_FAILED(status);
-    const int threads = lt_get_num_threads();
-    if (lib.complete && atomic_exchange(&told, threads) != threads) lib.set_num_threads(threads);
     return lib.complete ? 0 : LT_LAPACK_ABSENT;
 }
 
@@ -137,8 +135,10 @@ static bool narrow(lt_dtype dtype) { return lt_real_of(dtype) == LT_FLOAT32; }
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
-/* The arguments of any routine, and what it says. */
+/* The arguments of any routine, what it says, and who calls it with how many threads. */
 typedef struct call {
+    void (*routine)(void *context);
+    int threads;
     lt_dtype dtype;
     int m, n, k, columns;
     bool upper, transposed, unit, full, hermitian;
@@ -156,18 +156,39 @@ static int64_t matrix(const call *c, int rows, int columns)
 
 #define ARRAY(name, size, reads, leaves) {offsetof(call, name), size, reads, leaves}
 
-/* Calls routine(c); with a thread of its own where there are about `work` multiplications, many. */
-#define LITTLE 2e7
+/* From how many multiplications on a routine gains by threads. One that solves shares out its columns. One that factorizes has its threads
+ * meet at every few columns: with little between them it waits, the longer the more other work the machine has. */
+#define SOLVES  2e6
+#define LU      1e8
+#define FACTORS 5e9
 
-static int made(void (*routine)(void *context), call *c, double work, const lt_apart_array *arrays, int n)
+/* A library with OpenMP takes as many as the thread that calls would, one with threads of its own as many as it was told. */
+static void call_routine(void *context)
+{
+    static _Atomic int told;
+    call *c = context;
+    const int before = omp_get_max_threads();
+    if (atomic_exchange(&told, c->threads) != c->threads) lib.set_num_threads(c->threads);
+    omp_set_num_threads(c->threads);
+    c->routine(c);
+    omp_set_num_threads(before);
+}
+
+/* Calls routine(c), of about `work` multiplications, with threads from `shared` of them on; with a thread of its own where they are many: so
+ * many as take ten times as long as that thread and its pool take to start. */
+#define LITTLE 5e8
+
+static int made(void (*routine)(void *context), call *c, double work, double shared, const lt_apart_array *arrays, int n)
 {
     lt_status status = LT_OK;
     const int absent = missing();
     if (absent != 0) return absent;
+    c->routine = routine;
+    c->threads = work < shared ? 1 : lt_get_num_threads();
     if (work < LITTLE)
-        routine(c);
+        call_routine(c);
     else
-        status = lt_apart(routine, c, sizeof *c, arrays, n);
+        status = lt_apart(call_routine, c, sizeof *c, arrays, n);
     return status == LT_OK ? c->info : LT_LAPACK_FAILED(status);
 }
 
@@ -187,7 +208,7 @@ int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots)
     call c = {.dtype = dtype, .n = n, .a = a, .vector = pivots};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
                                      ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
-    return made(lu, &c, cube(n), arrays, 2);
+    return made(lu, &c, cube(n), LU, arrays, 2);
 }
 
 static void lu_solve(void *context)
@@ -205,7 +226,7 @@ int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, cons
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
                                      ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
                                      ARRAY(b, matrix(&c, n, columns), true, true)};
-    return made(lu_solve, &c, (double)n * n * columns, arrays, 3);
+    return made(lu_solve, &c, (double)n * n * columns, SOLVES, arrays, 3);
 }
 
 static void cholesky(void *context)
@@ -219,7 +240,7 @@ int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a)
 {
     call c = {.dtype = dtype, .n = n, .upper = upper, .a = a};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true)};
-    return made(cholesky, &c, cube(n), arrays, 1);
+    return made(cholesky, &c, cube(n), FACTORS, arrays, 1);
 }
 
 static void triangular(void *context)
@@ -238,7 +259,7 @@ int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit,
               .a = (void *)a, .b = b};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
                                      ARRAY(b, matrix(&c, n, columns), true, true)};
-    return made(triangular, &c, (double)n * n * columns, arrays, 2);
+    return made(triangular, &c, (double)n * n * columns, SOLVES, arrays, 2);
 }
 
 /* ---- routines that want room: asked for how much first --------------------------------------------------------- */
@@ -308,7 +329,7 @@ int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau)
     call c = {.dtype = dtype, .m = m, .n = n, .a = a, .vector = tau};
     const int k = m < n ? m : n;
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, true), ARRAY(vector, matrix(&c, k, 1), false, true)};
-    return made(qr, &c, 2.0 * m * n * k, arrays, 2);
+    return made(qr, &c, 2.0 * m * n * k, FACTORS, arrays, 2);
 }
 
 static void qr_q(void *context)
@@ -323,7 +344,7 @@ int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const voi
     call c = {.dtype = dtype, .m = m, .columns = columns, .k = k, .a = a, .vector = (void *)tau};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, columns), true, true),
                                      ARRAY(vector, matrix(&c, k, 1), true, false)};
-    return made(qr_q, &c, 2.0 * m * columns * k, arrays, 2);
+    return made(qr_q, &c, 2.0 * m * columns * k, FACTORS, arrays, 2);
 }
 
 static void svd(void *context)
@@ -350,7 +371,7 @@ int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, voi
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
                                      ARRAY(u, u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
                                      ARRAY(vt, u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
-    return made(svd, &c, 10.0 * m * n * k, arrays, 4);
+    return made(svd, &c, 10.0 * m * n * k, FACTORS, arrays, 4);
 }
 
 static void symmetric_eigen(void *context)
@@ -372,7 +393,7 @@ int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, v
 {
     call c = {.dtype = dtype, .n = n, .upper = upper, .full = vectors, .a = a, .vector = values};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true), ARRAY(vector, matrix(&c, n, 1), false, true)};
-    return made(symmetric_eigen, &c, 5 * cube(n), arrays, 2);
+    return made(symmetric_eigen, &c, 5 * cube(n), FACTORS, arrays, 2);
 }
 
 static void least_squares(void *context)
@@ -397,7 +418,7 @@ int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, 
     call c = {.dtype = dtype, .m = m, .n = n, .columns = columns, .a = a, .b = b, .rcond = rcond};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false),
                                      ARRAY(b, matrix(&c, m > n ? m : n, columns), true, true)};
-    const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns), arrays, 2);
+    const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns), FACTORS, arrays, 2);
     *rank = c.rank;
     return info;
 }
@@ -474,7 +495,7 @@ int lt_lapack_eigen(lt_dtype dtype, int n, void *a, void *values, void *vectors)
     const int64_t pair = 2 * (int64_t)lt_dtype_size(lt_real_of(dtype));
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false), ARRAY(vector, lt_times(n, pair), false, true),
                                      ARRAY(u, vectors != NULL ? lt_times(lt_times(n, n), pair) : 0, false, true)};
-    return made(eigen, &c, 25 * cube(n), arrays, 3);
+    return made(eigen, &c, 25 * cube(n), FACTORS, arrays, 3);
 }
 
 /* ---- symmetric indefinite matrices ------------------------------------------------------------------------------- */
@@ -492,7 +513,7 @@ int lt_lapack_ldl(lt_dtype dtype, bool hermitian, int n, void *a, int *pivots)
     call c = {.dtype = dtype, .n = n, .hermitian = hermitian, .a = a, .vector = pivots};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
                                      ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
-    return made(ldl, &c, cube(n), arrays, 2);
+    return made(ldl, &c, cube(n), FACTORS, arrays, 2);
 }
 
 static void ldl_solve(void *context)
@@ -510,5 +531,5 @@ int lt_lapack_ldl_solve(lt_dtype dtype, bool hermitian, int n, int columns, cons
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
                                      ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
                                      ARRAY(b, matrix(&c, n, columns), true, true)};
-    return made(ldl_solve, &c, (double)n * n * columns, arrays, 3);
+    return made(ldl_solve, &c, (double)n * n * columns, SOLVES, arrays, 3);
 }

@@ -187,9 +187,10 @@ static lt_device device_of(const lt_recorded *op)
 /* Kernels that have to be generated first are for who asked for them, with a window that is not an op's. */
 static bool chains_there(const lt_window *w, lt_device device)
 {
+    const lt_backend *backend = lt_backends[device.type];
     if (device.type == LT_CPU) return true;
-    if (w->within) return false;
-    const char *why_not = lt_backends[device.type]->chains_nothing();
+    if (w->within || backend->chains_nothing == NULL) return false;
+    const char *why_not = backend->chains_nothing();
     if (why_not != NULL) told.why_not = why_not;
     return why_not == NULL;
 }

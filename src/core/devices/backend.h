@@ -315,7 +315,8 @@ typedef struct lt_backend {
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
     /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
-    const char *(*chains_nothing)(void); /* NULL; or why there are no chains here at all */
+    /* Optional, with the next four. NULL; or why there are no chains here now. */
+    const char *(*chains_nothing)(void);
     /* Whether it may be a step of a chain: it is there, and fails for no values. LT_CHAIN_COPY: whether such elements may be converted, and
      * the results of conversions be such. */
     bool (*chains)(int op, lt_dtype compute);

@@ -14,6 +14,7 @@
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-compile  chains of ops beside PyTorch's Inductor, by $PYTHON, for docs/results
+#   make bench-programs  whole programs, eager and compiled, beside PyTorch's and Inductor's, by $PYTHON, for docs/results
 #   make bench-fft     Fourier transforms beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make book          every notebook of docs/book trained in full (hours on a CPU), what they print into build/book; BOOK="03 07" some of them
@@ -30,7 +31,7 @@
 #   make test-cuda     the suite on the real GPU
 #   make bench-cuda    what the real GPU does, beside PyTorch's figures, into docs/results/
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
-#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuFFT, cuSPARSE, cuDNN and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
+#   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuFFT, cuSPARSE, cuDNN, NVRTC and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make lint          luacheck, shellcheck and mandoc find nothing to say
 #   make layers        no include goes against the arrows of the design
 #
@@ -169,6 +170,7 @@ REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu libraries/*/*.cu runtime/*.cu))
 # Those without a kernel or a device function: C++ with CUDA's headers, a quarter of the time of nvcc's passes.
 HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,$(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
+               $(addprefix src/cuda/kernels/chain/,source.cu programs.cu cache.cu) \
                $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
@@ -194,7 +196,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-programs bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -245,6 +247,14 @@ $(OBJ)/flags_of_cuda: FORCE
 	@echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' >$@
 $(CUDA_OBJ) $(CUDA12_OBJ): $(OBJ)/flags_of_cuda
 FORCE:
+
+# What the source of a generated kernel includes, as text. Each of its files is a dependency of programs.cu's objects.
+CHAIN_SOURCES := $(GEN)/chain_sources.h
+$(CHAIN_SOURCES): scripts/gen/chain_sources.lua src/cuda/kernels/conversion.cuh $(wildcard src/core/formulas/*.h src/core/formulas/*.inc \
+  $(addprefix src/cuda/,kernels/chain/*.cuh kernels/chain/device/* kernels/chain/device/nvrtc/* sim/include/sim/*.h))
+	@mkdir -p $(@D)
+	$(LUA) scripts/gen/chain_sources.lua $@
+$(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/chain/programs.$(kind).o): $(CHAIN_SOURCES)
 
 # ---- objects -------------------------------------------------------------------------------------------
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CHECKED_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): | $(GEN_STAMP) $(GEN)/build_config.h
@@ -567,7 +577,7 @@ test-tsan:
 test-cuda: all test-programs
 	@BUILD=$(BUILD) sh tests/run.sh cuda
 
-check-vendor: $(GEN_STAMP)
+check-vendor: $(GEN_STAMP) $(CHAIN_SOURCES)
 	@BUILD=$(BUILD) sh tests/vendor/check.sh
 
 bench-cuda: all
@@ -611,6 +621,8 @@ bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 bench-compile: all
 	@$(or $(PYTHON),python3) tests/bench/compile/beside.py $(BUILD)/ltensor
+bench-programs: all
+	@$(or $(PYTHON),python3) tests/bench/programs/beside.py $(BUILD)/ltensor
 
 bench-fft: all
 	@for lines in 1 64; do for threads in 1 2; do $${PYTHON:-python3} tests/bench/fft/beside.py $(BUILD)/ltensor $$threads $$lines; echo; done; done

@@ -20,21 +20,21 @@ local reasons = { ['end'] = 'the function returned', write = 'memory that they r
 -- A line of the report.
 local function told(note)
   local where = note.where ~= '' and note.where or '?'
-  return ('[compile] %s: %d ops as %d in %d pass%s over %d elements, %d written: %s'):format(where, note.ops, note.steps, note.passes,
+  return ('%s: %d ops as %d in %d pass%s over %d elements, %d written: %s'):format(where, note.ops, note.steps, note.passes,
     note.passes == 1 and '' or 'es', note.elements, note.written, reasons[note.reason] or ('%s looked at them'):format(note.reason))
 end
 
 -- Gives the notes of a call to the user's function, or shows those that are new.
 local function report(explain, shown)
-  local notes, all = C.window_notes()
-  if explain ~= true then return explain(notes, all) end
-  for _, note in ipairs(notes) do
-    local line = told(note)
-    if not shown[line] then
-      shown[line] = true
-      io.stderr:write(line, '\n')
-    end
+  local notes, all, why_not = C.window_notes()
+  if explain ~= true then return explain(notes, all, why_not) end
+  local function show(line)
+    if shown[line] then return end
+    shown[line] = true
+    io.stderr:write('[compile] ', line, '\n')
   end
+  for _, note in ipairs(notes) do show(told(note)) end
+  if why_not then show('ops on the GPU run one by one: ' .. why_not) end
 end
 
 -- When a block closes, Lua keeps what the function that was called last in it left in its registers; here these are overwritten.
@@ -86,7 +86,7 @@ local function check_ways(options)
   end
 end
 
---- A function that does what `model`, a function or a module, does, with the same results: its elementwise ops on the CPU are recorded and
+--- A function that does what `model`, a function or a module, does, with the same results: its elementwise ops are recorded and
 -- run together where their values are looked at, at the latest when it returns.
 -- Options: explain (true: each new way in which ops were put together is shown on stderr; a function: it is called with the notes after each call), disable
 -- (true: `model` itself is the result), options = {min_numel = 16384} (ops on fewer elements are done at once), backend ('inductor', which is this; 'eager':

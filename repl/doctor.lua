@@ -23,6 +23,7 @@ doctor.gpu_libraries = {
   { 'cuSOLVER', { 'libcusolver.so.12', 'libcusolver.so.11' }, 'torch.linalg on a GPU' },
   { 'cuFFT', { 'libcufft.so.12', 'libcufft.so.11' }, 'torch.fft on a GPU' },
   { 'cuSPARSE', { 'libcusparse.so.12' }, 'products of sparse matrices in less memory on a GPU' },
+  { 'NVRTC', { 'libnvrtc.so.13', 'libnvrtc.so.12' }, 'chains of elementwise ops in one kernel, by torch.compile on a GPU' },
 }
 
 -- The name that opens, or nil. '*' runs nothing of the library's but its initialization.

@@ -21,6 +21,8 @@ LUA_CPATH="$PWD/$BUILD/?.so;${LUA_CPATH-;}" export LUA_CPATH
 ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1:detect_stack_use_after_return=0} export ASAN_OPTIONS
 # The checker of leaks crashes on the thread-local memory of oneDNN's threads: it leaves such memory out.
 LSAN_OPTIONS=${LSAN_OPTIONS-use_tls=0:suppressions=$PWD/tests/lsan.supp:print_suppressions=0} export LSAN_OPTIONS
+# Kernels that are generated for simulated GPUs are kept with the build.
+XDG_CACHE_HOME=$PWD/$BUILD/cache export XDG_CACHE_HOME
 # Threads that wait by spinning cost a busy machine minutes: the tests' threads sleep.
 OMP_WAIT_POLICY=${OMP_WAIT_POLICY-passive} export OMP_WAIT_POLICY
 BUSTED=${BUSTED-busted --lua=$LTENSOR_BIN}

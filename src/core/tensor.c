@@ -248,12 +248,12 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     return LT_OK;
 }
 
-lt_status lt_tensor_promised(lt_dtype dtype, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out)
+lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out)
 {
     int64_t numel;
     home *h;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), lt_host, false, &h));
+    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, false, &h));
     h->storage.data = NULL;
     h->storage.hollow = true;
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);

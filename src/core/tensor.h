@@ -133,8 +133,8 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
 /* New uninitialized tensor shaped like t and dense in the order of its dimensions. */
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out);
 
-/* New tensor on the host whose memory comes later (hollow.h): the caller sets its storage's release and ctx; strides NULL: row-major. */
-lt_status lt_tensor_promised(lt_dtype dtype, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out);
+/* New tensor whose memory comes later (hollow.h): the caller sets its storage's release and ctx; strides NULL: row-major. device must be resolved. */
+lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out);
 /* Memory for a storage that was promised some; it counts against this thread's context. */
 lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capacity, void **block);
 /* The storage has that memory from now on. */

@@ -162,6 +162,11 @@ lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 /* pointwise.cu */
 lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
+/* kernels/chain/chain.cu */
+const char *lt_cuda_chains_nothing(void);
+bool lt_cuda_chains(int op, lt_dtype compute);
+lt_status lt_cuda_chain(const lt_chain *c, bool *done);
+bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims);
 /* reduce.cu, extreme.cu, scan.cu */
 lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,

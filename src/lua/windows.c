@@ -29,7 +29,8 @@ static int window_close(lua_State *L)
     return 0;
 }
 
-/* window_notes() -> what the last window computed: a list of {reason, ops, steps, passes, written, elements, where}; how often it did */
+/* window_notes() -> what the last window computed: a list of {reason, ops, steps, passes, written, elements, where}; how often it did; why ops on a
+ * GPU were not recorded, or nil */
 static int window_notes(lua_State *L)
 {
     int n;
@@ -57,7 +58,8 @@ static int window_notes(lua_State *L)
         lua_rawseti(L, -2, i + 1);
     }
     lua_pushinteger(L, all);
-    return 2;
+    lua_pushstring(L, lt_window_why_not());
+    return 3;
 }
 
 void lt_lua_open_windows(lua_State *L)

@@ -1,4 +1,4 @@
-"""measure(name, f): the median time of a call of f, after a warm one, as a line name TAB us TAB value, as measure.lua's."""
+"""measure(name, f): the median time of a call of f, after warm ones, as a line name TAB us TAB value, as measure.lua's."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import time
 
 import torch
 
-SAMPLES, SECONDS = 3, float(os.environ.get("SECONDS", "0.03"))
+SAMPLES, WARM, SECONDS = 3, 8, float(os.environ.get("SECONDS", "0.03"))
 ONLY = os.environ.get("ROWS")
 
 torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
@@ -23,7 +23,7 @@ def measure(name, f):
             f()
         return time.perf_counter() - start
 
-    run(1)
+    run(WARM)
     n = 1
     while True:
         took = run(n)

@@ -2,6 +2,8 @@
 
 local torch = require 'torch'
 local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
+package.path = (arg[0]:match '^(.*/)' or './') .. '?.lua;' .. package.path
+local models = require 'models'
 
 local clock = torch._C.clock
 local IMAGES, BATCH = 6400, 64
@@ -38,55 +40,6 @@ end
 
 local function classes(n, ...) return torch.randint(1, n + 1, { ... }) end
 
--- ---- models ---------------------------------------------------------------------------------------------------------
-
-local function lenet()
-  return nn.Sequential(
-    nn.Conv2d(1, 6, 5, { padding = 2 }), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
-end
-
-local Recurrent = nn.Module:extend 'Recurrent'
-
-function Recurrent:init(kinds, hidden)
-  self.embedding, self.rnn = nn.Embedding(kinds, hidden), nn.GRU(hidden, hidden, { batch_first = true })
-  self.head = nn.Linear(hidden, kinds)
-end
-
-function Recurrent:forward(x) return self.head((self.rnn(self.embedding(x)))):flatten(1, 2) end
-
-local Block = nn.Module:extend 'Block'
-
-function Block:init(width, heads)
-  self.heads = heads
-  self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-  self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-  self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-end
-
-function Block:forward(x)
-  local b, t, width = x:size(1), x:size(2), x:size(3)
-  local parts = self.qkv(self.norm1(x)):chunk(3, 3)
-  for i = 1, 3 do parts[i] = parts[i]:reshape(b, t, self.heads, -1):transpose(2, 3) end
-  local mixed = F.scaled_dot_product_attention(parts[1], parts[2], parts[3], { is_causal = true })
-  x = x + self.out(mixed:transpose(2, 3):reshape(b, t, width))
-  return x + self.down(F.gelu(self.up(self.norm2(x))))
-end
-
-local Transformer = nn.Module:extend 'Transformer'
-
-function Transformer:init(kinds, length, width, heads, layers)
-  self.tokens, self.places = nn.Embedding(kinds, width), nn.Parameter(torch.zeros(length, width))
-  self.blocks = nn.Sequential()
-  for i = 1, layers do self.blocks:add_module(tostring(i - 1), Block(width, heads)) end
-  self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, kinds)
-end
-
-function Transformer:forward(x)
-  return self.head(self.norm(self.blocks(self.tokens(x) + self.places))):flatten(1, 2)
-end
-
 -- ---- rows -----------------------------------------------------------------------------------------------------------
 
 torch.manual_seed(0)
@@ -98,7 +51,7 @@ for _, inputs in ipairs { 20, 784 } do
 end
 
 do
-  local net = lenet()
+  local net = models.lenet()
   local images, labels = torch.rand(IMAGES, 1, 28, 28), classes(10, IMAGES)
   local optimizer = optim.SGD(net:parameters(), { lr = 0.01, momentum = 0.9 })
   report(('LeNet training epoch, %d images'):format(IMAGES), 's', median(function()
@@ -114,13 +67,13 @@ do
 end
 
 do
-  local net = Recurrent(64, 128)
+  local net = models.Recurrent(64, 128)
   local step = step_of(net, optim.Adam(net:parameters()), classes(64, 32, 32), classes(64, 1024))
   report('GRU training step, 32 x 32', 'ms', median(many(step, 3), 5) / 3)
 end
 
 do
-  local net = Transformer(64, 64, 128, 4, 2)
+  local net = models.Transformer(64, 64, 128, 4, 2)
   local step = step_of(net, optim.AdamW(net:parameters()), classes(64, 16, 64), classes(64, 1024))
   report('transformer training step, 16 x 64', 'ms', median(many(step, 3), 5) / 3)
 end

@@ -1,5 +1,6 @@
 -- compile_reference_spec.lua - every reference case once more inside of a compiled function: PyTorch's values, gradients, forms in place and
--- with out=, whatever is recorded on the way.
+-- with out=, whatever is recorded on the way. On simulated GPUs, where each chain is compiled by the host's compiler, nothing is recorded of so few elements
+-- unless GENERATED=1 asks for it (an hour).
 
 local torch = require 'torch'
 
@@ -9,8 +10,11 @@ local reference = dofile(here .. 'support/reference.lua')
 local apart = { printing = true, random = true } -- data of other forms
 local SHOWN = 5 -- failures of a group
 
+local simulated = os.getenv 'LTENSOR_SIM_GPUS' and (os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu') ~= 'cpu'
+local options = not (simulated and not os.getenv 'GENERATED') and { min_numel = 1 } or nil
+
 local function run_all(cases)
-  local run = torch.compile(reference.run, { options = { min_numel = 1 } })
+  local run = torch.compile(reference.run, { options = options })
   local failures = {}
   for number, case in ipairs(cases) do
     local ok, message = pcall(run, case, number)

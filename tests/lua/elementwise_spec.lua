@@ -114,6 +114,32 @@ describe('the ends of the range', function()
     assert.equal(2.0 ^ 100, of_two('fmod', 2.0 ^ 100, 1 / 0, 'float32'))
   end)
 
+  it('integers of every size are divided exactly, alone and beside others', function()
+    local most, sizes = 1 << 50, { 0, 1, -1, 2, -3, 7, 1 << 40, math.maxinteger, math.mininteger, math.mininteger + 1 }
+    for _, size in ipairs { most, -most } do
+      for step = -1, 1 do sizes[#sizes + 1] = size + step end
+    end
+    local a, b = {}, {}
+    for _, x in ipairs(sizes) do
+      for _, y in ipairs(sizes) do
+        if y ~= 0 then a[#a + 1], b[#b + 1] = x, y end
+      end
+    end
+    for i = 1, 4000 do -- multiples and their neighbours, by sixteens that are all small
+      local y = (i * 7919 % 100003 + 1) * (i % 2 == 0 and 1 or -1) * (1 << i % 24)
+      a[#a + 1], b[#b + 1] = y * (i * 31 % 1009 - 500) + i % 3 - 1, y
+    end
+    local x, y = torch.tensor(a, { dtype = torch.int64, device = device }), torch.tensor(b, { dtype = torch.int64, device = device })
+    local quotients, rests = (x // y):tolist(), (x % y):tolist()
+    for i = 1, #a do
+      assert.equal(a[i] // b[i], quotients[i], a[i] .. ' // ' .. b[i])
+      assert.equal(a[i] % b[i], rests[i], a[i] .. ' % ' .. b[i])
+    end
+    local every = torch.stack({ x, x }, 2):select(2, 1) -- every other place
+    assert.same((x // 7):tolist(), (every // 7):tolist())
+    assert.same((x % -7):tolist(), (every % -7):tolist())
+  end)
+
   it('of 0 and -0 fmin and fmax take the first', function()
     for _, name in ipairs { 'fmin', 'fmax' } do
       local plus, minus = torch.zeros(20, { device = device }), -torch.zeros(20, { device = device })

@@ -23,7 +23,7 @@ local function agree(f, units, ...)
 end
 
 describe('functions of float', function()
-  for name, units in pairs { erf = 4, expm1 = 2 } do
+  for name, units in pairs { erf = 4, erfc = 1, expm1 = 2 } do
     it(name, function()
       agree(torch[name], units, special)
       agree(torch[name], units, torch.linspace(-20, 88, 100003))
@@ -41,4 +41,31 @@ describe('functions of float', function()
   end
 
   it('erf does not pass 1', function() assert.is_true(torch.erf(torch.linspace(3, 5, 100003)):max():item() <= 1) end)
+end)
+
+-- Against Kummer's series, 2 / sqrt(pi) exp(-x^2) sum of 2^n x^(2n + 1) / (1 3 5 ... (2n + 1)), whose terms are all of one sign.
+describe('erf of double', function()
+  local function series(x)
+    local term, sum = x, x
+    for n = 1, 40 do
+      term = term * (x * x) * (2 / (2 * n + 1))
+      sum = sum + term
+    end
+    return sum * torch.exp(-(x * x)) * 1.1283791670955126
+  end
+
+  it('has an error of a few rounding units of the result', function()
+    local x = torch.cat { torch.linspace(-2, 2, 20012):double(), torch.linspace(0.99, 1.01, 2003):double() }
+    local expected = series(x)
+    assert.is_true(((torch.erf(x) - expected) / expected):abs():max():item() < 2e-15) -- most of it the series'
+    local far = torch.linspace(0.5, 6.2, 20011):double()
+    assert.is_true((torch.erf(far) + torch.erfc(far) - 1):abs():max():item() < 3.4e-16)
+  end)
+
+  it('keeps signs, infinities, nan and what is below the normal range', function()
+    local x = torch.tensor({ 0.0, -0.0, 1 / 0, -1 / 0, 1e300, -7.0, 2.0 ^ -1074, -2.0 ^ -1074, 2.0 ^ -1030 }, { dtype = torch.float64 })
+    assert.same({ 0.0, -0.0, 1.0, -1.0, 1.0, -1.0, 2.0 ^ -1074, -2.0 ^ -1074, 2.0 ^ -1030 * 1.1283791670955126 }, torch.erf(x):tolist())
+    assert.equal(-1 / 0, torch.erf(x)[2]:reciprocal():item())
+    assert.is_true(torch.erf(torch.full({ 40 }, 0 / 0, { dtype = torch.float64 })):isnan():all():item())
+  end)
 end)

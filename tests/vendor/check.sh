@@ -1,9 +1,9 @@
 #!/bin/sh
 # check.sh - whether what src/cuda/libraries declares of NVIDIA's libraries is what their headers declare and what their
-# libraries contain. Needs no GPU: the packages of Python's index have both, in a folder of their own,
+# libraries contain; and whether NVRTC compiles generated kernels, without spills. Needs no GPU: the packages of Python's index have both, in a folder of their own,
 #
-#   pip install --target DIR nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cusparse nvidia-cudnn-cu13 nvidia-nccl-cu13 nvidia-cuda-runtime nvidia-cuda-crt \
-#       nvidia-cuda-cccl
+#   pip install --target DIR nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cusparse nvidia-cudnn-cu13 nvidia-nccl-cu13 nvidia-cuda-nvrtc nvidia-cuda-runtime \
+#       nvidia-cuda-crt nvidia-cuda-cccl
 #   make check-vendor LTENSOR_VENDOR=DIR
 set -eu
 cd "$(dirname "$0")/../.."
@@ -18,3 +18,19 @@ libraries=$(find "$LTENSOR_VENDOR" -type d -name lib | tr '\n' ':')
 # shellcheck disable=SC2086
 "${CXX-c++}" -std=c++17 -w $includes -Iinclude -I"${BUILD-build}/gen" -Isrc/cuda tests/vendor/signatures.cpp -o "$out/signatures" -ldl
 LD_LIBRARY_PATH=$libraries "$out/signatures"
+
+chain=src/cuda/kernels/chain
+"${CXX-c++}" -std=c++17 -O1 -Iinclude -I"${BUILD-build}/gen" -Isrc/core -Isrc/cuda/sim/include -Isrc/cuda tests/vendor/chains.cpp \
+    -x c++ $chain/plan.cu $chain/source.cu -o "$out/chains" -ldl
+mkdir "$out/images"
+# shellcheck disable=SC2086
+LD_LIBRARY_PATH=$libraries "$out/chains" "$out/images" ${LTENSOR_VENDOR_ARCHS-75 90 100}
+# Registers and stack of each, where the toolkit's tool is here: what sin and cos of doubles have is 40 bytes.
+if command -v cuobjdump >/dev/null; then
+    for image in "$out"/images/*; do cuobjdump -res-usage "$image" | grep REG: | sed "s|^|$(basename "$image")|"; done |
+        awk '{ match($0, /REG:[0-9]+/); r = substr($0, RSTART + 4, RLENGTH - 4); match($0, /STACK:[0-9]+/); s = substr($0, RSTART + 6, RLENGTH - 6)
+               match($0, /LOCAL:[0-9]+/); l = substr($0, RSTART + 6, RLENGTH - 6)
+               if (r + 0 > most) most = r + 0
+               if (s + 0 > 64 || l + 0 > 0) { print "spills: " $0; bad = 1 } }
+             END { print "generated kernels: at most " most " registers"; exit bad }'
+fi

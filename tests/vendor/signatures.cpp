@@ -11,6 +11,7 @@
 #include <cusolverDn.h>
 #include <cusparse.h>
 #include <nccl.h>
+#include <nvrtc.h>
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -25,6 +26,7 @@
 #include "libraries/cusolver_api.h"
 #include "libraries/cusparse_api.h"
 #include "libraries/nccl_api.h"
+#include "libraries/nvrtc_api.h"
 
 #define SAME_NUMBER(name, value) static_assert((long long)(name) == (value), #name);
 LT_CUBLAS_STATUSES(SAME_NUMBER)
@@ -49,6 +51,7 @@ LT_CUSPARSE_SPMM_ALGORITHMS(SAME_NUMBER)
 LT_NCCL_RESULTS(SAME_NUMBER)
 LT_NCCL_TYPES(SAME_NUMBER)
 LT_NCCL_OPS(SAME_NUMBER)
+LT_NVRTC_RESULTS(SAME_NUMBER)
 LT_CUDNN_STATUSES(SAME_NUMBER)
 LT_CUDNN_TYPES(SAME_NUMBER)
 LT_CUDNN_FORMATS(SAME_NUMBER)
@@ -106,6 +109,8 @@ LT_CUDNN_GRAPH_FUNCTIONS(OF_CUDNN_GRAPH)
 
 #define OF_NCCL(field, symbol, arguments) SAME_TYPE(lt_nccl, field, symbol)
 LT_NCCL_FUNCTIONS(OF_NCCL)
+#define OF_NVRTC(field, symbol, arguments) SAME_TYPE(lt_nvrtc, field, symbol)
+LT_NVRTC_FUNCTIONS(OF_NVRTC)
 static_assert(sizeof(ncclUniqueId) == 128, "");
 
 /* Of the structs, in the order of our declaration. */
@@ -134,6 +139,8 @@ static const char *const of_cufft[] = {LT_CUFFT_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cusparse[] = {LT_CUSPARSE_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL) LT_CUDNN_GRAPH_FUNCTIONS(SYMBOL) nullptr};
+
+static const char *const of_nvrtc[] = {LT_NVRTC_FUNCTIONS(SYMBOL) nullptr};
 
 static int passed, failed;
 
@@ -164,6 +171,7 @@ int main()
     look_up(LT_CUSPARSE_LIBRARY, of_cusparse);
     look_up(LT_CUDNN_LIBRARY, of_cudnn);
     look_up(LT_NCCL_LIBRARY, of_nccl);
+    look_up(LT_NVRTC_LIBRARY, of_nvrtc);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

@@ -43,20 +43,26 @@ typedef struct stream_scope {
     uint64_t previous, own;
 } stream_scope;
 
-static stream_scope enter_stream(const lt_node *node)
+static lt_status enter_stream(const lt_node *node, stream_scope *scope)
 {
-    stream_scope scope = {node->meta[0].device, 0, 0};
-    if (scope.device.type == LT_CPU) return scope;
-    const lt_backend *backend = lt_backends[scope.device.type];
-    scope.previous = backend->current_stream(scope.device.index);
-    scope.own = node->stream;
-    if (scope.own != scope.previous) backend->set_stream(scope.device.index, scope.own);
-    return scope;
+    *scope = (stream_scope){node->meta[0].device, 0, 0};
+    if (scope->device.type == LT_CPU) return LT_OK;
+    const lt_backend *backend = lt_backends[scope->device.type];
+    scope->previous = scope->own = backend->current_stream(scope->device.index);
+    if (node->stream == scope->previous) return LT_OK;
+    LT_TRY(lt_window_settle());
+    scope->own = node->stream;
+    backend->set_stream(scope->device.index, scope->own);
+    return LT_OK;
 }
 
-static void leave_stream(const stream_scope *scope)
+/* status: of what was done there. */
+static lt_status leave_stream(const stream_scope *scope, lt_status status)
 {
-    if (scope->own != scope->previous) lt_backends[scope->device.type]->set_stream(scope->device.index, scope->previous);
+    if (scope->own == scope->previous) return status;
+    if (status == LT_OK) status = lt_window_settle();
+    lt_backends[scope->device.type]->set_stream(scope->device.index, scope->previous);
+    return status;
 }
 
 /* The components of a sparse tensor are in use on stream `to`. */
@@ -73,6 +79,7 @@ static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
     if (from == to) return LT_OK;
     const lt_backend *backend = lt_backend_of(t);
     uint64_t event;
+    LT_TRY(lt_window_settle());
     LT_TRY(backend->event_new(t->device.index, false, &event));
     lt_status status = backend->event_record(event, t->device.index, from);
     if (status == LT_OK) status = backend->stream_wait_event(t->device.index, to, event);
@@ -132,10 +139,13 @@ static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
         lt_tensor_release(grad);
         return status;
     }
-    stream_scope scope = enter_stream(v->node);
-    status = add_give(&lt_visit_grads(v)[slot], grad);
-    leave_stream(&scope);
-    return status;
+    stream_scope scope;
+    status = enter_stream(v->node, &scope);
+    if (status != LT_OK) {
+        lt_tensor_release(grad);
+        return status;
+    }
+    return leave_stream(&scope, add_give(&lt_visit_grads(v)[slot], grad));
 }
 
 /* ---- running a node ------------------------------------------------------------------------------------ */
@@ -250,10 +260,9 @@ static lt_status run_all(run *r)
     int32_t at;
     while ((at = lt_graph_pop(&r->graph)) >= 0) {
         if (lt_interrupted()) return lt_stopped();
-        stream_scope scope = enter_stream(r->graph.visits[at].node);
-        lt_status status = complete(r, at, &scope);
-        leave_stream(&scope);
-        if (status != LT_OK) return status;
+        stream_scope scope;
+        LT_TRY(enter_stream(r->graph.visits[at].node, &scope));
+        LT_TRY(leave_stream(&scope, complete(r, at, &scope)));
     }
     return LT_OK;
 }

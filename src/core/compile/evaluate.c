@@ -11,6 +11,7 @@
 
 /* Memory for a value, before its storage has it. */
 typedef struct block {
+    lt_device device;
     void *data, *handle;
     size_t capacity;
 } block;
@@ -64,11 +65,12 @@ static void collect(plan *s, struct lt_window *w)
         if (p->needed) s->values[s->n++] = p;
 }
 
-/* A chain that p may join: the last of its geometry, unless it needs from memory what that one or a later one writes. */
+/* A chain that p may join: the last of its geometry there, unless it needs from memory what that one or a later one writes. */
 static int group_for(plan *s, const lt_pending *p, int least)
 {
     for (int g = s->groups - 1; g >= least; g--)
-        if (same_geometry(s->group[g].shape, p->ndim, p->sizes, p->strides) &&
+        if (lt_device_equal(s->group[g].shape->storage->device, p->storage->device) &&
+            same_geometry(s->group[g].shape, p->ndim, p->sizes, p->strides) &&
             s->group[g].steps + 2 <= LT_CHAIN_STEPS &&
             s->group[g].values + 2 + p->n <= LT_CHAIN_VALUES)
             return g;
@@ -110,7 +112,7 @@ static bool same_memory(const lt_tensor *a, const lt_tensor *b)
 {
     const size_t bytes = (size_t)a->ndim * sizeof *a->sizes;
     if (a->dtype != b->dtype) return false;
-    if (a->numel == 1 && b->numel == 1)
+    if (a->numel == 1 && b->numel == 1 && a->device.type == LT_CPU && b->device.type == LT_CPU)
         return memcmp(lt_data(a), lt_data(b), lt_dtype_size((lt_dtype)a->dtype)) == 0;
     return a->storage == b->storage && a->offset == b->offset && a->ndim == b->ndim &&
            memcmp(a->sizes, b->sizes, bytes) == 0 && memcmp(a->strides, b->strides, bytes) == 0;
@@ -126,7 +128,7 @@ static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value 
                        .numel = shape->numel,
                        .storage = &nowhere};
     lt_iter it;
-    dense.device = lt_host;
+    dense.device = shape->storage->device;
     memcpy(dense.sizes, shape->sizes, sizeof dense.sizes);
     lt_contiguous_strides(dense.ndim, dense.sizes, dense.strides);
     dense.flags = LT_FLAG_CONTIGUOUS;
@@ -135,13 +137,27 @@ static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value 
     bool number = true, flat = it.ndim <= 1;
     for (int d = 0; d < it.ndim; d++) number = number && it.strides[1][d] == 0;
     if (it.ndim == 1) flat = it.strides[1][0] == (int64_t)lt_dtype_size((lt_dtype)t->dtype);
-    *value = (lt_chain_value){.dtype = (lt_dtype)t->dtype, .number = number, .data = lt_data(t)};
+    *value = (lt_chain_value){.dtype = (lt_dtype)t->dtype, .number = number, .host = it.host_scalar[1], .data = lt_data(t)};
     if (number || flat) return LT_OK;
     *walk = lt_mem_alloc(sizeof it);
     if (*walk == NULL) return LT_ERR_MEMORY;
     **walk = it;
     value->walk = *walk;
     return LT_OK;
+}
+
+/* The i-th input of p as it lies in memory, which its storage may not have yet. */
+static lt_tensor place_of(plan *s, const lt_pending *p, int i, lt_storage *memory)
+{
+    lt_tensor at = *p->inputs[i];
+    const lt_pending *input = lt_pending_of(at.storage);
+    if (input == NULL) return at;
+    *memory = *at.storage;
+    for (int v = 0; v < s->n; v++)
+        if (s->values[v] == input) memory->data = s->blocks[v].data;
+    memory->hollow = false;
+    at.storage = memory;
+    return at;
 }
 
 /* The chain's value that a step reads: an earlier result, or what lies in memory. */
@@ -154,15 +170,8 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
         *out = input->value;
         return LT_OK;
     }
-    lt_tensor at = *t; /* in memory that its storage does not have yet */
     lt_storage memory;
-    if (input != NULL) {
-        memory = *t->storage;
-        for (int v = 0; v < s->n; v++)
-            if (s->values[v] == input) memory.data = s->blocks[v].data;
-        memory.hollow = false;
-        at.storage = &memory;
-    }
+    lt_tensor at = place_of(s, p, i, &memory);
     for (int v = 0; v < c->n_values && input == NULL; v++) {
         if (s->read[v] == NULL || !same_memory(s->read[v], t)) continue;
         *out = v;
@@ -227,11 +236,59 @@ static lt_status add_step(plan *s, const lt_pending *shape, int v)
     return LT_OK;
 }
 
+static lt_status find_block(plan *s, int v)
+{
+    const lt_storage *storage = s->values[v]->storage;
+    block *b = &s->blocks[v];
+    b->device = storage->device;
+    return lt_storage_find_memory(storage, &b->data, &b->capacity, &b->handle);
+}
+
+/* The op of a value by its own kernel, into memory of its own. */
+static lt_status run_alone(plan *s, int v)
+{
+    const lt_pending *p = s->values[v];
+    const lt_backend *backend = lt_backends[p->storage->device.type];
+    lt_storage memory[1 + LT_CHAIN_INPUTS];
+    lt_tensor at[1 + LT_CHAIN_INPUTS], *operands[1 + LT_CHAIN_INPUTS];
+    lt_iter it;
+    if (s->blocks[v].data == NULL) LT_TRY(find_block(s, v));
+    memory[0] = *p->storage;
+    memory[0].data = s->blocks[v].data;
+    memory[0].hollow = false;
+    at[0] = (lt_tensor){.dtype = (int8_t)p->dtype,
+                        .ndim = (uint8_t)p->ndim,
+                        .device = p->storage->device,
+                        .numel = p->numel,
+                        .storage = &memory[0]};
+    memcpy(at[0].sizes, p->sizes, sizeof p->sizes);
+    lt_set_strides(&at[0], p->strides);
+    for (int i = 0; i < p->n; i++) at[1 + i] = place_of(s, p, i, &memory[1 + i]);
+    for (int k = 0; k <= p->n; k++) operands[k] = &at[k];
+    LT_TRY(lt_iter_elementwise(&it, operands, 1 + p->n));
+    return p->op == LT_CHAIN_COPY ? backend->copy(&it)
+                                  : backend->pointwise(p->op, &it, p->compute, p->params);
+}
+
+static lt_status run_one_by_one(plan *s, int g, lt_evaluated *done)
+{
+    for (int v = 0; v < s->n; v++) {
+        if (s->values[v]->group != g) continue;
+        LT_TRY(run_alone(s, v));
+        done->steps++;
+        done->passes++;
+    }
+    return LT_OK;
+}
+
 static lt_status run_group(plan *s, int g, lt_evaluated *done)
 {
     const lt_pending *shape = s->group[g].shape;
+    const lt_backend *backend = lt_backends[shape->storage->device.type];
     lt_chain *c = &s->chain;
     lt_status status = LT_OK;
+    bool together = true;
+    c->device = shape->storage->device;
     c->numel = shape->numel;
     c->n_steps = c->n_values = 0;
     for (int v = 0; v < s->n; v++)
@@ -240,10 +297,14 @@ static lt_status run_group(plan *s, int g, lt_evaluated *done)
     if (fed != NULL && fed->value->group == g) /* which is the last one: it is made of all others */
         status = fed->take(fed->context, &(lt_fed){c, fed->value->value});
     else
-        status = lt_backends[LT_CPU]->chain(c);
-    done->steps += c->n_steps;
-    done->passes++;
+        status = backend->chain(c, &together);
     if (c->numel > done->elements) done->elements = c->numel;
+    if (status == LT_OK && !together) {
+        status = run_one_by_one(s, g, done);
+    } else {
+        done->steps += c->n_steps;
+        done->passes++;
+    }
 done:
     for (int v = 0; v < c->n_values; v++) lt_mem_free(s->walks[v]);
     return status;
@@ -254,14 +315,11 @@ done:
 static lt_status compute_all(plan *s, lt_evaluated *done)
 {
     lt_status status = LT_OK;
-    int found = 0, given = 0;
+    const int n = s->n;
+    int given = 0;
     memset(s->blocks, 0, sizeof s->blocks);
-    for (; found < s->n; found++) {
-        block *b = &s->blocks[found];
-        if (s->values[found]->written)
-            LT_CHECK(lt_storage_find_memory(s->values[found]->storage, &b->data, &b->capacity,
-                                            &b->handle));
-    }
+    for (int v = 0; v < n; v++)
+        if (s->values[v]->written) LT_CHECK(find_block(s, v));
     for (int g = 0; g < s->groups; g++) LT_CHECK(run_group(s, g, done));
     done->ops = s->n;
     for (int v = 0; v < s->n; v++) {
@@ -276,12 +334,11 @@ static lt_status compute_all(plan *s, lt_evaluated *done)
     }
     /* Only now: what one of them reads may go with it. */
     for (int v = 0; v < given; v++) lt_pending_done(s->values[v]);
-    found = 0;
 done:
-    for (int v = 0; v < found; v++)
-        if (s->blocks[v].data != NULL)
-            lt_backends[LT_CPU]->free(0, s->blocks[v].data, s->blocks[v].capacity,
-                                      s->blocks[v].handle);
+    for (int v = 0; v < n; v++) {
+        const block *b = &s->blocks[v];
+        if (b->data != NULL) lt_backends[b->device.type]->free(b->device.index, b->data, b->capacity, b->handle);
+    }
     return status;
 }
 

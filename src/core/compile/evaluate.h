@@ -9,8 +9,8 @@
 #include "pending.h"
 #include "window.h"
 
-/* What was done: ops that had been recorded; steps that were left when equal ones were merged; passes over memory; values written; elements
- * of the largest. */
+/* What was done: ops that had been recorded; steps that were left when equal ones were merged; passes over memory, as many as ops where a
+ * device did them one by one; values written; elements of the largest. */
 typedef struct lt_evaluated {
     int ops, steps, passes, written;
     int64_t elements;

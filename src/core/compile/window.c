@@ -15,6 +15,7 @@ _Atomic int32_t lt_open_windows;
 static _Thread_local struct {
     lt_window_note notes[LT_WINDOW_NOTES];
     int64_t all;
+    const char *why_not;
 } told;
 
 /* ---- computing ---------------------------------------------------------------------------------------------- */
@@ -74,7 +75,8 @@ bool lt_window_feeds(const lt_tensor *t)
 
 bool lt_window_feeds_lines(const lt_tensor *t, int64_t length)
 {
-    return t->storage->hollow && length <= LT_FED_LINE && lt_is_contiguous(t) && lt_window_feeds(t);
+    return t->storage->hollow && t->device.type == LT_CPU && length <= LT_FED_LINE && lt_is_contiguous(t) &&
+           lt_window_feeds(t);
 }
 
 lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,
@@ -117,7 +119,10 @@ static lt_status open_window(int64_t least, bool within)
     w->least = least;
     w->depth = 1;
     w->within = within;
-    if (!within) told.all = 0;
+    if (!within) {
+        told.all = 0;
+        told.why_not = NULL;
+    }
     lt_here.window = lt_here.open_window = w;
     atomic_fetch_add_explicit(&lt_open_windows, 1, memory_order_relaxed);
     return LT_OK;
@@ -154,6 +159,8 @@ const lt_window_note *lt_window_notes(int *n, int64_t *all)
     return told.notes;
 }
 
+const char *lt_window_why_not(void) { return told.why_not; }
+
 /* ---- recording ------------------------------------------------------------------------------------------------ */
 
 /* Whether the memory is there for as long as somebody holds it. A host may take away what it lent without a word. */
@@ -171,19 +178,39 @@ static bool repeats_some(const lt_tensor *t, int64_t numel)
     return repeats;
 }
 
-static bool takes(const lt_window *w, const lt_recorded *op, int64_t numel)
+/* Where the op is done: its inputs are there, or numbers on the host. */
+static lt_device device_of(const lt_recorded *op)
 {
+    for (int i = 0; i < op->n; i++)
+        if (op->inputs[i]->device.type != LT_CPU) return op->inputs[i]->device;
+    return lt_host;
+}
+
+/* Kernels that have to be generated first are for who asked for them, with a window that is not an op's. */
+static bool chains_there(const lt_window *w, lt_device device)
+{
+    if (device.type == LT_CPU) return true;
+    if (w->within) return false;
+    const char *why_not = lt_backends[device.type]->chains_nothing();
+    if (why_not != NULL) told.why_not = why_not;
+    return why_not == NULL;
+}
+
+static bool takes(const lt_window *w, const lt_recorded *op, int64_t numel, lt_device device)
+{
+    const lt_backend *backend = lt_backends[device.type];
     if (w->context != lt_here.context || numel < w->least || op->n > LT_CHAIN_INPUTS ||
-        op->n_params > LT_CHAIN_PARAMS)
+        op->n_params > LT_CHAIN_PARAMS || !chains_there(w, device))
         return false;
     for (int i = 0; i < op->n; i++)
-        if (op->inputs[i]->device.type != LT_CPU || lt_is_batched(op->inputs[i]) ||
-            !stays(op->inputs[i]->storage))
-            return false;
+        if (lt_is_batched(op->inputs[i]) || !stays(op->inputs[i]->storage)) return false;
     /* The loop has shorter ways for a run of one exponent, and in another order the runs would be others; a single exponent is a run. */
     if (op->op == LT_PW_POW && (numel == 1 || repeats_some(op->inputs[1], numel))) return false;
-    if (op->op == LT_CHAIN_COPY) return !(op->inputs[0]->flags & LT_FLAG_POSITIONS);
-    return lt_backends[LT_CPU]->chains(op->op, op->compute);
+    if (op->op == LT_CHAIN_COPY)
+        return !(op->inputs[0]->flags & LT_FLAG_POSITIONS) &&
+               backend->chains(LT_CHAIN_COPY, (lt_dtype)op->inputs[0]->dtype) &&
+               backend->chains(LT_CHAIN_COPY, op->dtype);
+    return backend->chains(op->op, op->compute);
 }
 
 lt_status lt_window_record(const lt_recorded *op, lt_tensor **out)
@@ -194,7 +221,8 @@ lt_status lt_window_record(const lt_recorded *op, lt_tensor **out)
     bool contiguous = true;
     if (w == NULL) return LT_OK;
     LT_TRY(lt_check_sizes(op->ndim, op->sizes, &numel));
-    if (numel == 0 || !takes(w, op, numel)) return LT_OK;
+    const lt_device device = device_of(op);
+    if (numel == 0 || !takes(w, op, numel, device)) return LT_OK;
     for (int i = 0; i < op->n; i++) {
         if (op->inputs[i]->storage->hollow && lt_pending_of(op->inputs[i]->storage) == NULL)
             return LT_OK; /* refused by the op */
@@ -202,8 +230,7 @@ lt_status lt_window_record(const lt_recorded *op, lt_tensor **out)
     }
     if (w->n >= LT_WINDOW_MOST) LT_TRY(compute_held(w, "limit"));
     if (!contiguous) LT_TRY(lt_result_strides(op->inputs, op->n, op->ndim, op->sizes, strides));
-    LT_TRY(
-        lt_tensor_promised(op->dtype, op->ndim, op->sizes, contiguous ? NULL : strides, &result));
+    LT_TRY(lt_tensor_promised(op->dtype, device, op->ndim, op->sizes, contiguous ? NULL : strides, &result));
     if (contiguous && op->op == LT_CHAIN_COPY)
         lt_set_strides(result, op->inputs[0]->strides); /* as lt_tensor_like does */
     lt_pending facts = {.absence.meet = meet,

@@ -1,4 +1,4 @@
-/* window.h - a stretch of a program in which elementwise ops on the host are recorded instead of done (torch.compile).
+/* window.h - a stretch of a program in which elementwise ops are recorded instead of done (torch.compile).
  *
  * An op that is recorded gives a tensor without memory (hollow.h), and keeps what it reads: a pending value. It is computed, with all that it
  * is made of, when somebody is about to look at its memory, before memory that it reads is written, and when the window is closed. So nobody
@@ -60,7 +60,7 @@ typedef lt_status (*lt_feed_to)(const void *context, const lt_fed *fed);
 
 /* Whether t is pending and may be fed to an op: in the order of its strides, which leave no gaps. */
 bool lt_window_feeds(const lt_tensor *t);
-/* The same of an op that takes lines of so many elements: they lie one after the other. */
+/* The same of an op whose kernels on the host take lines of so many elements: they lie one after the other. */
 bool lt_window_feeds_lines(const lt_tensor *t, int64_t length);
 /* t, of which that is so, is given to `take` as it is computed, with memory of its own only where `keep` says that it will be read again. op: who
  * takes it. */
@@ -80,7 +80,8 @@ static inline lt_status lt_before_write(const lt_tensor *t)
 /* What the window takes at least; 0: there is none, or it is suspended. */
 int64_t lt_window_least(void);
 
-/* Everything that is pending on this thread is computed: before tensors go where nobody asks. */
+/* Everything that is pending on this thread is computed: before tensors go where nobody asks, and before another stream of a GPU is the
+ * current one, or what is queued on one so far is waited for, marked or recorded. */
 lt_status lt_window_settle(void);
 
 /* From here to the end of the block ops are done at once. */
@@ -115,5 +116,7 @@ typedef struct lt_window_note {
 /* Of the window that this thread closed last, in order; at most LT_WINDOW_NOTES are kept. *all: how many there were. */
 enum { LT_WINDOW_NOTES = 64 };
 const lt_window_note *lt_window_notes(int *n, int64_t *all);
+/* Why ops on a device were not recorded in that window; NULL: they were, or there was none. */
+const char *lt_window_why_not(void);
 
 #endif

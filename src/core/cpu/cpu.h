@@ -10,8 +10,9 @@
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 
 /* chain.c */
+const char *lt_cpu_chains_nothing(void);
 bool lt_cpu_chains(int op, lt_dtype compute);
-lt_status lt_cpu_chain(const lt_chain *c);
+lt_status lt_cpu_chain(const lt_chain *c, bool *done);
 /* copy.c */
 lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);

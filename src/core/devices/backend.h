@@ -317,15 +317,18 @@ typedef struct lt_backend {
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
     /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
-    bool (*chains)(int op, lt_dtype compute); /* whether it may be a step of a chain: it is there, and fails for no values */
-    lt_status (*chain)(const lt_chain *c); /* the host's alone, as chains: NULL elsewhere */
+    const char *(*chains_nothing)(void); /* NULL; or why there are no chains here at all */
+    /* Whether it may be a step of a chain: it is there, and fails for no values. LT_CHAIN_COPY: whether such elements may be converted, and
+     * the results of conversions be such. */
+    bool (*chains)(int op, lt_dtype compute);
+    lt_status (*chain)(const lt_chain *c, bool *done); /* *done is false where its steps are to be done one by one; nothing is written then */
 
     /* -- reductions -------------------------------------------------------------------------------- */
     /* op: an lt_reduction (reduction.h). compute: dtype in which elements are read; accumulate in float (half types, float), double,
      * or int64; out dtype is it->dtype[0]. numel 0 gives the identity (core rejects max and min). */
     lt_status (*reduce)(int op, const lt_iter *it, int reduced_dims, double parameter);
-    /* The host's alone, as chains: whether it is there where operand 1 is a value of a chain, whose elements come in the order of the
-     * iterator's strides; and the reduction of that value, which need not be written. */
+    /* Whether it is there where operand 1 is a value of a chain, whose elements come in the order of the iterator's strides; and the reduction
+     * of that value, which need not be written: NULL where the first says no to all. */
     bool (*reduces_chain)(int op, const lt_iter *it, int reduced_dims);
     lt_status (*reduce_chain)(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter);
     /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64) may

@@ -17,6 +17,7 @@ enum {
 typedef struct lt_chain_value {
     lt_dtype dtype;
     bool number; /* one element for all */
+    bool host;   /* which lies in the host's memory, wherever the others do */
     char *data;  /* the first; NULL: results that nobody sees */
     const struct lt_iter *
         walk; /* elements elsewhere than one after the other: operand 1 beside a dense operand 0; else NULL */
@@ -31,6 +32,7 @@ typedef struct lt_chain_step {
 } lt_chain_step;
 
 typedef struct lt_chain {
+    lt_device device; /* where its values are */
     int64_t numel;
     int n_steps, n_values;
     lt_chain_step steps[LT_CHAIN_STEPS];

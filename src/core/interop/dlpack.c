@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "compile/window.h"
 #include "devices/backend.h"
 #include "devices/device_type.h"
 #include "dtypes/dtype.h"
@@ -275,6 +276,7 @@ lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream)
     const lt_backend *gpus = lt_backend_of(t);
     const int device = t->device.index;
     uint64_t event;
+    LT_TRY(lt_window_settle());
     LT_TRY(gpus->event_new(device, false, &event));
     lt_status status = gpus->event_record(event, device, gpus->current_stream(device));
     if (status == LT_OK) status = gpus->stream_wait_event(device, stream, event);

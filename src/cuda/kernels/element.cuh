@@ -2,60 +2,13 @@
  * double, int64_t; bool: whether it is not 0), storing one, and rounding a value to what a dtype can
  * hold. The dtype is looked at when the kernel runs: all its threads take the same branch, so a kernel is
  * compiled once per type it computes in, not per dtype. Half types go by way of float. Floating to
- * integer truncates. Includes only ltensor.h, launch.cuh and CUDA's headers for half types. */
+ * integer truncates. Includes only ltensor.h, launch.cuh and conversion.cuh. */
 #ifndef LT_CUDA_ELEMENT_CUH
 #define LT_CUDA_ELEMENT_CUH
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-#include <stdint.h>
-#include <type_traits>
-
+#include "conversion.cuh"
 #include "launch.cuh"
 #include "ltensor.h"
-
-#define LT_CUDA_FN static __host__ __device__ __forceinline__
-
-/* An integer of a floating number: the nearest one where To has none, as a GPU's instruction does it. The language leaves
- * that open, and the host's processor does otherwise. */
-#ifdef LT_SIM_CUDA_RUNTIME_H
-#define LT_TRUNCATED(To, v) lt_sim::truncated<To>(v)
-#else
-#define LT_TRUNCATED(To, v) static_cast<To>(v)
-#endif
-
-/* A value of one C type as another. */
-template <class To, class From> LT_CUDA_FN To lt_as(From v)
-{
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
-                  !std::is_same_v<To, bool>)
-        return LT_TRUNCATED(To, v);
-    else
-        return static_cast<To>(v);
-}
-template <class To> LT_CUDA_FN To lt_as(__half v) { return lt_as<To>(__half2float(v)); }
-template <class To> LT_CUDA_FN To lt_as(__nv_bfloat16 v) { return lt_as<To>(__bfloat162float(v)); }
-
-/* Into an element: narrow integers take the low bits, as on the CPU. */
-template <class To, class From> struct lt_stored {
-    LT_CUDA_FN To of(From v) { return lt_as<To>(v); }
-};
-template <class From> struct lt_stored<__half, From> {
-    LT_CUDA_FN __half of(From v) { return __float2half_rn(static_cast<float>(v)); }
-};
-template <class From> struct lt_stored<__nv_bfloat16, From> {
-    LT_CUDA_FN __nv_bfloat16 of(From v) { return __float2bfloat16_rn(static_cast<float>(v)); }
-};
-template <class From> struct lt_stored<uint8_t, From> {
-    LT_CUDA_FN uint8_t of(From v) { return static_cast<uint8_t>(lt_as<int64_t>(v)); }
-};
-template <class From> struct lt_stored<int8_t, From> {
-    LT_CUDA_FN int8_t of(From v) { return static_cast<int8_t>(lt_as<int32_t>(v)); }
-};
-template <class From> struct lt_stored<int16_t, From> {
-    LT_CUDA_FN int16_t of(From v) { return static_cast<int16_t>(lt_as<int32_t>(v)); }
-};
 
 /* N elements at once, so that the dtype is looked at once for all of them. */
 template <class C, class S, int N> LT_CUDA_FN void lt_load_as(const char *const *p, C *values)
@@ -121,19 +74,10 @@ template <class C> LT_CUDA_FN void lt_store(lt_dtype dtype, void *p, C v)
 
 /* ---- neighbours: N elements that follow each other, 16 bytes at a time ------------------------------------------------ */
 
-template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
-    T v[N];
-};
-
 /* What one access moves at most, whatever it holds. */
 struct alignas(16) lt_bytes16 {
     uint64_t v[2];
 };
-
-/* Elements that one access moves of N that follow each other: at most 16 bytes. */
-template <class S, int N>
-constexpr int lt_together = N *static_cast<int>(sizeof(S)) <= 16 ? N
-                                                                 : 16 / static_cast<int>(sizeof(S));
 
 /* The first n of N elements at p; aligned: to whole accesses. Those beyond n become 0. */
 template <class S, class C, int N>

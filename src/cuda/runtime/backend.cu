@@ -8,10 +8,11 @@ const lt_core_services *lt_cuda_core;
 
 extern "C" LT_API const lt_backend_abi lt_backend_abi_of_library = LT_BACKEND_ABI_HERE;
 
-#ifdef __CUDACC__
-static const bool simulated = false;
-#else
+/* Not __CUDACC__, which this file is compiled without: it has no kernel. */
+#ifdef LT_SIM_CUDA_RUNTIME_H
 static const bool simulated = true;
+#else
+static const bool simulated = false;
 #endif
 
 static lt_backend make_table()
@@ -24,6 +25,10 @@ static lt_backend make_table()
     t.copy = lt_cuda_copy;
     t.fill = lt_cuda_fill;
     t.pointwise = lt_cuda_pointwise;
+    t.chains_nothing = lt_cuda_chains_nothing;
+    t.chains = lt_cuda_chains;
+    t.chain = lt_cuda_chain;
+    t.reduces_chain = lt_cuda_reduces_chain;
     t.reduce = lt_cuda_reduce;
     t.extreme = lt_cuda_extreme;
     t.scan = lt_cuda_scan;

@@ -4,6 +4,7 @@
  * and loads the backend; a function that needs one raises what is missing. Devices count from 0. */
 #include <stdio.h>
 
+#include "compile/window.h"
 #include "gpu.h"
 
 /* ---- arguments ---------------------------------------------------------------------------------------------- */
@@ -74,6 +75,7 @@ static int set_device(lua_State *L)
 static int synchronize(lua_State *L)
 {
     int device = lt_lua_gpu_device(L, 1);
+    lt_lua_do(L, lt_window_settle());
     lt_lua_gpu_do(L, synchronize(device));
     return 0;
 }

@@ -111,7 +111,7 @@ end
 
 local function step_random()
   local a = random(99)
-  return function(at) return torch.rand(at(a).shape) + at(a) end
+  return function(at) return torch.rand(at(a).shape, { device = at(a).device }) + at(a) end
 end
 
 -- The program looks at a value and goes on by it.
@@ -155,11 +155,11 @@ function M.inputs()
   return list
 end
 
---- The same tensors in memory of their own, with their strides.
+--- The same tensors in memory of their own there, with their strides.
 function M.copies(list)
   local result = {}
   for i, t in ipairs(list) do
-    local dense = torch.empty_strided(t.shape, t:stride(), { dtype = t.dtype })
+    local dense = torch.empty_strided(t.shape, t:stride(), { dtype = t.dtype, device = t.device })
     result[i] = dense:copy_(t)
   end
   return result

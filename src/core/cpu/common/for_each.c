@@ -4,8 +4,7 @@
 #include "context/interrupt.h"
 #include "threads.h"
 
-/* Elements between two looks at the interrupt flag, and the unit in which threads take work. */
-#define CHUNK ((int64_t)131072)
+#define CHUNK ((int64_t)131072) /* most elements that a thread takes at a time */
 /* An inner dimension shorter than this is exchanged with a long outer one: few calls of long runs beat
  * many calls of short ones, although the long runs are strided. */
 #define SHORT_RUN 16
@@ -50,19 +49,21 @@ typedef struct walk {
     const lt_iter *it;
     lt_loop loop;
     const void *context;
+    int64_t piece; /* elements of a job */
 } walk;
 
 static void run_chunk(const void *context, int64_t c)
 {
     const walk *w = context;
-    const int64_t from = c * CHUNK, to = from + CHUNK;
+    const int64_t from = c * w->piece, to = from + w->piece;
     lt_cpu_walk(w->it, w->it->ndim, w->it->data, from, to < w->it->numel ? to : w->it->numel, w->loop, w->context);
 }
 
 static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
 {
-    const walk w = {it, loop, context};
-    return lt_cpu_share((it->numel + CHUNK - 1) / CHUNK, lt_cpu_threads_for(it->numel), run_chunk, &w);
+    const int threads = lt_cpu_threads_for(it->numel);
+    const walk w = {it, loop, context, lt_cpu_piece(it->numel, CHUNK, threads)};
+    return lt_cpu_share((it->numel + w.piece - 1) / w.piece, threads, run_chunk, &w);
 }
 
 static void exchange_inner(lt_iter *it)

@@ -39,6 +39,12 @@ int lt_cpu_threads_for(int64_t work)
     return useful < most ? (int)useful : most;
 }
 
+int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)
+{
+    const int64_t unit = 4096, even = (n / threads / 4 / unit + 1) * unit;
+    return threads > 1 && even < most ? even : most;
+}
+
 lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
 {
     if (count <= 1) {

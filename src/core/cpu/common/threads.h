@@ -11,6 +11,10 @@
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);
 
+/* How many of n elements a job takes, so that the threads end at about the same time: four jobs each, of `most` elements at most. One thread's
+ * have that many. A multiple of 4096, so that no two threads write to one line of the cache where elements lie together. */
+int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);
+
 /* Runs run(context, job) for every job in [0, jobs) on so many threads, in order on one: opening a parallel
  * region costs more than most small operations. LT_ERR_INTERRUPTED when jobs were left out. */
 typedef void (*lt_job)(const void *context, int64_t job);

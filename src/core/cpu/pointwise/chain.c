@@ -8,8 +8,7 @@
 #include "dtypes/dtype.h"
 
 enum {
-    CHUNK =
-        131072, /* elements that a thread takes at once, as for a single op: blocks end where its runs do */
+    CHUNK = 131072,    /* most elements that a thread takes at once */
     CACHE = 24 * 1024, /* bytes of a block of all values */
     NEAR =
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
@@ -264,19 +263,26 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
     choose_length(p, share_slots(p));
 }
 
-static void run_chunk(const void *context, int64_t c)
+typedef struct job {
+    const lt_chain_program *program;
+    int64_t piece; /* elements; blocks end where pieces do */
+} job;
+
+static void run_piece(const void *context, int64_t i)
 {
-    const lt_chain_program *p = context;
-    const int64_t end = (c + 1) * CHUNK < p->chain->numel ? (c + 1) * CHUNK : p->chain->numel;
+    const job *j = context;
+    const int64_t from = i * j->piece, to = from + j->piece, numel = j->program->chain->numel;
     lt_chain_run run; /* not zeroed */
-    lt_chain_begin(&run, p);
-    lt_chain_compute(&run, c * CHUNK, end, NULL);
+    lt_chain_begin(&run, j->program);
+    lt_chain_compute(&run, from, to < numel ? to : numel, NULL);
 }
 
-lt_status lt_cpu_chain(const lt_chain *c)
+lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
+    *done = true;
     lt_chain_prepare(&p, c, -1);
-    return lt_cpu_share((c->numel + CHUNK - 1) / CHUNK, lt_cpu_threads_for(c->numel * c->n_steps),
-                        run_chunk, &p);
+    const int threads = lt_cpu_threads_for(c->numel * c->n_steps);
+    const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
+    return lt_cpu_share((c->numel + j.piece - 1) / j.piece, threads, run_piece, &j);
 }

@@ -160,9 +160,12 @@ static lt_loop loop_of(int op, lt_dtype compute, lt_dtype *computed)
     return loop;
 }
 
+const char *lt_cpu_chains_nothing(void) { return NULL; }
+
 bool lt_cpu_chains(int op, lt_dtype compute)
 {
     lt_dtype computed;
+    if (op == LT_CHAIN_COPY) return true;
     return loop_of(op, compute, &computed) != NULL && !(computed == LT_INT64 && lt_pointwise_table[op].divides);
 }
 

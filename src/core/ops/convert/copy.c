@@ -123,7 +123,7 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
     lt_device target = device != NULL ? *device : self->device;
     LT_TRY(lt_device_resolve(&target));
     lt_tensor *result = NULL;
-    if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype && target.type == LT_CPU) {
+    if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype && lt_device_equal(target, self->device)) {
         LT_TRY(lt_window_record(
             &(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes}, &result));
         if (result != NULL) {

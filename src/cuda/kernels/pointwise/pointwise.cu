@@ -1,5 +1,6 @@
 /* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers by a number that have a shorter way, as the CPU does. */
 #include "kernels/pieces.cuh"
+#include "numbers.cuh"
 #include "pointwise.cuh"
 
 #include "pointwise_ops.h" /* generated from the declarations */
@@ -15,7 +16,7 @@ static const char *name_of(int op)
     }
 }
 
-static bool takes_exact_number(int op)
+bool lt_cuda_takes_exact_number(int op)
 {
     switch (op) {
 #define CASE(ENUM) case LT_PW_##ENUM:
@@ -26,13 +27,8 @@ static bool takes_exact_number(int op)
     }
 }
 
-/* The op of one input that is the same as this power, or LT_PW_POW. */
-static int shorter_power(const lt_pointwise_call &call)
+int lt_cuda_shorter_power(double exponent)
 {
-    const lt_iter *it = call.it;
-    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute))
-        return call.op;
-    const double exponent = lt_load<double>(it->dtype[2], it->data[2]);
     if (exponent == 2) return LT_PW_SQUARE;
     if (exponent == 0.5) return LT_PW_SQRT;
     if (exponent == -0.5) return LT_PW_RSQRT;
@@ -40,12 +36,19 @@ static int shorter_power(const lt_pointwise_call &call)
     return LT_PW_POW;
 }
 
+static int shorter_op(const lt_pointwise_call &call)
+{
+    const lt_iter *it = call.it;
+    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute)) return call.op;
+    return lt_cuda_shorter_power(lt_load<double>(it->dtype[2], it->data[2]));
+}
+
 lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
-    lt_pointwise_call call = {op, it, compute, params, nullptr, takes_exact_number(op)};
+    lt_pointwise_call call = {op, it, compute, params, nullptr, lt_cuda_takes_exact_number(op)};
     if (it->numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(it->device.index, &call.stream));
-    call.op = shorter_power(call);
+    call.op = shorter_op(call);
     const auto run = [&](const lt_iter *piece) {
         bool done = false;
         call.it = piece;

@@ -5,67 +5,7 @@
 #define LT_SIM_CUDA_BF16_H
 
 #include "cuda_runtime.h"
-
-struct __nv_bfloat16_raw {
-    unsigned short x;
-};
-
-struct alignas(2) __nv_bfloat16 {
-    unsigned short bits;
-
-    __nv_bfloat16() = default;
-    __nv_bfloat16(__nv_bfloat16_raw raw) : bits(raw.x) {}
-    explicit __nv_bfloat16(float value);
-    explicit __nv_bfloat16(double value);
-    operator float() const;
-    operator __nv_bfloat16_raw() const { return {bits}; }
-};
-typedef __nv_bfloat16 nv_bfloat16;
-
-struct alignas(4) __nv_bfloat162 {
-    __nv_bfloat16 x, y;
-};
-
-static inline __nv_bfloat16 __float2bfloat16_rn(float value)
-{
-    unsigned u = __float_as_uint(value);
-    unsigned rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
-    if ((u & 0x7fffffffu) > 0x7f800000u) rounded = 0x7fffu;
-    return __nv_bfloat16(__nv_bfloat16_raw{(unsigned short)rounded});
-}
-
-static inline float __bfloat162float(__nv_bfloat16 value)
-{
-    return __uint_as_float((unsigned)value.bits << 16);
-}
-
-static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
-{
-    return {__float2bfloat16_rn(x), __float2bfloat16_rn(y)};
-}
-static inline __nv_bfloat16 __float2bfloat16(float value) { return __float2bfloat16_rn(value); }
-
-/* Straight from double, as two roundings could differ: the float is rounded to odd. */
-static inline __nv_bfloat16 __double2bfloat16(double value)
-{
-    float nearest = (float)value;
-    unsigned u = __float_as_uint(nearest);
-    if ((double)nearest != value && value == value && !(u & 1)) {
-        bool beyond = fabs((double)nearest) > fabs(value);
-        u = beyond ? u - 1 : u + 1;
-    }
-    return __float2bfloat16_rn(__uint_as_float(u));
-}
-
-inline __nv_bfloat16::__nv_bfloat16(float value) : bits(__float2bfloat16_rn(value).bits) {}
-inline __nv_bfloat16::__nv_bfloat16(double value) : bits(__double2bfloat16(value).bits) {}
-inline __nv_bfloat16::operator float() const { return __bfloat162float(*this); }
-
-static inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 value) { return value.bits; }
-static inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits)
-{
-    return __nv_bfloat16(__nv_bfloat16_raw{bits});
-}
+#include "sim/bfloat16.h"
 
 static inline __nv_bfloat16 atomicAdd(__nv_bfloat16 *p, __nv_bfloat16 v)
 {

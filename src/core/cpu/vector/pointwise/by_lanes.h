@@ -101,4 +101,59 @@
         }                                                                                          \
     }
 
+/* ---- whole quotients ---------------------------------------------------------------------------------------------- */
+
+/* Processors divide integers one by one, numbers of double several at a time. Of operands from -2^50 to 2^50 the quotient as double, rounded to
+ * an integer, is the one wanted or the next, as the rest shows, which is exact. Adding 1.5 2^52 turns such integers into double and back. */
+static inline double whole_as_double(int64_t a) { return vector_bits_to_double((uint64_t)a + 0x4338000000000000u) - 0x1.8p52; }
+static inline int64_t double_as_whole(double a) { return (int64_t)(vector_double_to_bits(a + 0x1.8p52) - 0x4338000000000000u); }
+
+static inline bool within_double(int64_t a, int64_t b)
+{
+    const uint64_t most = (uint64_t)1 << 50;
+    return ((uint64_t)a + most <= 2 * most) & ((uint64_t)b + most <= 2 * most) & (b != 0);
+}
+
+/* The whole quotient of x by y and what is left, which has the sign of y. */
+static inline double whole_quotient(double x, double y, double *rest)
+{
+    const double q = (x / y + 0x1.8p52) - 0x1.8p52, r = x - q * y;
+    const bool below = (r != 0) & ((r < 0) != (y < 0));
+    *rest = below ? r + y : r;
+    return below ? q - 1 : q;
+}
+
+static inline int64_t near_floor_divide(int64_t a, int64_t b)
+{
+    double rest;
+    return double_as_whole(whole_quotient(whole_as_double(a), whole_as_double(b), &rest));
+}
+
+static inline int64_t near_remainder(int64_t a, int64_t b)
+{
+    double rest;
+    whole_quotient(whole_as_double(a), whole_as_double(b), &rest);
+    return double_as_whole(rest);
+}
+
+#define LOOP_WHOLE_QUOTIENT(name, NAME, s, T, D)                                                   \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        _Alignas(64) T x[2][WIDTH], y[WIDTH];                                                      \
+        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+            const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
+            const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
+            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            int beyond = 0;                                                                        \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
+                beyond += !within_double(a[j], b[j]);                                              \
+            if (beyond == 0)                                                                       \
+                SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name(a[j], b[j]);             \
+            else                                                                                   \
+                for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(a[j], b[j]);              \
+            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
+        }                                                                                          \
+    }
+
 #endif

@@ -6,6 +6,8 @@
 #define LT_SIM_INTRINSICS_H
 
 #include "execution.h"
+#include "float_bits.h"
+#include "truncated.h"
 
 #include <limits>
 /* GCC's <math.h> without the special functions of C++17, which no kernel calls and which are most of what it takes to read. */
@@ -35,14 +37,6 @@ static inline double max(double a, double b) { return fmax(a, b); }
 
 namespace lt_sim {
 
-template <class To, class From> inline To bits(From value)
-{
-    static_assert(sizeof(To) == sizeof(From), "the same size");
-    To result;
-    memcpy(&result, &value, sizeof result);
-    return result;
-}
-
 /* A float as tensor cores take it: 10 bits of fraction, to the nearest, ties away from zero. */
 inline float tf32(float value)
 {
@@ -50,27 +44,7 @@ inline float tf32(float value)
     return bits<float>((bits<unsigned>(value) + 0x1000u) & ~0x1fffu);
 }
 
-/* Of a floating number as GPUs do it: towards zero, to the nearest integer where there is none; NaN is 0, and in 64 bits
- * the least. */
-template <class To, class From> inline To truncated(From value)
-{
-    using limits = std::numeric_limits<To>;
-    if (value != value) return sizeof(To) == 8 && std::is_signed_v<To> ? limits::min() : To(0);
-    /* 2 to the power of the number of digits: exact, unlike the largest integer. */
-    const From above = From(2) * static_cast<From>(To(1) << (limits::digits - 1));
-    if (value >= above) return limits::max();
-    if (value <= static_cast<From>(limits::min())) return limits::min();
-    return static_cast<To>(value);
-}
-
 } // namespace lt_sim
-
-static inline int __float_as_int(float v) { return lt_sim::bits<int>(v); }
-static inline unsigned __float_as_uint(float v) { return lt_sim::bits<unsigned>(v); }
-static inline float __int_as_float(int v) { return lt_sim::bits<float>(v); }
-static inline float __uint_as_float(unsigned v) { return lt_sim::bits<float>(v); }
-static inline long long __double_as_longlong(double v) { return lt_sim::bits<long long>(v); }
-static inline double __longlong_as_double(long long v) { return lt_sim::bits<double>(v); }
 
 /* Towards zero: what 24 bits do not hold is left out. */
 static inline float __uint2float_rz(unsigned v)

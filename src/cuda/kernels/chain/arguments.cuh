@@ -1,0 +1,36 @@
+/* arguments.cuh - what a generated kernel is given: also a part of its source. */
+#ifndef LT_CHAIN_ARGUMENTS_CUH
+#define LT_CHAIN_ARGUMENTS_CUH
+
+#include <stdint.h>
+
+enum {
+    LT_CHAIN_BLOCK = 256, /* threads */
+    LT_CHAIN_DIMS = 6     /* that a strided value may have */
+};
+
+/* How an element's number becomes its place: by dividers (offsets.cuh) of the sizes, innermost first, and strides in bytes. */
+struct lt_chain_walk {
+    uint32_t size[LT_CHAIN_DIMS - 1], magic[LT_CHAIN_DIMS - 1];
+    int32_t shift[LT_CHAIN_DIMS - 1], stride[LT_CHAIN_DIMS];
+};
+
+/* In the type that its step computes in. */
+union lt_chain_number {
+    float f;
+    double d;
+    int64_t i;
+    uint8_t b;
+};
+
+/* Each list has at least one entry. */
+template <int DATA, int NUMBERS, int WALKS> struct lt_chain_arguments {
+    uint32_t n;       /* elements */
+    uint32_t aligned; /* accesses of 16 bytes may be made */
+    uint32_t zero;    /* see lt_apart */
+    char *data[DATA];
+    lt_chain_number numbers[NUMBERS];
+    lt_chain_walk walks[WALKS];
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* host.h - CUDA's front door for generated kernels that the host's compiler compiles: what they use of sim/include/cuda_runtime.h. */
+#ifndef LT_SIM_CUDA_RUNTIME_H
+#define LT_SIM_CUDA_RUNTIME_H
+
+#define __device__
+#define __host__
+#define __forceinline__ inline
+
+#include "float_bits.h"
+#include "truncated.h"
+
+static inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
+
+#endif

@@ -1,0 +1,1 @@
+/* cuda_runtime.h - for NVRTC, which has it built in. */

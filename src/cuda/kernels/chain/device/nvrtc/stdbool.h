@@ -1,0 +1,1 @@
+/* stdbool.h - for NVRTC: bool is a word of C++. */

@@ -1,0 +1,20 @@
+/* type_traits.h - for NVRTC: what conversion.cuh asks of <type_traits>. */
+#ifndef LT_NVRTC_TYPE_TRAITS_H
+#define LT_NVRTC_TYPE_TRAITS_H
+
+namespace std {
+
+template <class A, class B> constexpr bool is_same_v = false;
+template <class A> constexpr bool is_same_v<A, A> = true;
+
+template <class T> constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
+
+/* Of the types that elements and results have. */
+template <class T>
+constexpr bool is_integral_v =
+    is_same_v<T, bool> || is_same_v<T, signed char> || is_same_v<T, unsigned char> ||
+    is_same_v<T, short> || is_same_v<T, int> || is_same_v<T, long>;
+
+} // namespace std
+
+#endif

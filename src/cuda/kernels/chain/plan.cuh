@@ -1,0 +1,74 @@
+/* plan.cuh - a chain (devices/chain.h) as a generated kernel sees it: which elements lie where, what numbers there are, and how many elements a
+ * thread takes. What the kernel's source depends on, no sizes and no addresses, is the plan's key. */
+#ifndef LT_CHAIN_PLAN_CUH
+#define LT_CHAIN_PLAN_CUH
+
+#include <stdint.h>
+#include <string>
+#include <vector>
+
+#include "arguments.cuh"
+#include "devices/backend.h"
+
+/* Where the elements of a value are. */
+enum lt_chain_where : uint8_t {
+    LT_CHAIN_UNREAD,   /* a number of the host: each step has it among its numbers */
+    LT_CHAIN_STEP,     /* the result of a step, and nowhere else */
+    LT_CHAIN_ONE,      /* one element for all */
+    LT_CHAIN_DENSE,    /* one after the other, in the chain's order */
+    LT_CHAIN_REPEATED, /* the elements of a thread are one, */
+    LT_CHAIN_TOGETHER, /* follow each other, */
+    LT_CHAIN_APART, /* or follow each other by the innermost stride: the chain's elements go on along it for as long as a thread's */
+    LT_CHAIN_ANYWHERE /* strided, without that */
+};
+
+struct lt_chain_place {
+    lt_chain_where where;
+    uint8_t dtype, dims; /* dims: of strided ones */
+    bool written;        /* a result that has memory */
+    int8_t data, walk;   /* which of the arguments' lists; -1: none */
+};
+
+struct lt_chain_action {
+    int16_t op; /* LT_CHAIN_COPY, or one whose formula is known */
+    uint8_t compute, n, n_params;
+    int8_t out, in[LT_CHAIN_INPUTS];
+    int16_t number[LT_CHAIN_INPUTS], param; /* places among the numbers; -1: none */
+};
+
+struct lt_chain_plan {
+    int run; /* elements of a thread */
+    uint64_t numel;
+    bool aligned;
+    std::vector<lt_chain_place> places;
+    std::vector<lt_chain_action> actions;
+    std::vector<char *> data;
+    std::vector<int64_t>
+        step; /* of each of data: bytes from an element to the next, where it is dense */
+    std::vector<lt_chain_number> numbers;
+    std::vector<lt_chain_walk> walks;
+
+    /* False where the chain is none that a kernel is generated for. */
+    bool make(const lt_chain *c);
+    std::string key() const;
+    std::string source() const;
+
+  private:
+    void choose_run(const lt_chain *c);
+    bool add_value(const lt_chain *c, int v);
+    bool add_walk(const lt_iter *it, lt_chain_place *place);
+    bool add_step(const lt_chain *c, const lt_chain_step *step);
+    void add_number(const lt_chain_value *value, const lt_chain_action &action, int input);
+    void add_params(const lt_chain_step *step, lt_chain_action *action);
+};
+
+/* A formula that generated kernels may use: lt_<name> is the function; selects: its first argument is a condition. */
+struct lt_chain_formula {
+    int op;
+    const char *name;
+    bool selects;
+};
+/* Null where op has none for the dtype computed. */
+const lt_chain_formula *lt_chain_formula_of(int op, lt_dtype compute);
+
+#endif

@@ -1,0 +1,222 @@
+/* source.cu - the source of a chain's kernel, in C++ with CUDA's words. It stands on device/kernel.cuh and on the formulas that the eager kernels
+ * have; each value is an element of its dtype between two steps, rounded as if it had been in memory. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "kernels/element.cuh"
+#include "kernel_families.h" /* generated from the declarations */
+#include "plan.cuh"
+#include "pointwise_ops.h" /* generated from the declarations */
+
+/* ---- formulas: of the families that device/kernel.cuh includes ----------------------------------------------------------- */
+
+static constexpr bool selects(const char *shape) { return shape[0] == 'S'; } /* SELECT */
+
+#define ROW(SHAPE, name, NAME) {LT_PW_##NAME, #name, selects(#SHAPE)},
+#define FAMILIES(CLASS)                                                                            \
+    LT_ACTIVATIONS_##CLASS(ROW) LT_ARITHMETIC_##CLASS(ROW) LT_COMPARE_##CLASS(ROW)                 \
+        LT_FUNCTIONS_##CLASS(ROW) LT_SPECIAL_##CLASS(ROW)
+static const lt_chain_formula of_floats[] = {FAMILIES(FLOAT)}, of_integers[] = {FAMILIES(INTEGER)},
+                              of_bools[] = {FAMILIES(BOOL)};
+#undef FAMILIES
+#undef ROW
+
+template <int N> static const lt_chain_formula *found(const lt_chain_formula (&list)[N], int op)
+{
+    for (const lt_chain_formula &f : list)
+        if (f.op == op) return &f;
+    return nullptr;
+}
+
+const lt_chain_formula *lt_chain_formula_of(int op, lt_dtype compute)
+{
+    if (lt_is_floating(compute)) return found(of_floats, op);
+    if (compute == LT_BOOL) return found(of_bools, op);
+    return compute < LT_FLOAT16 ? found(of_integers, op) : nullptr;
+}
+
+/* ---- words -------------------------------------------------------------------------------------------------------------- */
+
+/* The type of a dtype's elements; a bool is a byte. */
+static const char *element(int dtype)
+{
+    static const char *const names[] = {"uint8_t", "uint8_t", "int8_t",        "int16_t", "int32_t",
+                                        "int64_t", "__half",  "__nv_bfloat16", "float",   "double"};
+    return names[dtype];
+}
+
+/* The type that is computed in, and which of lt_chain_number's members has one. */
+static const char *computed(int dtype)
+{
+    return dtype == LT_FLOAT64                            ? "double"
+           : lt_is_floating(static_cast<lt_dtype>(dtype)) ? "float"
+           : dtype == LT_BOOL                             ? "uint8_t"
+                                                          : "int64_t";
+}
+static const char *member(int dtype)
+{
+    return dtype == LT_FLOAT64                            ? "d"
+           : lt_is_floating(static_cast<lt_dtype>(dtype)) ? "f"
+           : dtype == LT_BOOL                             ? "b"
+                                                          : "i";
+}
+
+__attribute__((format(printf, 2, 3))) static void write(std::string *out, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    *out += line;
+}
+
+/* ---- parts -------------------------------------------------------------------------------------------------------------- */
+
+static bool is_strided(const lt_chain_place &p) { return p.where >= LT_CHAIN_REPEATED; }
+static bool is_single(const lt_chain_place &p)
+{
+    return p.where == LT_CHAIN_ONE || p.where == LT_CHAIN_REPEATED;
+}
+
+static void write_load(std::string *out, const lt_chain_plan &plan, int v)
+{
+    const lt_chain_place &p = plan.places[v];
+    const char *const type = element(p.dtype);
+    const int n = plan.run;
+    if (p.where == LT_CHAIN_STEP) {
+        if (p.written) write(out, "    %s v%d[%d];\n", type, v, n);
+        return;
+    }
+    if (p.where == LT_CHAIN_UNREAD) return;
+    if (p.where == LT_CHAIN_DENSE) {
+        write(
+            out,
+            "    const char *const p%d = a.data[%d] + static_cast<uint64_t>(first) * sizeof(%s);\n",
+            v, p.data, type);
+    } else if (is_strided(p) && p.where != LT_CHAIN_ANYWHERE) {
+        write(out, "    const char *const p%d = a.data[%d] + lt_walked<%d>(a.walks[%d], first);\n",
+              v, p.data, p.dims, p.walk);
+    } else {
+        write(out, "    const char *const p%d = a.data[%d];\n", v, p.data);
+    }
+    if (is_single(p)) {
+        write(out, "    const %s v%d = *reinterpret_cast<const %s *>(p%d);\n", type, v, type, v);
+        return;
+    }
+    write(out, "    %s v%d[%d];\n", type, v, n);
+    if (p.where == LT_CHAIN_DENSE || p.where == LT_CHAIN_TOGETHER)
+        write(out, "    lt_load_run<%s, %d>(p%d, v%d, n, whole);\n", type, n, v, v);
+    else if (p.where == LT_CHAIN_APART)
+        write(out,
+              "    LT_EACH(i, %d) v%d[i] = i < n ? *reinterpret_cast<const %s *>(p%d + i * "
+              "a.walks[%d].stride[0]) : %s{};\n",
+              n, v, type, v, p.walk, type);
+    else
+        write(out,
+              "    LT_EACH(i, %d) v%d[i] = *reinterpret_cast<const %s *>(p%d + "
+              "lt_walked<%d>(a.walks[%d], i < n ? first + i : first));\n",
+              n, v, type, v, p.dims, p.walk);
+}
+
+/* An input of a step, in the type computed in. */
+static std::string operand(const lt_chain_plan &plan, const lt_chain_action &s, int i,
+                           bool condition)
+{
+    const int v = s.in[i];
+    const lt_chain_place &p = plan.places[v];
+    const char *const type = computed(s.compute);
+    char text[128], at[32];
+    if (s.number[i] >= 0) {
+        snprintf(text, sizeof text, "a.numbers[%d].%s", s.number[i], member(s.compute));
+        return text;
+    }
+    snprintf(at, sizeof at, p.where == LT_CHAIN_STEP ? "e%d" : is_single(p) ? "v%d" : "v%d[i]", v);
+    const bool narrow = s.compute != LT_INT64 && s.compute < LT_FLOAT32;
+    if (narrow && !condition && p.dtype != s.compute)
+        snprintf(text, sizeof text, "lt_fitted<%s>(lt_as<%s>(%s))",
+                 s.compute == LT_BOOL ? "bool" : element(s.compute), type, at);
+    else
+        snprintf(text, sizeof text, "lt_as<%s>(%s)", type, at);
+    return text;
+}
+
+/* What lies between the dtypes of a conversion. */
+static const char *between(int from)
+{
+    return from == LT_FLOAT64                            ? "double"
+           : lt_is_floating(static_cast<lt_dtype>(from)) ? "float"
+                                                         : "int64_t";
+}
+
+static void write_copy(std::string *out, const lt_chain_plan &plan, const lt_chain_action &s)
+{
+    const lt_chain_place &from = plan.places[s.in[0]], &to = plan.places[s.out];
+    char at[32];
+    snprintf(at, sizeof at,
+             from.where == LT_CHAIN_STEP ? "e%d"
+             : is_single(from)           ? "v%d"
+                                         : "v%d[i]",
+             s.in[0]);
+    if (from.dtype == to.dtype) {
+        write(out, "        const %s e%d = %s;\n", element(to.dtype), s.out, at);
+        return;
+    }
+    const char *const c = between(from.dtype);
+    write(out, "        const %s e%d = lt_stored<%s, %s>::of(lt_as<%s>(%s));\n", element(to.dtype),
+          s.out, to.dtype == LT_BOOL ? "bool" : element(to.dtype), c, c, at);
+}
+
+static void write_step(std::string *out, const lt_chain_plan &plan, const lt_chain_action &s)
+{
+    if (s.op == LT_CHAIN_COPY) {
+        write_copy(out, plan, s);
+        return;
+    }
+    const lt_chain_formula *f = lt_chain_formula_of(s.op, static_cast<lt_dtype>(s.compute));
+    const int dtype = plan.places[s.out].dtype;
+    write(out, "        auto y%d = lt_%s%s(", s.out, f->name, s.compute == LT_BOOL ? "_b8" : "");
+    for (int i = 0; i < s.n; i++) {
+        const bool condition = i == 0 && f->selects;
+        *out += (i > 0 ? ", " : "") + operand(plan, s, i, condition) + (condition ? " != 0" : "");
+    }
+    for (int i = 0; i < s.n_params; i++)
+        write(out, ", a.numbers[%d].%s", s.param + i, member(s.compute));
+    write(out, ");\n");
+    const bool wide = dtype == LT_FLOAT32 || dtype == LT_FLOAT64;
+    write(out, "        const %s e%d = %slt_stored<%s, decltype(y%d)>::of(y%d)%s;\n",
+          element(dtype), s.out, wide ? "lt_apart(" : "", element(dtype), s.out, s.out,
+          wide ? ", a.zero)" : "");
+}
+
+std::string lt_chain_plan::source() const
+{
+    std::string out = "#include \"kernel.cuh\"\n";
+    const auto at_least_one = [](size_t n) { return static_cast<int>(n > 0 ? n : 1); };
+    write(&out, "typedef lt_chain_arguments<%d, %d, %d> arguments;\n", at_least_one(data.size()),
+          at_least_one(numbers.size()), at_least_one(walks.size()));
+    write(&out,
+          "LT_CHAIN_FN void lt_chain_of(const arguments &a, uint32_t thread)\n{\n"
+          "    const uint32_t first = thread * %d;\n"
+          "    if (first >= a.n) return;\n"
+          "    const int n = a.n - first < %d ? static_cast<int>(a.n - first) : %d;\n"
+          "    const bool whole = n == %d && a.aligned;\n",
+          run, run, run, run);
+    for (size_t v = 0; v < places.size(); v++) write_load(&out, *this, static_cast<int>(v));
+    write(&out, "    LT_EACH(i, %d) {\n", run);
+    for (const lt_chain_action &s : actions) {
+        write_step(&out, *this, s);
+        if (places[s.out].written) write(&out, "        v%d[i] = e%d;\n", s.out, s.out);
+    }
+    out += "    }\n";
+    for (size_t v = 0; v < places.size(); v++)
+        if (places[v].written)
+            write(
+                &out,
+                "    lt_store_run<%s, %d>(a.data[%d] + static_cast<uint64_t>(first) * sizeof(%s), "
+                "v%d, n, whole);\n",
+                element(places[v].dtype), run, places[v].data, element(places[v].dtype),
+                static_cast<int>(v));
+    out += "}\nLT_CHAIN_KERNEL(arguments)\n";
+    return out;
+}

@@ -1,0 +1,65 @@
+/* conversion.cuh - a value of one C type as another, and as an element. Also a part of generated kernels (kernels/chain/), whose compiler finds
+ * stand-ins for the headers that are included here: nothing else is. */
+#ifndef LT_CUDA_CONVERSION_CUH
+#define LT_CUDA_CONVERSION_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <stdint.h>
+#include <type_traits>
+
+#define LT_CUDA_FN static __host__ __device__ __forceinline__
+
+/* An integer of a floating number: the nearest one where To has none, as a GPU's instruction does it. The language leaves
+ * that open, and the host's processor does otherwise. */
+#ifdef LT_SIM_CUDA_RUNTIME_H
+#define LT_TRUNCATED(To, v) lt_sim::truncated<To>(v)
+#else
+#define LT_TRUNCATED(To, v) static_cast<To>(v)
+#endif
+
+/* A value of one C type as another. */
+template <class To, class From> LT_CUDA_FN To lt_as(From v)
+{
+    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
+                  !std::is_same_v<To, bool>)
+        return LT_TRUNCATED(To, v);
+    else
+        return static_cast<To>(v);
+}
+template <class To> LT_CUDA_FN To lt_as(__half v) { return lt_as<To>(__half2float(v)); }
+template <class To> LT_CUDA_FN To lt_as(__nv_bfloat16 v) { return lt_as<To>(__bfloat162float(v)); }
+
+/* Into an element: narrow integers take the low bits, as on the CPU. */
+template <class To, class From> struct lt_stored {
+    LT_CUDA_FN To of(From v) { return lt_as<To>(v); }
+};
+template <class From> struct lt_stored<__half, From> {
+    LT_CUDA_FN __half of(From v) { return __float2half_rn(static_cast<float>(v)); }
+};
+template <class From> struct lt_stored<__nv_bfloat16, From> {
+    LT_CUDA_FN __nv_bfloat16 of(From v) { return __float2bfloat16_rn(static_cast<float>(v)); }
+};
+template <class From> struct lt_stored<uint8_t, From> {
+    LT_CUDA_FN uint8_t of(From v) { return static_cast<uint8_t>(lt_as<int64_t>(v)); }
+};
+template <class From> struct lt_stored<int8_t, From> {
+    LT_CUDA_FN int8_t of(From v) { return static_cast<int8_t>(lt_as<int32_t>(v)); }
+};
+template <class From> struct lt_stored<int16_t, From> {
+    LT_CUDA_FN int16_t of(From v) { return static_cast<int16_t>(lt_as<int32_t>(v)); }
+};
+
+/* ---- neighbours: N elements that follow each other -------------------------------------------------------------------- */
+
+template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
+    T v[N];
+};
+
+/* Elements that one access moves of N that follow each other: at most 16 bytes. */
+template <class S, int N>
+constexpr int lt_together = N *static_cast<int>(sizeof(S)) <= 16 ? N
+                                                                 : 16 / static_cast<int>(sizeof(S));
+
+#endif

@@ -1,0 +1,17 @@
+/* nvrtc_load.cu - NVRTC's table. Only in the backend for real GPUs. */
+#include "libraries/nvrtc_api.h"
+#include "load.cuh"
+
+static const char *fill(void *handle, lt_nvrtc &table)
+{
+    const char *missing = nullptr;
+    LT_NVRTC_FUNCTIONS(LT_FIND)
+    return missing;
+}
+
+lt_status lt_nvrtc_get(const lt_nvrtc **table)
+{
+    static const lt_cuda_library library = LT_NVRTC_LIBRARY;
+    static lt_cuda_table<lt_nvrtc> &functions = *new lt_cuda_table<lt_nvrtc>;
+    return functions.get(&library, fill, table);
+}

@@ -1,0 +1,26 @@
+/* float_bits.h - the bits of floating numbers. Also a part of generated kernels. */
+#ifndef LT_SIM_FLOAT_BITS_H
+#define LT_SIM_FLOAT_BITS_H
+
+#include <string.h>
+
+namespace lt_sim {
+
+template <class To, class From> inline To bits(From value)
+{
+    static_assert(sizeof(To) == sizeof(From), "the same size");
+    To result;
+    memcpy(&result, &value, sizeof result);
+    return result;
+}
+
+} // namespace lt_sim
+
+static inline int __float_as_int(float v) { return lt_sim::bits<int>(v); }
+static inline unsigned __float_as_uint(float v) { return lt_sim::bits<unsigned>(v); }
+static inline float __int_as_float(int v) { return lt_sim::bits<float>(v); }
+static inline float __uint_as_float(unsigned v) { return lt_sim::bits<float>(v); }
+static inline long long __double_as_longlong(double v) { return lt_sim::bits<long long>(v); }
+static inline double __longlong_as_double(long long v) { return lt_sim::bits<double>(v); }
+
+#endif

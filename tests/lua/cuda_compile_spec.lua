@@ -1,0 +1,308 @@
+-- cuda_compile_spec.lua - torch.compile on GPUs: chains of elementwise ops as generated kernels, whose results are eager ones to the bit; streams and
+-- graphs; what is kept on disk. Simulated GPUs have the host's compiler in NVRTC's place, which each kernel takes a quarter of a second of: the
+-- kernels here are few and long.
+
+local torch = require 'torch'
+local cuda = torch.cuda
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+local programs = dofile(here .. 'support/programs.lua')
+
+if not cuda.is_available() then return end
+
+local device = os.getenv 'LTENSOR_TEST_DEVICE'
+device = device and device:find '^cuda' and device or 'cuda'
+
+local function compiled(f)
+  local seen = {}
+  local run = torch.compile(f, { options = { min_numel = 1 }, explain = function(notes, all, why_not) seen.notes, seen.all, seen.why_not = notes, all, why_not end })
+  return run, seen
+end
+
+local function random(...) return torch.randn { ... }:to(device) end
+
+local function assert_same(expected, got)
+  assert.equal(expected.device, got.device)
+  assert.is_true(programs.same(expected:cpu(), got:cpu()), ('expected %s\ngot %s'):format(expected, got))
+end
+
+-- Without a compiler, and in a build with checks, nothing is recorded.
+local _, probe = compiled(function(x) return x + 1 end)
+_(random(4))
+local generates = not probe.why_not
+
+-- f's results compiled beside eager ones; generated: by so many kernels.
+local function check(kernels, f, ...)
+  local expected = table.pack(f(...))
+  local run, seen = compiled(f)
+  local got = table.pack(run(...))
+  for i = 1, expected.n do assert_same(expected[i], got[i]) end
+  if not generates then return end
+  local passes = 0
+  for _, note in ipairs(seen.notes) do passes = passes + note.passes end
+  assert.equal(kernels, passes)
+end
+
+local function gelu(x) return 0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x ^ 3))) end
+
+describe('a compiled function on a GPU', function()
+  it('is one kernel, for any sizes and numbers', function()
+    for _, x in ipairs { random(300, 700), random(5), random(70, 3):t(), random(3, 1, 1) } do check(1, gelu, x) end
+    check(1, function(x) return x * 2 + 3 end, random(1001))
+    check(1, function(x) return x * -7 + 0.1 end, random(1001))
+  end)
+
+  it('takes elements that lie elsewhere: rows, columns, views, single ones', function()
+    local function f(x, row, column, one) return ((x.t and x:t() or x) + row) * column - one end
+    check(1, f, random(40, 30), random(40), random(30, 1), random(1))
+    check(1, f, random(41, 7), random(41), random(7, 1), random(1, 1))
+    local wide = random(64, 64)
+    check(1, function(x) return x * 2 + 1 end, wide:narrow(2, 3, 33))
+    check(1, function(a, b) return (a + b) * a end, wide:narrow(1, 1, 32), wide:select(1, 5))
+    check(1, function(a, b) return (a + b):exp() end, random(4, 5, 6), random(6, 4, 5):permute(2, 3, 1))
+    check(1, function(a, b) return a * b - a end, wide:reshape(-1):narrow(1, 2, 999), wide:reshape(-1):narrow(1, 4, 999))
+  end)
+
+  it('rounds between steps as tensors in memory do', function()
+    local function f(a, b, c) return a * b + c, (a * b - c) * 3.5, torch.add(a, b * c, { alpha = 0.3 }), (a * a) * (b * b) - c * c, -(a * b) + 1 end
+    for _, dtype in ipairs { torch.float32, torch.float64, torch.float16, torch.bfloat16 } do
+      check(1, f, random(1003):to(dtype), random(1003):to(dtype), random(1003):to(dtype))
+    end
+  end)
+
+  it('has more steps than a kernel, results of many dtypes, casts', function()
+    local function f(x)
+      local whole = (x * 100):to(torch.int16)
+      return whole // 3 + whole, x:gt(0.5), torch.where(x:lt(0), whole, 7), x:bfloat16() * 2 + 1, x:double():exp() - 3, x:half():float() + x, x:bool(),
+        whole:to(torch.uint8), (x * 3):to(torch.int64):bitwise_xor(5), x:gt(0):logical_not():float() * 2
+    end
+    check(2, f, random(777))
+    check(3, function(x)
+      for i = 1, 30 do x = x * 1.01 + i end
+      return x
+    end, random(100))
+  end)
+
+  it('has every formula for every dtype', function()
+    local unary = { 'neg', 'abs', 'exp', 'exp2', 'expm1', 'tanh', 'sigmoid', 'relu', 'sin', 'cos', 'tan', 'asin', 'atan', 'sinh', 'sqrt', 'rsqrt', 'square', 'sign',
+      'floor', 'ceil', 'round', 'trunc', 'frac', 'erf', 'erfc', 'erfinv', 'log', 'log1p', 'log2', 'reciprocal', 'asinh', 'acosh', 'atanh', 'isnan', 'isinf', 'isfinite',
+      'logical_not', 'bitwise_not' }
+    local binary = { 'add', 'sub', 'mul', 'div', 'maximum', 'minimum', 'pow', 'lt', 'le', 'eq', 'ne', 'ge', 'gt', 'atan2', 'fmod', 'remainder', 'floor_divide', 'hypot',
+      'logaddexp', 'xlogy', 'copysign', 'heaviside', 'fmax', 'fmin', 'bitwise_and', 'bitwise_or', 'bitwise_xor', 'logical_and', 'logical_or' }
+    local nn = { 'gelu', 'silu', 'mish', 'softplus', 'elu', 'hardswish', 'hardsigmoid', 'leaky_relu', 'logsigmoid', 'softsign' }
+    local special = torch.tensor { 0.0, -0.0, math.huge, -math.huge, 0 / 0, 1e-40, -3e38, 0.1, -7.25, 2, 3, -1, 0.5, 100 }
+    local a, b = special:repeat_interleave(14):to(device), special:tile { 14 }:to(device)
+    for _, dtype in ipairs { torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool } do
+      local x = dtype.is_floating_point and a:to(dtype) or torch.arange(196):remainder(23):sub(7):to(dtype):to(device)
+      local y = dtype.is_floating_point and b:to(dtype) or torch.arange(196):remainder(5):add(1):to(dtype):to(device)
+      local function all()
+        local results = {}
+        local function try(f, ...)
+          local ok, result = pcall(f, ...)
+          if ok and torch.is_tensor(result) then results[#results + 1] = result end
+        end
+        for _, name in ipairs(unary) do try(torch[name], x) end
+        for _, name in ipairs(binary) do try(torch[name], x, y) end
+        for _, name in ipairs(nn) do try(torch.nn.functional[name], x) end
+        return table.unpack(results)
+      end
+      local expected, got = table.pack(all()), table.pack(compiled(all)())
+      assert.equal(expected.n, got.n)
+      for i = 1, expected.n do
+        assert.is_true(programs.same(expected[i]:cpu(), got[i]:cpu()), ('%s, result %d:\n%s\n%s'):format(dtype, i, expected[i], got[i]))
+      end
+    end
+  end)
+
+  it('differentiates', function()
+    local function gradients(run)
+      local x, b = torch.linspace(-2, 2, 600):reshape(20, 30):to(device):requires_grad_(), torch.linspace(0, 1, 30):to(device):requires_grad_()
+      local y = run(x, b)
+      y:backward(torch.ones_like(y) * 0.5)
+      return { y:detach(), x.grad, b.grad }
+    end
+    local function f(x, b) return gelu(x + b) * x - x:sigmoid() / (b * b + 1) end
+    local expected, got = gradients(f), gradients((compiled(f)))
+    for i = 1, 3 do assert_same(expected[i], got[i]) end
+  end)
+
+  it('computes what reads a tensor before that is written, and what is looked at', function()
+    local function f(x)
+      local before = x + 1
+      x:mul_(2)
+      local between = before * x
+      local sum = between:sum()
+      return before, between, sum, between + sum:item()
+    end
+    local x = random(100)
+    local expected, got = table.pack(f(x:clone())), table.pack((compiled(f))(x:clone()))
+    for i = 1, 4 do assert_same(expected[i], got[i]) end
+  end)
+
+  it('computes values on the stream on which they were made', function()
+    local side = cuda.Stream { device = device }
+    local x = random(5000)
+    local expected = (x * 2 + 1) * 3
+    local run = compiled(function(t)
+      local y = t * 2 + 1
+      local marked = cuda.current_stream(device):record_event()
+      side:wait_event(marked)
+      local z
+      cuda.stream(side, function() z = y * 3 end)
+      cuda.current_stream(device):wait_stream(side)
+      return z
+    end)
+    for _ = 1, 3 do assert_same(expected, run(x)) end
+  end)
+
+  it('is recorded in graphs: by the kernel where that has run before', function()
+    local function f(x) return (x * 1.5 - 2):tanh() * x end
+    local x, before = random(400), cuda.current_device()
+    cuda.set_device(device)
+    for _, kernels in ipairs { 4, 1 } do
+      local run, seen = compiled(f)
+      local graph, y = cuda.CUDAGraph(), nil
+      cuda.graph(graph, function() y = run(x) end)
+      for _ = 1, 2 do
+        x:copy_(torch.randn(400))
+        graph:replay()
+        assert_same(f(x), y)
+      end
+      if generates then assert.equal(kernels, seen.notes[1].passes) end
+      compiled(f)(x)
+    end
+    cuda.set_device(before)
+  end)
+
+  it('leaves random programs the same', function()
+    for round = 1, tonumber(os.getenv 'ROUNDS') or 4 do
+      math.randomseed(7, round)
+      torch.manual_seed(round)
+      local inputs, program = programs.inputs(), programs.make(math.random(3, 12))
+      for name, t in pairs(inputs) do inputs[name] = t:to(device) end
+      local plain, together = programs.copies(inputs), programs.copies(inputs)
+      torch.manual_seed(round)
+      local expected, messages = program(plain)
+      torch.manual_seed(round)
+      local got, others = (compiled(program))(together)
+      assert.same(messages, others, ('round %d'):format(round))
+      for i = 1, #expected do assert.is_true(programs.same(expected[i]:cpu(), got[i]:cpu()), ('round %d, tensor %d'):format(round, i)) end
+    end
+  end)
+
+  it('has values of several GPUs', function()
+    if cuda.device_count() < 2 then return end
+    local a, b = torch.randn(300):to 'cuda:0', torch.randn(300):to 'cuda:1'
+    check(2, function(x, y) return x * 2 + 1, y * 2 + 1 end, a, b)
+  end)
+end)
+
+-- The rest makes processes of simulated GPUs.
+if not os.getenv 'LTENSOR_SIM_GPUS' or not generates then return end
+
+describe('generated kernels in processes', function()
+  local folder
+  before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute('mkdir -p ' .. folder))
+    local script = assert(io.open(folder .. '/cxx', 'w'))
+    script:write('#!/bin/sh\necho x >>', folder, '/calls\nexec ${LTENSOR_TEST_CXX-c++} "$@"\n')
+    script:close()
+    assert(os.execute('chmod +x ' .. folder .. '/cxx'))
+  end)
+  after_each(function() os.execute('chmod -R u+w ' .. folder .. '; rm -rf ' .. folder) end)
+
+  local function compilations()
+    local file = io.open(folder .. '/calls')
+    if not file then return 0 end
+    local text = file:read 'a'
+    file:close()
+    os.remove(folder .. '/calls')
+    return #text // 2
+  end
+
+  local PROGRAM = [[
+    local x = torch.linspace(-1, 1, 20000, {device = 'cuda'})
+    local function f(x) return ((x * 2 + 1):tanh() - x):exp() end
+    local y = torch.compile(f, {explain = true})(x)
+    print(torch.equal(y, f(x)))]]
+
+  local function run(environment, program)
+    local out, message, status = process.run(('XDG_CACHE_HOME=%s CXX=%s %s %s --sim-gpus 1 --no-copies -e %s'):format(folder, folder .. '/cxx', environment,
+      process.quote(process.ltensor), process.quote(program or PROGRAM)))
+    assert.equal(0, status, message)
+    return out, message
+  end
+
+  local function cached()
+    local listing = assert(io.popen('find ' .. folder .. '/ltensor/kernels -type f'))
+    local path = listing:read 'l'
+    listing:close()
+    return path
+  end
+
+  it('are compiled once, and kept for the next process', function()
+    assert.equal('true\n', (run ''))
+    assert.equal(1, compilations())
+    local out, message = run ''
+    assert.equal('true\n', out)
+    assert.truthy(message:find('5 ops as 5 in 1 pass ', 1, true), message)
+    assert.equal(0, compilations())
+  end)
+
+  it('are compiled anew where the file is damaged, cut, empty, or may be written by others', function()
+    run ''
+    compilations()
+    local path = cached()
+    local file = assert(io.open(path, 'rb'))
+    local whole = file:read 'a'
+    file:close()
+    for _, content in ipairs { whole:sub(1, -2), whole:sub(1, 30), '', whole:sub(1, 3000) .. '?' .. whole:sub(3002), ('x'):rep(#whole), whole .. 'x' } do
+      file = assert(io.open(path, 'wb'))
+      file:write(content)
+      file:close()
+      assert.equal('true\n', (run ''))
+      assert.equal(1, compilations())
+    end
+    os.execute('chmod 666 ' .. path)
+    run ''
+    assert.equal(1, compilations())
+  end)
+
+  it('are not kept where nothing can be written', function()
+    for _ = 1, 2 do
+      assert.equal('true\n', (run 'XDG_CACHE_HOME=/proc/nowhere'))
+      assert.equal(1, compilations())
+    end
+  end)
+
+  it('are none without a compiler, which explain says, or where it fails', function()
+    local out, message = run 'CXX= PATH=/nonexistent'
+    assert.equal('true\n', out)
+    assert.truthy(message:find('[compile] ops on the GPU run one by one: no C++ compiler was found', 1, true), message)
+    out, message = run 'LTENSOR_TEST_CXX=false'
+    assert.equal('true\n', out)
+    assert.truthy(message:find('5 ops as 5 in 5 passes', 1, true), message)
+    assert.truthy((select(2, run 'LTENSOR_NVRTC=0')):find('LTENSOR_NVRTC is 0', 1, true))
+  end)
+
+  it('are launched once for a chain', function()
+    local function calls(body)
+      local function all(rounds)
+        local _, message = run('LTENSOR_SIM_REPORT=1 env -u LTENSOR_SIM_INDEX_LIMIT', ([[
+          local x, y = torch.linspace(-1, 1, 20000, {device = 'cuda'})
+          local f = torch.compile(function(x) for i = 1, 5 do x = x * 0.5 + i end return x end)
+          f(x)
+          for n = 1, %d do %s end
+          torch.cuda.synchronize()]]):format(rounds, body))
+        return tonumber(message:match '(%d+) runtime calls')
+      end
+      return (all(30) - all(10)) / 20
+    end
+    -- Now and then memory is asked for.
+    assert.truthy(calls 'y = f(x)' < 1.5)
+    assert.truthy(calls 'y = x; for i = 1, 5 do y = y * 0.5 + i end' > 9.5)
+  end)
+end)

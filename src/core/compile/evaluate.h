@@ -7,7 +7,6 @@
 #define LT_EVALUATE_H
 
 #include "pending.h"
-#include "window.h"
 
 /* What was done: ops that had been recorded; steps that were left when equal ones were merged; passes over memory, as many as ops where a
  * device did them one by one; values written; elements of the largest. */
@@ -20,7 +19,7 @@ typedef struct lt_evaluated {
 typedef struct lt_fed_value {
     const lt_pending *value;
     bool keep;
-    lt_feed_to take;
+    lt_status (*take)(const void *context, const lt_fed *fed); /* window.h's lt_feed_to */
     const void *context;
 } lt_fed_value;
 

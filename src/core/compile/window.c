@@ -75,8 +75,8 @@ bool lt_window_feeds(const lt_tensor *t)
 
 bool lt_window_feeds_lines(const lt_tensor *t, int64_t length)
 {
-    return t->storage->hollow && t->device.type == LT_CPU && length <= LT_FED_LINE && lt_is_contiguous(t) &&
-           lt_window_feeds(t);
+    return t->storage->hollow && t->device.type == LT_CPU && length <= LT_FED_LINE &&
+           lt_is_contiguous(t) && lt_window_feeds(t);
 }
 
 lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,

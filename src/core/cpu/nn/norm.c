@@ -71,7 +71,7 @@ static void run_fed_rows(const void *context, int64_t t)
 
 static void prepare_fed(const lt_row_norm_args *n, lt_chain_lines *lines)
 {
-    lt_chain_lines_of(lines, n->norm.fed, n->length, n->groups > 1 ? 1 : n->rows, n->norm.dtype);
+    lt_chain_lines_of(lines, n->norm.fed, n->length, n->groups > 1 ? 1 : 0, n->norm.dtype);
 }
 
 lt_status lt_cpu_row_norm(const lt_row_norm_args *n)

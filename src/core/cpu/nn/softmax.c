@@ -191,7 +191,7 @@ static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int thr
 {
     lt_chain_lines in; /* not zeroed */
     size_t capacity = 0;
-    lt_chain_lines_of(&in, fed, j->lines.length, turned ? TURNED : LT_LINES_TILE, j->type);
+    lt_chain_lines_of(&in, fed, j->lines.length, turned ? TURNED : 0, j->type);
     fed_job f = {.job = j, .in = &in, .turned = turned, .threads = threads, .room = lt_chain_lines_room(&in)};
     f.bytes = f.room + (j->dense ? 0 : (size_t)(2 * j->lines.length * j->size + 63) / 64 * 64);
     f.buffers = lt_block_array(threads, f.bytes, &capacity);

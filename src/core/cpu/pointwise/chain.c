@@ -238,7 +238,8 @@ char *lt_chain_elements(lt_chain_run *run, int64_t from, int64_t n, char *room)
     const int64_t begin = from / LT_CHAIN_UNIT * LT_CHAIN_UNIT,
                   end = (from + n + LT_CHAIN_UNIT - 1) / LT_CHAIN_UNIT * LT_CHAIN_UNIT;
     const char *data = lt_chain_compute(run, begin, end < c->numel ? end : c->numel, room);
-    return (char *)data + (from - begin) * (int64_t)lt_dtype_size(c->values[run->program->seen].dtype);
+    return (char *)data +
+           (from - begin) * (int64_t)lt_dtype_size(c->values[run->program->seen].dtype);
 }
 
 bool lt_chain_divides(const lt_chain_program *p, int64_t elements)

@@ -62,8 +62,7 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
         at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
-        char *const ptrs[] = {out + j * step,
-                              elements(&w, (first + j) * p->count, m * p->count)};
+        char *const ptrs[] = {out + j * step, elements(&w, (first + j) * p->count, m * p->count)};
         lt_reduce_batch(p, ptrs, m);
     }
 }

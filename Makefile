@@ -133,7 +133,7 @@ GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
 KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
-               $(KERNEL_FAMILIES:%=kernels_%.h))
+               $(patsubst %,kernels_%.h,$(KERNEL_FAMILIES) complex))
 # Headers that the hash of backend_hash.h is of.
 GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp

@@ -137,7 +137,7 @@ write(out .. '/absent', table.concat(absent, '\n') .. '\n')
 for _, family in ipairs(families) do
   local text = read(('%s/kernels_%s.h'):format(gen, family))
   local upper = family:upper()
-  text = text:gsub('(#define LT_' .. upper .. '_LOOPS \\\n)(.-)\n\n', function(head, body)
+  text = text:gsub('(#define LT_' .. upper .. '_L[^\n]+\\\n)(.-)\n\n', function(head, body)
     local lines = {}
     for line in (body .. '\n'):gmatch '([^\n]*)\n' do
       local kernel = line:match ', ([%u%d_]+)%)'

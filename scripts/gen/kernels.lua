@@ -111,12 +111,11 @@ end
 
 local function all_header(families)
   local out = { notice, '#ifndef LT_POINTWISE_OPS_H\n#define LT_POINTWISE_OPS_H\n\n' }
-  local names, exact, complex = {}, {}, {}
+  local names, exact = {}, {}
   for _, family in ipairs(families) do
     out[#out + 1] = ('#include "kernels_%s.h"\n'):format(family.name)
     for _, kernel in ipairs(family.kernels) do
       names[#names + 1] = ('X(%s, %s)'):format(kernel.name:upper(), kernel.name)
-      if kernel.complex then complex[#complex + 1] = ('X(%s, %s, %s)'):format(kernel.complex, kernel.name, kernel.name:upper()) end
       if kernel.op.exact_number then exact[#exact + 1] = ('X(%s)'):format(kernel.name:upper()) end
     end
   end
@@ -125,10 +124,20 @@ local function all_header(families)
   out[#out + 1] = define('LT_POINTWISE_LIST(X)', names)
   out[#out + 1] = '\n/* X(ENUMERATOR_SUFFIX) for those that are declared so. */'
   out[#out + 1] = define('LT_EXACT_NUMBER_LIST(X)', exact)
-  out[#out + 1] = '\n/* X(SHAPE, name, ENUMERATOR_SUFFIX) for those that complex numbers have: _REAL gives the dtype of the parts, _TEST bool. */'
-  out[#out + 1] = define('LT_COMPLEX_LIST(X)', complex)
-  out[#out + 1] = '\n#endif\n'
+  out[#out + 1] = '\n#include "kernels_complex.h"\n\n#endif\n'
   return table.concat(out)
+end
+
+local function complex_header(families)
+  local list = {}
+  for _, family in ipairs(families) do
+    for _, kernel in ipairs(family.kernels) do
+      if kernel.complex then list[#list + 1] = ('X(%s, %s, %s)'):format(kernel.complex, kernel.name, kernel.name:upper()) end
+    end
+  end
+  return notice .. '#ifndef LT_KERNELS_COMPLEX_H\n#define LT_KERNELS_COMPLEX_H\n\n' ..
+    '/* X(SHAPE, name, ENUMERATOR_SUFFIX) for those that complex numbers have: _REAL gives the dtype of the parts, _TEST bool. */' ..
+    define('LT_COMPLEX_LIST(X)', list) .. '\n#endif\n'
 end
 
 local function families_header(families)
@@ -211,5 +220,6 @@ for i, family in ipairs(families) do
 end
 declarations.write(dir .. '/kernel_families.h', families_header(families))
 declarations.write(dir .. '/pointwise_ops.h', all_header(families))
+declarations.write(dir .. '/kernels_complex.h', complex_header(families))
 declarations.write(dir .. '/ops_pointwise.c', implementations(model, families))
 declarations.write(dir .. '/backend_hash.h', backend_hash(families))

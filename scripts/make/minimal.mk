@@ -10,13 +10,15 @@ MIN_OBJ := $(MIN)/obj
 MIN_STAMP := $(MIN_GEN)/.stamp
 MIN_TARGETS := $(addprefix $(MIN)/,libltensor.so libltensor.a libltensor_lua.so libltensor_lua.a torch.so)
 
-FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o))
+# Kernels in lists of which a part may be chosen.
+MIN_FAMILIES := $(KERNEL_FAMILIES) complex
+FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o))
 TABLE_OBJ := $(OBJ)/src/core/cpu/backend.o $(OBJ)/src/core/cpu/common/loops.o
 MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
 PAIRS_OBJ := $(OBJ)/src/core/cpu/common/pairs.o $(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/pointwise/pairs.$(i).o)
 MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(PAIRS_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
                   $(addprefix $(OBJ)/src/core/minimal/,no_image.o no_pairs.o) $(MIN_CALLS_OBJ)
-MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(KERNEL_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
+MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
 MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
 MIN_BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o
 MIN_HEADERS := include/ltensor.h $(MIN_GEN)/ltensor_ops.h
@@ -53,7 +55,7 @@ $(MIN_OBJ)/libltensor.map: $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o $(MIN_GE
 	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(MIN_HEADERS) -- $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o
 $(MIN_OBJ)/absent: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/backend.c
 	@echo '  REACH $@'
-	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(KERNEL_FAMILIES)' $(MIN_SHARED_OBJ)
+	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(MIN_FAMILIES)' $(MIN_SHARED_OBJ)
 
 # Entries that nothing comes to are references to what is not there, and may not be there: zero.
 define min_table

@@ -133,14 +133,14 @@ static void finish(lt_iter *it)
     it->contiguous = it->ndim <= 1;
     for (int k = 0; k < it->operands && it->contiguous && it->ndim == 1; k++) {
         int64_t stride = it->strides[k][0];
-        it->contiguous = stride == (int64_t)lt_dtype_size(it->dtype[k]) || (stride == 0 && k > 0);
+        it->contiguous = stride == lt_element_size(it->dtype[k]) || (stride == 0 && k > 0);
     }
 }
 
 /* Byte strides of t in out's shape of rank ndim, innermost first; 0 where broadcast. */
 static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *sizes, int64_t *strides)
 {
-    int64_t element = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    int64_t element = lt_element_size((lt_dtype)t->dtype);
     bool fits = t->ndim <= ndim;
     for (int d = 0; d < ndim && fits; d++) {
         int own = t->ndim - 1 - d;
@@ -166,8 +166,7 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
 
 static bool same_geometry(const lt_tensor *a, const lt_tensor *b)
 {
-    size_t n = (size_t)a->ndim * sizeof *a->sizes;
-    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, n) == 0 && memcmp(a->strides, b->strides, n) == 0;
+    return lt_same_sizes(a, b) && memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
 lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides)
@@ -200,15 +199,14 @@ static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
     for (int k = 1; k < n; k++) {
         const lt_tensor *t = operands[k];
         if (t->numel == 1 && t->ndim <= out->ndim) continue;
-        if (!lt_is_contiguous(t) || t->ndim != out->ndim) return false;
-        if (memcmp(t->sizes, out->sizes, (size_t)out->ndim * sizeof *out->sizes) != 0) return false;
+        if (!lt_is_contiguous(t) || !lt_same_sizes(t, out)) return false;
     }
     it->ndim = out->numel == 1 ? 0 : 1;
     it->sizes[0] = out->numel;
     for (int k = 0; k < n; k++)
         it->strides[k][0] = k > 0 && operands[k]->numel == 1 && out->numel != 1
                                 ? 0
-                                : (int64_t)lt_dtype_size(it->dtype[k]);
+                                : lt_element_size(it->dtype[k]);
     it->contiguous = true;
     return true;
 }
@@ -238,7 +236,7 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
     it->numel = in->numel;
     it->ndim = in->ndim;
     bool keepdim = out->ndim == in->ndim;
-    int64_t out_size = (int64_t)lt_dtype_size(it->dtype[0]), in_size = (int64_t)lt_dtype_size(it->dtype[1]);
+    int64_t out_size = lt_element_size(it->dtype[0]), in_size = lt_element_size(it->dtype[1]);
     int position = 0;
     /* Reduced dimensions first, each group from the innermost one outwards. */
     for (int group = 0; group < 2; group++) {
@@ -281,7 +279,7 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
         it->sizes[d] = sizes[ndim - 1 - d];
         it->numel *= it->sizes[d];
         for (int k = 0; k < n; k++)
-            it->strides[k][d] = lt_mul_within(strides[k][ndim - 1 - d], (int64_t)lt_dtype_size(it->dtype[k]));
+            it->strides[k][d] = lt_mul_within(strides[k][ndim - 1 - d], lt_element_size(it->dtype[k]));
     }
     sort_dims(it, 0, it->ndim);
     it->ndim = merge_dims(it, 0, it->ndim);
@@ -300,7 +298,7 @@ static lt_status part_lanes(lt_iter *it)
     for (int k = 0; k < it->operands; k++) {
         const bool pair = lt_dtype_is_complex(it->dtype[k]);
         it->dtype[k] = lt_real_of(it->dtype[k]);
-        it->strides[k][0] = pair ? (int64_t)lt_dtype_size(it->dtype[k]) : 0;
+        it->strides[k][0] = pair ? lt_element_size(it->dtype[k]) : 0;
     }
     it->ndim = merge_dims(it, 0, it->ndim + 1);
     it->numel *= 2;

@@ -195,7 +195,7 @@ void *lt_mem_rearray(void *old, int64_t n, size_t size)
 
 #define GRAIN 64
 #define LISTS 24
-#define LIST_BYTES ((size_t)4 << 20) /* kept in one list at most */
+#define LIST_BYTES ((size_t)16 << 20) /* kept in one list at most */
 
 typedef struct kept_struct {
     struct kept_struct *next;

@@ -243,7 +243,7 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     LT_TRY(check_new("lt_tensor_new", dtype, ndim, sizes, out));
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     if (device.type != LT_CPU) LT_TRY(lt_device_resolve(&device));
-    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, true, &h));
+    LT_TRY(home_new((size_t)(numel * lt_element_size(dtype)), device, true, &h));
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     return LT_OK;
 }
@@ -590,9 +590,9 @@ lt_status lt_wrap_dim(int64_t dim, int ndim, int *out)
 lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n, bool allow_scalars,
                                lt_device *device)
 {
-    lt_tensor *first = NULL;
+    const lt_tensor *first = NULL;
     for (int i = 0; i < n; i++) {
-        lt_tensor *t = tensors[i];
+        const lt_tensor *t = tensors[i];
         if (t == NULL || (allow_scalars && t->ndim == 0 && t->device.type == LT_CPU)) continue;
         if (first == NULL) {
             first = t;

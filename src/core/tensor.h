@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "devices/device.h"
+#include "dtypes/dtype.h"
 #include "ltensor.h"
 
 typedef struct lt_storage {
@@ -75,10 +76,17 @@ struct lt_tensor {
 /* First element. */
 static inline char *lt_data(const lt_tensor *t)
 {
-    return (char *)t->storage->data + t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    return (char *)t->storage->data + t->offset * lt_element_size((lt_dtype)t->dtype);
 }
 
 static inline bool lt_is_contiguous(const lt_tensor *t) { return t->flags & LT_FLAG_CONTIGUOUS; }
+
+static inline bool lt_same_sizes(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
+    return same;
+}
 
 /* Whether t's elements fill their memory without gaps, in any order of the dimensions. */
 bool lt_is_dense(const lt_tensor *t);

@@ -118,7 +118,11 @@ lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *arg
 #define LT_TENSOR_NAME      "Tensor"
 #define LT_TENSOR_META_NAME "ltensor.Tensor" /* in the registry */
 
+/* Tells boxes from other userdata, in two loads. It is gone after __gc: the memory is somebody else's next, who may leave it as it is. */
+extern const char lt_box_tag;
+
 typedef struct lt_box {
+    const void *tag;   /* &lt_box_tag */
     lt_tensor *tensor; /* counted; NULL while an op has not yet filled it, and after __gc */
 } lt_box;
 
@@ -127,20 +131,24 @@ static inline lt_tensor **lt_lua_new(lua_State *L)
 {
     lt_lua_pace(L, lt_lua_state_here(L));
     lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
-    box->tensor = NULL;
+    *box = (lt_box){&lt_box_tag, NULL};
     lua_pushvalue(L, LT_TENSOR_META);
     lua_setmetatable(L, -2);
     return &box->tensor;
 }
 
-/* The tensor at index, borrowed; NULL when the value is none. With upvalues only. */
-static inline lt_tensor *lt_lua_get(lua_State *L, int index)
+/* The box at index; NULL when the value is none. */
+static inline lt_box *lt_lua_box(lua_State *L, int index)
 {
     lt_box *box = lua_touserdata(L, index);
-    if (box == NULL || !lua_getmetatable(L, index)) return NULL;
-    bool same = lua_rawequal(L, -1, LT_TENSOR_META);
-    lua_pop(L, 1);
-    return same ? box->tensor : NULL;
+    return box != NULL && lua_rawlen(L, index) == sizeof *box && box->tag == &lt_box_tag ? box : NULL;
+}
+
+/* Its tensor, borrowed; NULL when the value is none. */
+static inline lt_tensor *lt_lua_get(lua_State *L, int index)
+{
+    const lt_box *box = lt_lua_box(L, index);
+    return box != NULL ? box->tensor : NULL;
 }
 
 /* The same, or "bad argument". */

@@ -17,7 +17,7 @@ int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, 
     lt_lua_check(L, status);
     int first = lua_gettop(L) - results + 1;
     for (int i = first + results - 1; i >= first; i--) { /* those that were not asked for */
-        if (*(lt_tensor **)lua_touserdata(L, i) != NULL) continue;
+        if (lt_lua_get(L, i) != NULL) continue;
         lua_remove(L, i);
         results--;
     }

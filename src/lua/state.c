@@ -357,6 +357,8 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 
 /* ---- boxes -------------------------------------------------------------------------------------------------------- */
 
+const char lt_box_tag = 0;
+
 lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 {
     lt_tensor *t = lt_lua_get(L, arg);
@@ -366,7 +368,7 @@ lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 
 lt_tensor *lt_lua_tensor(lua_State *L, int index)
 {
-    lt_box *box = L != NULL ? luaL_testudata(L, index, LT_TENSOR_META_NAME) : NULL;
+    const lt_box *box = L != NULL ? lt_lua_box(L, index) : NULL;
     if (box == NULL) return NULL;
     /* A host may do with it what it wants, in other threads too. Where that fails, who looks at the elements is told. */
     if (lt_any_window()) (void)lt_window_settle();
@@ -381,7 +383,7 @@ void lt_lua_push(lua_State *L, lt_tensor *t)
         return;
     }
     lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
-    box->tensor = NULL;
+    *box = (lt_box){&lt_box_tag, NULL};
     luaL_setmetatable(L, LT_TENSOR_META_NAME);
     box->tensor = lt_tensor_retain(t);
 }

@@ -501,10 +501,10 @@ static int tensor_eq(lua_State *L)
 
 static int tensor_gc(lua_State *L)
 {
-    lt_box *box = lt_lua_get(L, 1) != NULL ? lua_touserdata(L, 1) : NULL;
+    lt_box *box = lt_lua_box(L, 1);
     if (box == NULL) return 0;
     lt_tensor *t = box->tensor;
-    box->tensor = NULL;
+    *box = (lt_box){NULL, NULL};
     lt_tensor_release(t);
     return 0;
 }

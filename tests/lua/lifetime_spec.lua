@@ -223,6 +223,34 @@ describe('cycles are collected', function()
   end)
 end)
 
+describe('what a tensor is told by', function()
+  it('goes with its finalizer: it is refused afterwards', function()
+    local found
+    do
+      local t = torch.ones(2, 3)
+      setmetatable({t}, {__gc = function(holder) found = holder[1] end})
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.equal('userdata', type(found))
+    assert.is_false(torch.is_tensor(found))
+    assert.is_false((pcall(torch.add, found, 1)))
+    assert.is_false((pcall(function() return found:sum() end)))
+  end)
+
+  it('is in no other userdata, whatever lay in its memory before', function()
+    for _ = 1, 200 do local _ = torch.ones(2) end
+    collectgarbage()
+    collectgarbage()
+    for _ = 1, 20 do
+      local file = assert(io.tmpfile()) -- as large as a tensor's
+      assert.is_false(torch.is_tensor(file))
+      assert.is_false((pcall(torch.add, file, 1)))
+      file:close()
+    end
+  end)
+end)
+
 describe('memory of files', function()
   local folder = here .. '../files/'
   local readers = { png = torch.utils.data.read_image, jpg = torch.utils.data.read_image }

@@ -297,13 +297,6 @@ static lt_status add_captures(run *r, lt_tensor *const *inputs, int n)
     return LT_OK;
 }
 
-static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
-{
-    bool same = a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
-    return same;
-}
-
 /* New reference: the gradient that a root starts with. */
 static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tensor **out)
 {
@@ -318,7 +311,7 @@ static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tens
         return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for real scalar outputs but got torch.%s",
                         lt_dtype_name((lt_dtype)root->dtype));
     if (given == NULL) return lt_ones_like(root, LT_DTYPE_NONE, NULL, out);
-    if (!same_sizes(root, given))
+    if (!lt_same_sizes(root, given))
         return lt_error(LT_ERR_RUNTIME,
                         "Mismatch in shape: grad_output[%lld] has a shape of torch.Size(%s) and "
                         "output[%lld] has a shape of "

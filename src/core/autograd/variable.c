@@ -1,5 +1,4 @@
 /* variable.c - the autograd part of a tensor: requires_grad, is_leaf, its gradient, its end. */
-#include <string.h>
 
 #include "autograd/dual.h"
 #include "autograd/internal.h"
@@ -81,16 +80,11 @@ bool lt_is_leaf(const lt_tensor *t)
 
 lt_tensor *lt_tensor_grad(const lt_tensor *t) { return t != NULL && t->autograd != NULL ? t->autograd->grad : NULL; }
 
-static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
-{
-    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes) == 0;
-}
-
 static lt_status check_gradient(const lt_tensor *t, const lt_tensor *grad)
 {
     char a[256], b[256];
     if (grad == t) return lt_error(LT_ERR_RUNTIME, "can't assign Variable as its own grad");
-    if (!same_sizes(t, grad))
+    if (!lt_same_sizes(t, grad))
         return lt_error(LT_ERR_RUNTIME,
                         "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure "
                         "that the gradient and the tensor are the same size",

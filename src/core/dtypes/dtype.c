@@ -10,29 +10,28 @@
 
 static const struct {
     const char *name, *alias, *scalar_name, *element_name;
-    uint8_t size;
 } info[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {"bool", NULL, "Bool", "bool", 1},
-    [LT_UINT8] = {"uint8", NULL, "Byte", "unsigned char", 1},
-    [LT_INT8] = {"int8", NULL, "Char", "signed char", 1},
-    [LT_INT16] = {"int16", "short", "Short", "short int", 2},
-    [LT_INT32] = {"int32", "int", "Int", "int", 4},
-    [LT_INT64] = {"int64", "long", "Long", "long int", 8},
-    [LT_FLOAT16] = {"float16", "half", "Half", "c10::Half", 2},
-    [LT_BFLOAT16] = {"bfloat16", NULL, "BFloat16", "c10::BFloat16", 2},
-    [LT_FLOAT32] = {"float32", "float", "Float", "float", 4},
-    [LT_FLOAT64] = {"float64", "double", "Double", "double", 8},
-    [LT_COMPLEX32] = {"complex32", "chalf", "ComplexHalf", "c10::complex<c10::Half>", 4},
-    [LT_COMPLEX64] = {"complex64", "cfloat", "ComplexFloat", "c10::complex<float>", 8},
-    [LT_COMPLEX128] = {"complex128", "cdouble", "ComplexDouble", "c10::complex<double>", 16},
-    [LT_UINT16] = {"uint16", NULL, "UInt16", "short unsigned int", 2},
-    [LT_UINT32] = {"uint32", NULL, "UInt32", "unsigned int", 4},
-    [LT_UINT64] = {"uint64", NULL, "UInt64", "long unsigned int", 8},
+    [LT_BOOL] = {"bool", NULL, "Bool", "bool"},
+    [LT_UINT8] = {"uint8", NULL, "Byte", "unsigned char"},
+    [LT_INT8] = {"int8", NULL, "Char", "signed char"},
+    [LT_INT16] = {"int16", "short", "Short", "short int"},
+    [LT_INT32] = {"int32", "int", "Int", "int"},
+    [LT_INT64] = {"int64", "long", "Long", "long int"},
+    [LT_FLOAT16] = {"float16", "half", "Half", "c10::Half"},
+    [LT_BFLOAT16] = {"bfloat16", NULL, "BFloat16", "c10::BFloat16"},
+    [LT_FLOAT32] = {"float32", "float", "Float", "float"},
+    [LT_FLOAT64] = {"float64", "double", "Double", "double"},
+    [LT_COMPLEX32] = {"complex32", "chalf", "ComplexHalf", "c10::complex<c10::Half>"},
+    [LT_COMPLEX64] = {"complex64", "cfloat", "ComplexFloat", "c10::complex<float>"},
+    [LT_COMPLEX128] = {"complex128", "cdouble", "ComplexDouble", "c10::complex<double>"},
+    [LT_UINT16] = {"uint16", NULL, "UInt16", "short unsigned int"},
+    [LT_UINT32] = {"uint32", NULL, "UInt32", "unsigned int"},
+    [LT_UINT64] = {"uint64", NULL, "UInt64", "long unsigned int"},
 };
 
 static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
 
-size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].size : 0; }
+size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? (size_t)lt_element_size(dtype) : 0; }
 const char *lt_dtype_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].name : NULL; }
 const char *lt_dtype_scalar_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].scalar_name : "Undefined"; }
 const char *lt_dtype_element_name(lt_dtype dtype) { return info[dtype].element_name; }

@@ -18,6 +18,17 @@ static inline lt_dtype lt_same_bits(lt_dtype d)
     return d == LT_UINT16 ? LT_INT16 : d == LT_UINT32 ? LT_INT32 : d == LT_UINT64 ? LT_INT64 : d;
 }
 
+/* Bytes of an element. */
+static inline int64_t lt_element_size(lt_dtype d)
+{
+    static const uint8_t bytes[LT_DTYPE_COUNT] = {
+        [LT_BOOL] = 1,    [LT_UINT8] = 1,    [LT_INT8] = 1,    [LT_INT16] = 2,     [LT_INT32] = 4,     [LT_INT64] = 8,
+        [LT_FLOAT16] = 2, [LT_BFLOAT16] = 2, [LT_FLOAT32] = 4, [LT_FLOAT64] = 8,   [LT_COMPLEX32] = 4, [LT_COMPLEX64] = 8,
+        [LT_UINT16] = 2,  [LT_UINT32] = 4,   [LT_UINT64] = 8,  [LT_COMPLEX128] = 16,
+    };
+    return bytes[d];
+}
+
 /* "Float", "Long", "Bool": the names PyTorch's messages use. */
 const char *lt_dtype_scalar_name(lt_dtype dtype);
 /* "float", "long int", "c10::Half": by the C++ type, as PyTorch's messages about products and convolutions name it. */

@@ -1,8 +1,6 @@
 /* pointwise.c - see pointwise.h. */
 #include "pointwise.h"
 
-#include <string.h>
-
 #include "compile/window.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
@@ -75,23 +73,20 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
     if (lt_dtype_is_complex(dtype) && facts->refuses_complex != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_complex);
     if (facts->check != NULL) LT_TRY(facts->check(inputs, dtype));
-    for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++) LT_TRY(lt_check_fits(params[i], dtype));
+    for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++)
+        if (!lt_fits_anywhere(params[i])) LT_TRY(lt_check_fits(params[i], dtype));
     *out = dtype;
     return LT_OK;
 }
 
-/* Sizes of the result; a short cut when all inputs have the same ones. */
-static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_t *sizes)
+/* Sizes of the result: those of the inputs where they have the same ones, else `room` is filled. */
+static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_t *room, const int64_t **sizes)
 {
-    const lt_tensor *a = inputs[0];
     bool same = true;
-    for (int i = 1; i < n && same; i++)
-        same = inputs[i]->ndim == a->ndim &&
-               memcmp(inputs[i]->sizes, a->sizes, (size_t)a->ndim * sizeof *a->sizes) == 0;
-    if (!same) return lt_broadcast_shape(inputs, n, ndim, sizes);
-    *ndim = a->ndim;
-    for (int d = 0; d < a->ndim; d++) sizes[d] = a->sizes[d];
-    return LT_OK;
+    for (int i = 1; i < n && same; i++) same = lt_same_sizes(inputs[0], inputs[i]);
+    *ndim = inputs[0]->ndim;
+    *sizes = same ? inputs[0]->sizes : room;
+    return same ? LT_OK : lt_broadcast_shape(inputs, n, ndim, room);
 }
 
 /* Whether writing out while reading input would change what is still to be read. */
@@ -199,7 +194,8 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     lt_dtype compute = LT_DTYPE_NONE;
     lt_device device;
     int ndim;
-    int64_t sizes[LT_MAX_DIMS];
+    int64_t room[LT_MAX_DIMS];
+    const int64_t *sizes;
     lt_iter it;
 
     if (lt_any_hollow() && lt_here.window == NULL) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
@@ -209,7 +205,7 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
         if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
         return run_unsigned(op, inputs, n, params, n_params, compute, out);
     }
-    LT_TRY(result_shape(inputs, n, &ndim, sizes));
+    LT_TRY(result_shape(inputs, n, &ndim, room, &sizes));
     const lt_backend *backend = lt_backends[device.type];
     lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL
                             : facts->gives_real            ? lt_real_of(compute)

@@ -17,8 +17,8 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     int64_t strides[LT_ITER_OPERANDS];
     const int operands = it->operands;
     for (int k = 0; k < operands; k++) {
-        at[k] = ptrs[k];
         strides[k] = ndim > 0 ? it->strides[k][0] : 0;
+        at[k] = ptrs[k];
     }
     for (int d = 0; d < ndim; d++) {
         position[d] = rest % it->sizes[d];
@@ -78,9 +78,21 @@ static void exchange_inner(lt_iter *it)
     }
 }
 
+/* The walk of few elements along one line: what most calls are. */
+static void one_run(const lt_iter *it, lt_loop loop, const void *context)
+{
+    int64_t strides[LT_ITER_OPERANDS];
+    for (int k = 0; k < it->operands; k++) strides[k] = it->ndim > 0 ? it->strides[k][0] : 0;
+    loop(it->data, strides, it->numel, context);
+}
+
 lt_status lt_cpu_for_each(const lt_iter *it, lt_loop loop, const void *context)
 {
     if (it->numel == 0) return LT_OK;
+    if (it->ndim <= 1 && it->numel <= 2 * LT_CPU_GRAIN) {
+        one_run(it, loop, context);
+        return LT_OK;
+    }
     if (it->ndim >= 2 && it->sizes[0] < SHORT_RUN && it->sizes[1] > 4 * it->sizes[0]) {
         lt_iter exchanged = *it;
         exchange_inner(&exchanged);

@@ -46,7 +46,6 @@ static int type_of(lt_dtype dtype)
     switch (dtype) {
     case LT_FLOAT32: return LT_PAIR_F32;
     case LT_FLOAT64: return LT_PAIR_F64;
-    case LT_FLOAT16: return LT_PAIR_F16;
     case LT_BFLOAT16: return LT_PAIR_BF16;
     default: return LT_PAIR_TYPES;
     }

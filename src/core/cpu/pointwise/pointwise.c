@@ -44,7 +44,9 @@ static bool may_be_number(int k, int operands, const int64_t *strides)
 /* Whether the loop takes all inputs of a contiguous walk as they are. */
 static bool takes_numbers(const lt_iter *it)
 {
-    if (it->numel == 1) return true;
+    bool numbers = false;
+    for (int k = 1; k < it->operands; k++) numbers = numbers || it->strides[k][0] == 0;
+    if (!numbers || it->numel == 1) return true;
     int64_t strides[LT_BLOCKS_OPERANDS];
     for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
     for (int k = 1; k < it->operands; k++)

@@ -10,7 +10,7 @@
 typedef struct range {
     char *out;
     int64_t n, size;
-    bool integers;
+    bool integers, as_computed; /* computed as integers; of the dtype in which they are computed */
     lt_scalar start, step;
     lt_loop convert;
 } range;
@@ -25,22 +25,28 @@ static void run_chunk(const void *context, int64_t job)
         uint64_t i[BLOCK];
         double d[BLOCK];
     } block;
+    uint64_t *i = block.i;
+    double *d = block.d;
     for (int64_t from = job * CHUNK; from < end; from += BLOCK) {
         const int64_t m = end - from < BLOCK ? end - from : BLOCK;
+        if (r->as_computed) {
+            i = (uint64_t *)r->out + from;
+            d = (double *)r->out + from;
+        }
         if (r->integers) {
-            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) block.i[j] =
+            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) i[j] =
                 first + (uint64_t)(from + j) * by;
         } else {
-            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) block.d[j] =
+            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] =
                 start + ((double)from + (double)(int)j) * step;
         }
-        r->convert((char *[]){r->out + from * r->size, (char *)&block}, (int64_t[]){r->size, 8}, m,
-                   NULL);
+        if (!r->as_computed)
+            r->convert((char *[]){r->out + from * r->size, (char *)&block}, (int64_t[]){r->size, 8}, m, NULL);
     }
 }
 
 /* Values are computed in int64 when start and step are integers, in double otherwise, so that no error
- * accumulates, and converted block by block. */
+ * accumulates, and converted block by block where the result has another dtype. */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step)
 {
     range r = {.out = out->data,
@@ -50,6 +56,7 @@ lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step)
                .step = step};
     for (int d = 0; d < out->ndim; d++) r.n *= out->sizes[d];
     r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
+    r.as_computed = out->dtype == (r.integers ? LT_INT64 : LT_FLOAT64);
     r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];
     return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(r.n), run_chunk, &r);
 }

@@ -37,13 +37,6 @@ static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
     return LT_OK;
 }
 
-static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
-{
-    bool same = a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
-    return same;
-}
-
 static bool same_strides(const lt_tensor *a, const lt_tensor *b)
 {
     bool same = true;
@@ -75,7 +68,7 @@ lt_status lt_copy(lt_tensor *dst, lt_tensor *src, bool non_blocking)
     lt_status status = LT_OK;
     lt_tensor *dense = NULL, *narrow = NULL, *landed = NULL;
     bool shrink = lt_dtype_size((lt_dtype)dst->dtype) < lt_dtype_size((lt_dtype)src->dtype);
-    const bool alike = lt_is_dense(dst) && same_sizes(dst, src);
+    const bool alike = lt_is_dense(dst) && lt_same_sizes(dst, src);
     LT_CHECK(alike ? laid_out_as(dst, src, &dense) : lt_make_contiguous(src, &dense));
     if (shrink)
         LT_CHECK(lt_cast(dense, (lt_dtype)dst->dtype, &narrow));

@@ -51,10 +51,13 @@ static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, i
     const int64_t first = lower && offset < 0 ? lt_sub_within(0, lt_add_within(offset, 1)) : 0;
     for (int64_t i = first; values != NULL && at < n && s.status == LT_OK; i++) {
         row_range(lower, i, columns, offset, &from, &to);
-        for (int64_t j = from; j < to; j++, at++) {
-            values[at] = i, values[n + at] = j;
-            if (at % LT_INTERRUPT_STEP == 0 && lt_interrupted()) s.status = lt_stopped();
-            if (s.status != LT_OK) break;
+        while (from < to && s.status == LT_OK) {
+            const int64_t some = to - from < LT_INTERRUPT_STEP ? to - from : LT_INTERRUPT_STEP;
+            for (int64_t j = 0; j < some; j++) values[at + j] = i;
+            for (int64_t j = 0; j < some; j++) values[n + at + j] = from + j;
+            at += some;
+            from += some;
+            if (lt_interrupted()) s.status = lt_stopped();
         }
     }
     lt_tensor *result = do_positions(&s, values, &(lt_dims){2, {2, n}}, device != NULL ? *device : lt_host);

@@ -58,13 +58,6 @@ static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
 
 static lt_tensor *do_one_minus(lt_scope *s, lt_tensor *x) { return do_sub(s, do_number(s, 1), x); }
 
-static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
-{
-    bool same = a->ndim == b->ndim;
-    for (int d = 0; d < a->ndim && same; d++) same = a->sizes[d] == b->sizes[d];
-    return same;
-}
-
 /* weight times the losses; their mean is over the weights. */
 static lt_tensor *do_weighted(lt_scope *s, lt_tensor *loss, lt_tensor *weight, lt_over how)
 {
@@ -76,7 +69,7 @@ static lt_tensor *do_weighted(lt_scope *s, lt_tensor *loss, lt_tensor *weight, l
 
 static lt_status check_weight(const lt_tensor *self, const lt_tensor *weight)
 {
-    if (weight == NULL || same_sizes(self, weight)) return LT_OK;
+    if (weight == NULL || lt_same_sizes(self, weight)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "Weights and input must have the same size.");
 }
 
@@ -235,7 +228,7 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
     char a[256], b[256];
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(lt_loss_check_float("binary_cross_entropy", self));
-    if (!same_sizes(self, target))
+    if (!lt_same_sizes(self, target))
         return lt_error(LT_ERR_RUNTIME,
                         "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is "
                         "deprecated. Please ensure they have the same size.",
@@ -324,7 +317,7 @@ static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *va
         const lt_dims sizes = lt_dims_of(input);
         return do_add(s, do_zeros(s, input, &sizes), var);
     }
-    if (same_sizes(input, var)) return var;
+    if (lt_same_sizes(input, var)) return var;
     bool shorter = var->ndim == input->ndim - 1;
     for (int d = 0; d < var->ndim && shorter; d++) shorter = var->sizes[d] == input->sizes[d];
     if (shorter) return do_unsqueeze(s, var, -1);

@@ -16,17 +16,10 @@
 #include "op/zero_.h"
 #include "op/zeros_like.h"
 
-static bool same_sizes(const lt_tensor *a, const lt_tensor *b)
-{
-    bool same = a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
-    return same;
-}
-
 static lt_status require_same_sizes(const char *op, const lt_tensor *a, const lt_tensor *b)
 {
     char x[256], y[256];
-    if (same_sizes(a, b)) return LT_OK;
+    if (lt_same_sizes(a, b)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "%s: expected 'self' and 'other' to have same size, but self has size %s while other has size %s", op,
                     lt_format_sizes(x, sizeof x, a->ndim, a->sizes), lt_format_sizes(y, sizeof y, b->ndim, b->sizes));
 }

@@ -1,11 +1,13 @@
 /* complex.c - elementwise loops over complex numbers, by the list that the declarations give. Arithmetic is done by vectors, the
  * functions are those of the C library, one number at a time. */
+#include "kernels_complex.h" /* generated from the declarations; first: a library of chosen ops has its own */
+
 #include "cpu/common/loops.h"
 
 #include <complex.h>
 #include <math.h>
 
-#include "pointwise_ops.h" /* generated from the declarations */
+#include "pointwise_ops.h"
 
 #if defined(__clang__) /* asked for vectors, it says that functions of the C library have none */
 #pragma clang diagnostic ignored "-Wpass-failed"

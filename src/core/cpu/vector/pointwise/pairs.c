@@ -17,21 +17,18 @@
 #define SECOND_sqrt(s, x, y)     lt_sqrt_##s(x)
 #define SECOND_square(s, x, y)   lt_square_##s(x)
 
-/* Half types are computed in float and rounded after each op; numbers come as float. T: elements, C: what they are computed in, F: the
+/* bfloat16 is computed in float and rounded after each op; numbers come as float. T: elements, C: what they are computed in, F: the
  * suffix of its formulas. */
 #define READ_f32(x)   (x)
 #define READ_f64(x)   (x)
-#define READ_f16(x)   lt_half_to_float(x)
 #define READ_bf16(x)  lt_bfloat16_to_float(x)
 #define WRITE_f32(x)  (x)
 #define WRITE_f64(x)  (x)
-#define WRITE_f16(x)  lt_float_to_half(x)
 #define WRITE_bf16(x) lt_float_to_bfloat16(x)
 
 /* What the second op reads of the first one's result. */
 #define BETWEEN_f32(x)  (x)
 #define BETWEEN_f64(x)  (x)
-#define BETWEEN_f16(x)  lt_half_to_float(lt_float_to_half(x))
 #define BETWEEN_bf16(x) lt_round_to_bfloat16(x)
 
 /* X, Y: operands of the first op; Z: the second's other one. */
@@ -72,16 +69,15 @@
 
 #define OF_ALL_TYPES(LOOP, first, second)                                                          \
     LOOP(first, second, f32, float, float, f32)                                                    \
-    LOOP(first, second, f64, double, double, f64) LOOP(first, second, f16, lt_half, float, f32)    \
-        LOOP(first, second, bf16, lt_bfloat16, float, f32)
+    LOOP(first, second, f64, double, double, f64)                                                  \
+    LOOP(first, second, bf16, lt_bfloat16, float, f32)
 #define UNARY_LOOPS(first, name, NAME)  OF_ALL_TYPES(UNARY_LOOP, first, name)
 #define BINARY_LOOPS(first, name, NAME) OF_ALL_TYPES(BINARY_LOOP, first, name)
 #define LOOPS(first, FIRST)             LT_PAIR_BINARY(BINARY_LOOPS, first) LT_PAIR_UNARY(UNARY_LOOPS, first)
 LT_PAIR_FIRST(LOOPS)
 
 #define ENTRY(first, name, NAME)                                                                   \
-    [LT_SECOND_##NAME] = {first##_##name##_f32, first##_##name##_f64, first##_##name##_f16,        \
-                          first##_##name##_bf16},
+    [LT_SECOND_##NAME] = {first##_##name##_f32, first##_##name##_f64, first##_##name##_bf16},
 #define ENTRIES(first, FIRST)                                                                      \
     [LT_FIRST_##FIRST] = {LT_PAIR_BINARY(ENTRY, first) LT_PAIR_UNARY(ENTRY, first)},
 const lt_pair_loops LT_LOOP(pairs)[LT_FIRSTS] = {LT_PAIR_FIRST(ENTRIES)};

@@ -88,7 +88,8 @@ end
 
 --- A function that does what `model`, a function or a module, does, with the same results: its elementwise ops are recorded and
 -- run together where their values are looked at, at the latest when it returns.
--- Options: explain (true: each new way in which ops were put together is shown on stderr; a function: it is called with the notes after each call), disable
+-- Options: explain (true: each new way in which ops were put together is shown on stderr; a function: it is called with the notes after each call, their number,
+-- and why ops on a GPU were not recorded), disable
 -- (true: `model` itself is the result), options = {min_numel = 16384} (ops on fewer elements are done at once), backend ('inductor', which is this; 'eager':
 -- `model` itself is the result), mode ('default'; 'reduce-overhead' and 'max-autotune': what is done on a GPU is captured as a CUDA graph and replayed, see
 -- docs/guide/compile.md; 'max-autotune-no-cudagraphs'). `fullgraph` and `dynamic` change nothing: the function itself runs in each call, on any shapes.

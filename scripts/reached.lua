@@ -84,7 +84,7 @@ local function scan(path)
   if scanned[path] then return false end
   scanned[path] = true
   local text, more = read(path):gsub('/%*.-%*/', ''), false
-  for member in text:gmatch '[%w_%)%]][%->%.][>%s]*([%w_]+)' do
+  for member in text:gmatch '[.>]%s*([%w_]+)' do -- also of a->b->c
     if members[member] and add(members[member]) then more = true end
   end
   for field in text:gmatch 'lt_loops%.([%w_]+)' do

@@ -386,8 +386,8 @@ local function hollow_check(op, form)
   for _, a in ipairs(op.args) do
     if a.type == 'Tensor[]' or a.type == 'IndexTensor[]' then
       lines[#lines + 1] = ('LT_TRY(lt_refuse_hollow_all("%s", %s->n, %s->v));'):format(op.name, a.name, a.name)
-    elseif reads == 'reduction' and a.name == 'self' then
-      lines[#lines + 1] = ('LT_TRY(lt_window_spare("%s", self));'):format(op.name)
+    elseif a.name == reads then
+      lines[#lines + 1] = ('LT_TRY(lt_window_spare("%s", %s));'):format(op.name, a.name)
     elseif derivative.is_tensor(a.type) then
       tensors[#tensors + 1] = a.name
     end

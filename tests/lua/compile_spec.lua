@@ -2,6 +2,7 @@
 -- run compiled in compile_reference_spec.lua. Random programs: ROUNDS=1000 runs more of them, SEED=n the same ones again.
 
 local torch = require 'torch'
+local F = torch.nn.functional
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local programs = dofile(here .. 'support/programs.lua')
@@ -281,6 +282,81 @@ describe('a compiled function', function()
     end
     check(1, torch.randn(30, 3000), function(t) return (t * 2):sum(1) end) -- too many columns
     check(1, torch.randn(300, 70), function(t) return (t * 2):var(1) end) -- goes over them twice
+  end)
+
+  -- What takes lines of its argument: of any width.
+  local of_lines = {
+    softmax = function(t) return t:softmax(-1) end,
+    log_softmax = function(t) return t:log_softmax(-1) end,
+    layer_norm = function(t, weight, bias) return F.layer_norm(t, t.shape[t.ndim], { weight = weight, bias = bias }) end,
+    rms_norm = function(t, weight) return F.rms_norm(t, t.shape[t.ndim], { weight = weight }) end,
+    group_norm = function(t) return F.group_norm(t, t.shape[2] % 2 == 0 and 2 or 1) end,
+  }
+  local shapes_of_lines = { { 500, 2 }, { 500, 10 }, { 7, 130, 32 }, { 40, 33 }, { 300, 64 }, { 101, 1000 }, { 2, 4, 9000 }, { 2, 65536 } }
+
+  it('gives softmax and norms the lines that it computes without writing them, to the same bits', function()
+    for name, take in pairs(of_lines) do
+      for _, shape in ipairs(shapes_of_lines) do
+        for _, dtype in ipairs { torch.float32, torch.float64, torch.float16, torch.bfloat16 } do
+          local x, weight = torch.randn(shape):to(dtype), torch.randn(shape[#shape]):to(dtype)
+          local f = function(t) return take((t * 2 + 1):tanh(), weight, weight) end
+          local run, seen = compiled(f)
+          assert_same(f(x), run(x))
+          assert.same({ 1, 0 }, { seen.notes[1].passes, seen.notes[1].written }, ('%s of %s'):format(name, x.shape))
+        end
+      end
+    end
+  end)
+
+  it('gives their derivatives the gradients, and writes what those need in the same pass', function()
+    for name, take in pairs(of_lines) do
+      for _, shape in ipairs(shapes_of_lines) do
+        for _, dtype in ipairs { torch.float32, torch.float64, torch.bfloat16 } do
+          local x, factor = torch.randn(shape):to(dtype), torch.randn(shape):to(dtype)
+          local parameters = { torch.randn(shape[#shape]):to(dtype), torch.randn(shape[#shape]):to(dtype) }
+          local function step(t)
+            local leaf, weight, bias = t:clone():requires_grad_(), parameters[1]:clone():requires_grad_(), parameters[2]:clone():requires_grad_()
+            local loss = (take(leaf * 2 + 1, weight, bias) * factor * 0.5):sum()
+            loss:backward()
+            return loss:detach(), leaf.grad, weight.grad or loss, bias.grad or loss
+          end
+          local run, seen = compiled(step)
+          local expected, got = table.pack(step(x)), table.pack(run(x))
+          for i = 1, expected.n do assert_same(expected[i], got[i]) end
+          local noted = {}
+          for _, note in ipairs(seen.notes) do noted[note.reason] = note.written end
+          local softmax = name:find 'softmax' ~= nil
+          assert.same({ softmax and 0 or 1, 0 }, { noted[softmax and name or 'layer_norm'], noted[softmax and name .. '_backward' or 'layer_norm_backward'] }, name)
+        end
+      end
+    end
+  end)
+
+  it('takes lines from memory where they do not lie there one after the other, are longer, or were computed before', function()
+    local x = torch.randn(6, 5, 4)
+    for _, f in ipairs {
+      function(t) return (t * 2):softmax(1), (t * 2):transpose(1, 3):softmax(-1), F.layer_norm((t * 2):transpose(1, 3), 6) end,
+      function(t) return (t * 2):softmax(-1, { dtype = torch.float64 }), (t * 2)[2]:softmax(-1), F.layer_norm((t * 2)[2], 4) end,
+      function(t)
+        local y = t * 2
+        return y:softmax(-1), y:log_softmax(-1), F.layer_norm(y, { 5, 4 }), y
+      end,
+      function(t)
+        local y = t * 2
+        return y:softmax(-1), (t * 2):add_(1), (t * 2):softmax(-1)
+      end,
+    } do
+      local expected, got = table.pack(f(x)), table.pack((compiled(f))(x))
+      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+    end
+    local long = torch.randn(2, 70000)
+    local run, seen = compiled(function(t) return (t * 2):softmax(-1) end)
+    assert_same((long * 2):softmax(-1), run(long))
+    assert.equal(1, seen.notes[1].written)
+    local empty = compiled(function(t) return (t * 2):softmax(-1), F.layer_norm(t * 2, 3) end)
+    assert.equal(torch.Size { 0, 3 }, (empty(torch.empty(0, 3))).shape)
+    local scalar = compiled(function(t) return (t * 2):softmax(-1) end)
+    assert.equal(1, scalar(torch.tensor(3.0)):item())
   end)
 
   it('writes what is looked at again', function()

@@ -156,6 +156,25 @@ describe('a compiled function on a GPU', function()
     for _ = 1, 3 do assert_same(expected, run(x)) end
   end)
 
+  it('computes values after what was queued before them, wherever they are looked at', function()
+    local side, x = cuda.Stream { device = device }, random(500, 500)
+    local product = x:mm(x):mm(x):mm(x):mm(x)
+    local run = compiled(function(w)
+      local z
+      cuda.stream(side, function()
+        w:copy_(x:mm(x):mm(x):mm(x):mm(x)) -- takes a while
+        z = w + 1
+      end)
+      cuda.current_stream(device):wait_stream(side)
+      return z
+    end)
+    for _ = 1, 3 do
+      local w = torch.zeros(500, 500, { device = device })
+      cuda.synchronize(device)
+      assert_same(product + 1, run(w))
+    end
+  end)
+
   it('is recorded in graphs: by the kernel where that has run before', function()
     local function f(x) return (x * 1.5 - 2):tanh() * x end
     local x, before = random(400), cuda.current_device()

@@ -21,7 +21,7 @@ typedef struct plan {
     lt_pending *values[LT_WINDOW_MOST];
     block blocks[LT_WINDOW_MOST]; /* of those that are written */
     int n, groups;
-    const lt_reduced *reduced; /* what becomes of the last value; NULL: it is kept */
+    const lt_fed_value *fed; /* what becomes of the last value; NULL: it is written */
     struct {
         const lt_pending *shape; /* the first: all have its geometry */
         int steps, values;       /* values: at most */
@@ -53,7 +53,7 @@ static void collect(plan *s, struct lt_window *w)
 {
     for (lt_pending *p = w->first; p != NULL; p = p->after) {
         p->needed = p->wanted;
-        p->written = p->wanted && s->reduced == NULL;
+        p->written = p->wanted && (s->fed == NULL || s->fed->keep);
     }
     for (lt_pending *p = w->last; p != NULL; p = p->before)
         for (int i = 0; p->needed && i < p->n; i++) {
@@ -293,9 +293,9 @@ static lt_status run_group(plan *s, int g, lt_evaluated *done)
     c->n_steps = c->n_values = 0;
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
-    const lt_reduced *r = s->reduced;
-    if (r != NULL && r->value->group == g) /* which is the last one: it is made of all others */
-        status = backend->reduce_chain(c, r->value->value, r->op, r->it, r->reduced_dims, r->parameter);
+    const lt_fed_value *fed = s->fed;
+    if (fed != NULL && fed->value->group == g) /* which is the last one: it is made of all others */
+        status = fed->take(fed->context, &(lt_fed){c, fed->value->value});
     else
         status = backend->chain(c, &together);
     if (c->numel > done->elements) done->elements = c->numel;
@@ -342,12 +342,12 @@ done:
     return status;
 }
 
-lt_status lt_evaluate(struct lt_window *w, const lt_reduced *reduced, lt_evaluated *done)
+lt_status lt_evaluate(struct lt_window *w, const lt_fed_value *fed, lt_evaluated *done)
 {
     plan *s = lt_mem_alloc(sizeof *s);
     lt_status status = s != NULL ? LT_OK : LT_ERR_MEMORY;
     if (s != NULL) {
-        s->reduced = reduced;
+        s->fed = fed;
         collect(s, w);
         group_all(s);
         status = compute_all(s, done);

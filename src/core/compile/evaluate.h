@@ -15,20 +15,19 @@ typedef struct lt_evaluated {
     int64_t elements;
 } lt_evaluated;
 
-/* A reduction of a value that needs no memory for it (backend.h's reduce_chain). */
-typedef struct lt_reduced {
+/* A value that is given to `take` as it is computed; keep: and is written. */
+typedef struct lt_fed_value {
     const lt_pending *value;
-    int op;
-    const struct lt_iter *it;
-    int reduced_dims;
-    double parameter;
-} lt_reduced;
+    bool keep;
+    lt_status (*take)(const void *context, const lt_fed *fed); /* window.h's lt_feed_to */
+    const void *context;
+} lt_fed_value;
 
 /* Whether t is the whole of what p is to be, element by element. */
 bool lt_is_whole(const lt_tensor *t, const lt_pending *p);
 
-/* Computes those of the window's values that are `wanted`, and what they are made of. Until all went well nothing changes. reduced: NULL,
- * or what is done with the one value that is wanted instead of keeping it. */
-lt_status lt_evaluate(struct lt_window *w, const lt_reduced *reduced, lt_evaluated *done);
+/* Computes those of the window's values that are `wanted`, and what they are made of. Until all went well nothing changes. fed: NULL,
+ * or what becomes of the one value that is wanted. */
+lt_status lt_evaluate(struct lt_window *w, const lt_fed_value *fed, lt_evaluated *done);
 
 #endif

@@ -20,12 +20,12 @@ static _Thread_local struct {
 
 /* ---- computing ---------------------------------------------------------------------------------------------- */
 
-static lt_status compute(lt_window *w, const lt_reduced *reduced, const char *reason)
+static lt_status compute(lt_window *w, const lt_fed_value *fed, const char *reason)
 {
     lt_window_note note = {.reason = reason};
     lt_evaluated done = {0};
     const lt_context_outer outer = lt_context_visit(w->context);
-    lt_status status = lt_evaluate(w, reduced, &done);
+    lt_status status = lt_evaluate(w, fed, &done);
     lt_context_return(outer);
     if (status == LT_OK && done.ops > 0 && !w->within) {
         note.ops = done.ops, note.steps = done.steps, note.passes = done.passes,
@@ -67,23 +67,25 @@ lt_status lt_window_spare(const char *op, const lt_tensor *t)
     return lt_pending_of(t->storage) != NULL ? LT_OK : lt_refuse_hollow(op, t);
 }
 
-lt_status lt_window_reduce(int op, const char *name, const lt_tensor *t, uint32_t mask,
-                           double parameter, lt_tensor *out, bool *done)
+bool lt_window_feeds(const lt_tensor *t)
 {
-    static lt_storage nowhere;
+    const lt_pending *p = lt_pending_of(t->storage);
+    return p != NULL && p->window != NULL && !p->passed && lt_is_whole(t, p);
+}
+
+bool lt_window_feeds_lines(const lt_tensor *t, int64_t length)
+{
+    return t->storage->hollow && t->device.type == LT_CPU && length <= LT_FED_LINE &&
+           lt_is_contiguous(t) && lt_window_feeds(t);
+}
+
+lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,
+                         const void *context)
+{
     lt_pending *p = lt_pending_of(t->storage);
-    lt_iter it;
-    int reduced_dims;
-    *done = false;
-    if (p == NULL || p->window == NULL || p->passed || !lt_is_whole(t, p)) return LT_OK;
-    lt_tensor promised = *t; /* its elements come from the chain */
-    promised.storage = &nowhere;
-    LT_TRY(lt_iter_reduce(&it, out, &promised, mask, &reduced_dims));
-    if (!lt_backend_of(t)->reduces_chain(op, &it, reduced_dims)) return LT_OK;
-    *done = true;
+    const lt_fed_value fed = {p, keep, take, context};
     p->wanted = true;
-    const lt_reduced reduced = {p, op, &it, reduced_dims, parameter};
-    return compute(p->window, &reduced, name);
+    return compute(p->window, &fed, op);
 }
 
 lt_status lt_window_write(const lt_tensor *t)
@@ -187,9 +189,10 @@ static lt_device device_of(const lt_recorded *op)
 /* Kernels that have to be generated first are for who asked for them, with a window that is not an op's. */
 static bool chains_there(const lt_window *w, lt_device device)
 {
+    const lt_backend *backend = lt_backends[device.type];
     if (device.type == LT_CPU) return true;
-    if (w->within) return false;
-    const char *why_not = lt_backends[device.type]->chains_nothing();
+    if (w->within || backend->chains_nothing == NULL) return false;
+    const char *why_not = backend->chains_nothing();
     if (why_not != NULL) told.why_not = why_not;
     return why_not == NULL;
 }

@@ -55,10 +55,17 @@ lt_status lt_window_record(const lt_recorded *op, lt_tensor **out);
 /* An op that may take elements as they are computed asks this instead of lt_refuse_hollow: pending values stay pending. */
 lt_status lt_window_spare(const char *op, const lt_tensor *t);
 
-/* A reduction (reduction.h) over the dimensions in mask into out, where t is pending and its elements can go to the reduction without
- * memory of their own; name: of the op. *done is false where not: t is to be reduced as any tensor. */
-lt_status lt_window_reduce(int op, const char *name, const lt_tensor *t, uint32_t mask,
-                           double parameter, lt_tensor *out, bool *done);
+/* What an op does with a tensor whose elements are computed as it takes them; NULL: they are in memory. */
+typedef lt_status (*lt_feed_to)(const void *context, const lt_fed *fed);
+
+/* Whether t is pending and may be fed to an op: in the order of its strides, which leave no gaps. */
+bool lt_window_feeds(const lt_tensor *t);
+/* The same of an op whose kernels on the host take lines of so many elements: they lie one after the other. */
+bool lt_window_feeds_lines(const lt_tensor *t, int64_t length);
+/* t, of which that is so, is given to `take` as it is computed, with memory of its own only where `keep` says that it will be read again. op: who
+ * takes it. */
+lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,
+                         const void *context);
 
 /* Who is about to write t's memory asks: pending values that read it are computed. */
 lt_status lt_window_write(const lt_tensor *t);

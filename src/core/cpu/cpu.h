@@ -18,7 +18,7 @@ lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
 /* reduce.c */
 lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
-lt_status lt_cpu_reduce_chain(const lt_chain *c, int value, int op, const lt_iter *it, int reduced_dims,
+lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
                               double parameter);
 /* reduce_chain.c */
 bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims);

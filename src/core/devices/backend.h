@@ -33,6 +33,7 @@ typedef struct lt_array {
     const int64_t *strides;
     lt_device device;
     int base; /* of indices: what they count from, 0 or 1 */
+    const lt_fed *fed; /* what computes its elements, which are dense; NULL: they are in memory. Where a function says that it takes such */
 } lt_array;
 
 /* C[b] = alpha * A[b] B[b] + beta * C[b], all matrices of one dtype (bool excluded; integers allowed on
@@ -185,6 +186,7 @@ typedef struct lt_norm_args {
     const void *in, *weight, *bias, *grad;
     void *out, *mean, *rstd; /* mean NULL: nothing is subtracted, rstd is of the mean square */
     void *grad_in, *grad_weight, *grad_bias;
+    const lt_fed *fed; /* what computes `in`, or `grad` of backward, of any floating dtype; NULL: it is in memory. The host's alone */
 } lt_norm_args;
 
 /* Rows of length elements have their own statistics. Those of row r have the parameters of group r % groups,
@@ -315,7 +317,8 @@ typedef struct lt_backend {
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
     /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
-    const char *(*chains_nothing)(void); /* NULL; or why there are no chains here at all */
+    /* Optional, with the next four. NULL; or why there are no chains here now. */
+    const char *(*chains_nothing)(void);
     /* Whether it may be a step of a chain: it is there, and fails for no values. LT_CHAIN_COPY: whether such elements may be converted, and
      * the results of conversions be such. */
     bool (*chains)(int op, lt_dtype compute);
@@ -328,7 +331,7 @@ typedef struct lt_backend {
     /* Whether it is there where operand 1 is a value of a chain, whose elements come in the order of the iterator's strides; and the reduction
      * of that value, which need not be written: NULL where the first says no to all. */
     bool (*reduces_chain)(int op, const lt_iter *it, int reduced_dims);
-    lt_status (*reduce_chain)(const lt_chain *c, int value, int op, const lt_iter *it, int reduced_dims, double parameter);
+    lt_status (*reduce_chain)(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter);
     /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64) may
      * be NULL; their views have size 1 in dim. */
     lt_status (*extreme)(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
@@ -350,7 +353,8 @@ typedef struct lt_backend {
     lt_status (*search)(bool right, lt_dtype dtype, const void *sorted, int64_t n, const void *values, int64_t count,
                         int64_t lines, int64_t *out);
 
-    /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least) ------------- */
+    /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least). The host's takes in, or grad, fed, where dim is the
+     * last one ------------- */
     lt_status (*softmax)(bool log, const lt_array *out, const lt_array *in, int dim);
     /* grad_in from grad and the forward's result. */
     lt_status (*softmax_backward)(bool log, const lt_array *grad_in, const lt_array *grad,

@@ -39,4 +39,12 @@ typedef struct lt_chain {
     lt_chain_value values[LT_CHAIN_VALUES];
 } lt_chain;
 
+/* A dense tensor that is not in memory when a kernel is to read it: value number `value` of the chain, in order. */
+typedef struct lt_fed {
+    const lt_chain *chain;
+    int value;
+} lt_fed;
+
+enum { LT_FED_LINE = 65536 }; /* elements of the longest line that kernels of lines take so */
+
 #endif

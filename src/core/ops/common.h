@@ -11,7 +11,7 @@
 static inline lt_array lt_array_of(const lt_tensor *t)
 {
     lt_array v = {lt_data(t), lt_same_bits((lt_dtype)t->dtype), t->ndim, t->sizes, t->strides, t->device,
-                  (t->flags & LT_FLAG_POSITIONS) != 0};
+                  (t->flags & LT_FLAG_POSITIONS) != 0, NULL};
     return v;
 }
 

@@ -14,6 +14,7 @@ import time
 os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")  # the first call compiles
 
 import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
 
 parser = argparse.ArgumentParser()
 parser.add_argument("ltensor")
@@ -26,7 +27,7 @@ CALLS = 15  # of each function in a round
 torch.set_num_threads(options.threads)
 torch.manual_seed(1)
 x, y = torch.randn(options.elements), torch.randn(options.elements)
-rows = torch.randn(options.elements // 1000, 1000)
+rows, more = torch.randn(options.elements // 1000, 1000), torch.randn(options.elements // 1000, 1000)
 bias, half = torch.randn(1000), x.bfloat16()
 
 CHAINS = {
@@ -50,6 +51,10 @@ CHAINS = {
     "norm of a difference": lambda: (x - y).norm(),
     "sums of rows": lambda: (rows * 2 + 1).abs().sum(1),
     "logsumexp of rows": lambda: (rows * 0.5).logsumexp(1),
+    "masked softmax of rows": lambda: (rows * 0.125 + bias).softmax(-1),
+    "log_softmax of rows": lambda: (rows * 0.5).log_softmax(-1),
+    "layer_norm of a sum": lambda: F.layer_norm(rows + more, (1000,)),
+    "rms_norm of a sum": lambda: F.rms_norm(rows + more, (1000,), bias),
 }
 
 

@@ -1,14 +1,15 @@
--- Chains of elementwise ops and of a reduction at their end, as they stand and compiled: for each chain a line of its name, the milliseconds of
+-- Chains of elementwise ops and of a reduction, a softmax or a norm at their end, as they stand and compiled: for each chain a line of its name, the milliseconds of
 -- the first compiled call, the best of the others and the best of the eager ones. beside.py has the same chains.
 
 local torch = require 'torch'
+local F = torch.nn.functional
 
 local elements = tonumber(arg[1] or 4000000)
 local rounds = tonumber(arg[2] or 15)
 
 torch.manual_seed(1)
 local x, y = torch.randn(elements), torch.randn(elements)
-local rows = torch.randn(elements // 1000, 1000)
+local rows, more = torch.randn(elements // 1000, 1000), torch.randn(elements // 1000, 1000)
 local bias, half = torch.randn(1000), x:bfloat16()
 
 local chains = {
@@ -32,6 +33,10 @@ local chains = {
   { 'norm of a difference', function() return (x - y):norm() end },
   { 'sums of rows', function() return (rows * 2 + 1):abs():sum(2) end },
   { 'logsumexp of rows', function() return (rows * 0.5):logsumexp(2) end },
+  { 'masked softmax of rows', function() return (rows * 0.125 + bias):softmax(-1) end },
+  { 'log_softmax of rows', function() return (rows * 0.5):log_softmax(-1) end },
+  { 'layer_norm of a sum', function() return F.layer_norm(rows + more, 1000) end },
+  { 'rms_norm of a sum', function() return F.rms_norm(rows + more, 1000, { weight = bias }) end },
 }
 
 local function milliseconds(f)

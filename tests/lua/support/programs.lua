@@ -2,6 +2,7 @@
 -- numbers, casts, decisions by values. The same program is run twice, as it stands and compiled; compile_spec.lua compares all that is left.
 
 local torch = require 'torch'
+local F = torch.nn.functional
 
 local M = {}
 
@@ -77,6 +78,18 @@ local function step_reduce()
   end
 end
 
+-- What takes a tensor line by line.
+local function step_lines()
+  local a, name, scaled = random(99), pick { 'softmax', 'log_softmax', 'layer_norm', 'rms_norm', 'group_norm' }, random() < 0.5
+  return function(at)
+    local t = at(a)
+    if name == 'softmax' or name == 'log_softmax' then return t[name](t, -1) end
+    local width = t.shape[t.ndim]
+    if name == 'group_norm' then return F.group_norm(t, t.shape[2] % 2 == 0 and 2 or 1) end
+    return F[name](t, width, { weight = scaled and torch.linspace(0.5, 2, width):to(t.dtype) or nil })
+  end
+end
+
 local function step_in_place()
   local a, b, name = random(99), random(99), pick(in_place)
   return function(at)
@@ -111,7 +124,7 @@ local function step_decide()
 end
 
 local kinds = { step_unary, step_unary, step_unary, step_binary, step_binary, step_binary, step_number, step_number, step_where, step_clamp,
-  step_cast, step_view, step_view, step_reduce, step_in_place, step_assign, step_random, step_decide }
+  step_cast, step_view, step_view, step_reduce, step_lines, step_lines, step_in_place, step_assign, step_random, step_decide }
 
 --- A program of about `n` steps: a function that, given a list of tensors, adds its results to it. Steps that are refused are left out,
 -- with their message in the list.

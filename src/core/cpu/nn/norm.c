@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/pointwise/chain_lines.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
@@ -17,6 +18,8 @@ static const lt_norm_loops *loops_of(const lt_norm_args *n) { return &lt_loops.n
 
 typedef struct row_job {
     const lt_row_norm_args *n;
+    const lt_chain_lines *fed; /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
+    char *rooms;               /* per thread: for that */
     int threads;
     int64_t entries; /* of each parameter */
     char *chunks;    /* per thread: sums and products of the current chunk */
@@ -31,12 +34,61 @@ static void run_rows(const void *context, int64_t t)
         loops_of(&j->n->norm)->rows(j->n, row, last - row < step ? last : row + step);
 }
 
+/* The arguments of rows that are counted from number `row` on; of several groups that row alone is meant. */
+static lt_row_norm_args rows_from(const lt_row_norm_args *n, int64_t row)
+{
+    lt_row_norm_args from = *n;
+    const int64_t size = (int64_t)lt_dtype_size(n->norm.dtype), at = row * n->length * size,
+                  entry = row % n->groups * (n->length / n->run) * size;
+    from.norm.in = n->norm.in != NULL ? (const char *)n->norm.in + at : NULL;
+    from.norm.grad = n->norm.grad != NULL ? (const char *)n->norm.grad + at : NULL;
+    from.norm.out = n->norm.out != NULL ? (char *)n->norm.out + at : NULL;
+    from.norm.grad_in = n->norm.grad_in != NULL ? (char *)n->norm.grad_in + at : NULL;
+    from.norm.mean = n->norm.mean != NULL ? (char *)n->norm.mean + row * size : NULL;
+    from.norm.rstd = (char *)n->norm.rstd + row * size;
+    from.norm.weight = n->norm.weight != NULL ? (const char *)n->norm.weight + entry : NULL;
+    from.norm.bias = n->norm.bias != NULL ? (const char *)n->norm.bias + entry : NULL;
+    return from;
+}
+
+static void take_rows(const void *context, int64_t first, int64_t last, const char *in)
+{
+    const lt_row_norm_args *n = context;
+    lt_row_norm_args rows = rows_from(n, first);
+    rows.norm.in = in;
+    loops_of(&n->norm)->rows(&rows, 0, last - first);
+}
+
+/* The same shares but for where they end. */
+static void run_fed_rows(const void *context, int64_t t)
+{
+    const row_job *j = context;
+    const int64_t units = (j->n->rows + j->fed->unit - 1) / j->fed->unit, first = t * units / j->threads * j->fed->unit,
+                  end = (t + 1) * units / j->threads * j->fed->unit;
+    lt_chain_lines_read(j->fed, first, end < j->n->rows ? end : j->n->rows,
+                        j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
+}
+
+static void prepare_fed(const lt_row_norm_args *n, lt_chain_lines *lines)
+{
+    lt_chain_lines_of(lines, n->norm.fed, n->length, n->groups > 1 ? 1 : 0, n->norm.dtype);
+}
+
 lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
 {
     int threads = lt_cpu_threads_for(n->rows * n->length);
     if (threads > n->rows) threads = (int)n->rows;
-    const row_job j = {.n = n, .threads = threads};
-    return lt_cpu_share(threads, threads, run_rows, &j);
+    row_job j = {.n = n, .threads = threads};
+    if (n->norm.fed == NULL) return lt_cpu_share(threads, threads, run_rows, &j);
+    lt_chain_lines lines; /* not zeroed */
+    size_t capacity = 0;
+    prepare_fed(n, &lines);
+    j.fed = &lines;
+    j.rooms = lt_block_array(threads, lt_chain_lines_room(&lines), &capacity);
+    if (j.rooms == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(threads, threads, run_fed_rows, &j);
+    lt_block_free(j.rooms, capacity);
+    return status;
 }
 
 static void add_chunk(double *totals, const void *chunk, int64_t n, lt_dtype dtype)
@@ -45,16 +97,43 @@ static void add_chunk(double *totals, const void *chunk, int64_t n, lt_dtype dty
         totals[i] += dtype == LT_FLOAT64 ? ((const double *)chunk)[i] : ((const float *)chunk)[i];
 }
 
+/* Of rows whose gradient is fed: what they add to the parameters' gradients. */
+typedef struct fed_backward {
+    const lt_row_norm_args *n;
+    char *sums, *products;
+} fed_backward;
+
+static void take_rows_backward(const void *context, int64_t first, int64_t last, const char *in)
+{
+    const fed_backward *f = context;
+    const lt_row_norm_args *n = f->n;
+    const int64_t at = first % n->groups * (n->length / n->run) * (int64_t)lt_dtype_size(n->norm.dtype);
+    lt_row_norm_args rows = rows_from(n, first);
+    rows.norm.grad = in;
+    loops_of(&n->norm)->rows_backward(&rows, 0, last - first, f->sums != NULL ? f->sums + at : NULL,
+                                      f->products != NULL ? f->products + at : NULL);
+}
+
+/* Rows [first, last), by thread t. */
+static void rows_backward(const row_job *j, int64_t t, int64_t first, int64_t last, char *sums, char *products)
+{
+    if (j->fed == NULL) {
+        loops_of(&j->n->norm)->rows_backward(j->n, first, last, sums, products);
+        return;
+    }
+    const fed_backward f = {j->n, sums, products};
+    lt_chain_lines_read(j->fed, first, last, j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows_backward, &f);
+}
+
 static void run_rows_backward(const void *context, int64_t t)
 {
     const row_job *j = context;
     const lt_row_norm_args *n = j->n;
     const int64_t first = t * n->rows / j->threads, last = (t + 1) * n->rows / j->threads;
-    const lt_norm_loops *loops = loops_of(&n->norm);
     if (j->totals == NULL) {
         const int64_t step = LT_INTERRUPT_STEP / (n->length + 1) + 1;
         for (int64_t r = first; r < last && !lt_interrupted(); r += step)
-            loops->rows_backward(n, r, last - r < step ? last : r + step, NULL, NULL);
+            rows_backward(j, t, r, last - r < step ? last : r + step, NULL, NULL);
         return;
     }
     const size_t bytes = (size_t)j->entries * lt_dtype_size(n->norm.dtype);
@@ -63,8 +142,8 @@ static void run_rows_backward(const void *context, int64_t t)
     memset(totals, 0, 2 * (size_t)j->entries * sizeof *totals);
     for (int64_t r = first; r < last && !lt_interrupted(); r += CHUNK) {
         memset(sums, 0, 2 * bytes);
-        loops->rows_backward(n, r, r + CHUNK < last ? r + CHUNK : last, n->norm.grad_bias != NULL ? sums : NULL,
-                             n->norm.grad_weight != NULL ? products : NULL);
+        rows_backward(j, t, r, r + CHUNK < last ? r + CHUNK : last, n->norm.grad_bias != NULL ? sums : NULL,
+                      n->norm.grad_weight != NULL ? products : NULL);
         add_chunk(totals, sums, 2 * j->entries, n->norm.dtype);
     }
 }
@@ -86,16 +165,28 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
     row_job j = {.n = n, .threads = threads, .entries = n->groups * (n->length / n->run)};
     const size_t chunk = 2 * (size_t)j.entries * lt_dtype_size(n->norm.dtype),
                  total = 2 * (size_t)j.entries * sizeof(double);
-    size_t capacity = 0;
+    const bool parameters = n->norm.grad_weight != NULL || n->norm.grad_bias != NULL;
+    lt_chain_lines lines; /* not zeroed */
+    size_t capacity = 0, room = 0;
     char *block = NULL;
-    if (n->norm.grad_weight != NULL || n->norm.grad_bias != NULL) {
-        block = lt_block_array(threads, chunk + total, &capacity);
-        if (block == NULL) return LT_ERR_MEMORY;
-        j.totals = (double *)block;
-        j.chunks = block + (size_t)threads * total;
+    int at_once = threads;
+    if (n->norm.fed != NULL) {
+        prepare_fed(n, &lines);
+        j.fed = &lines;
+        room = lt_chain_lines_room(&lines);
+        /* The shares are those of rows in memory, since sums depend on them. */
+        for (int t = 1; t < threads; t++)
+            if (!lt_chain_divides(&lines.program, t * n->rows / threads * n->length)) at_once = 1;
     }
-    lt_status status = lt_cpu_share(threads, threads, run_rows_backward, &j);
-    if (block != NULL && status == LT_OK) {
+    if (parameters || j.fed != NULL) {
+        block = lt_block_array(threads, room + (parameters ? chunk + total : 0), &capacity);
+        if (block == NULL) return LT_ERR_MEMORY;
+        j.rooms = block;
+        if (parameters) j.totals = (double *)(block + (size_t)threads * room);
+        j.chunks = block + (size_t)threads * (room + total);
+    }
+    lt_status status = lt_cpu_share(threads, at_once, run_rows_backward, &j);
+    if (parameters && status == LT_OK) {
         join_totals(&j, n->norm.grad_bias, 0);
         join_totals(&j, n->norm.grad_weight, j.entries);
     }

@@ -1,7 +1,8 @@
 /* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense line and
  * over lines that lie side by side, as short dense ones do once they are turned, stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass
- * through a buffer of float, a tile of neighbouring lines at a time. */
+ * through a buffer of float, a tile of neighbouring lines at a time. Lines of view 0 may come from a chain, a few at a time. */
 #include "cpu/cpu.h"
+#include "cpu/pointwise/chain_lines.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"
@@ -106,18 +107,18 @@ static void run_columns(const void *context, int64_t tile)
         loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size, lines->length, width);
 }
 
-/* TURNED short dense lines of each view, turned so that they lie side by side. */
-static void run_turned(const void *context, int64_t tile)
+/* At most TURNED short dense lines of each view, turned so that they lie side by side. in: where those of view 0 lie one after the other;
+ * NULL: where it says. */
+static void turn_lines(const job *j, int64_t first, int64_t last, const char *in)
 {
-    const job *j = context;
     const lt_lines *lines = &j->lines;
     const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
     const lt_turn_loop turn = lt_loops.turn[j->type == LT_FLOAT64];
-    const int64_t length = lines->length, last = (tile + 1) * TURNED < lines->count ? (tile + 1) * TURNED : lines->count;
+    const int64_t length = lines->length, step = in != NULL ? length : lines->strides[0][0] / j->size;
     _Alignas(64) char rows[TURNED * SHORT * 8], result[TURNED * SHORT * 8];
-    for (int64_t l = tile * TURNED, n; l < last; l += n) {
+    for (int64_t l = first, n; l < last; l += n) {
         n = lt_lines_in_row(lines, l, last);
-        turn(rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / j->size, n, length);
+        turn(rows, TURNED, in != NULL ? in + (l - first) * length * j->size : lt_line_at(lines, 0, l), step, n, length);
         if (j->backward) {
             turn(result, TURNED, lt_line_at(lines, 2, l), lines->strides[2][0] / j->size, n, length);
             loops->columns_backward(j->log, rows, TURNED, rows, TURNED, result, TURNED, length, n);
@@ -127,6 +128,80 @@ static void run_turned(const void *context, int64_t tile)
         turn(lt_line_at(lines, 1, l), lines->strides[1][0] / j->size, rows, TURNED, length, n);
     }
 }
+
+static void run_turned(const void *context, int64_t tile)
+{
+    const job *j = context;
+    const int64_t last = (tile + 1) * TURNED;
+    turn_lines(j, tile * TURNED, last < j->lines.count ? last : j->lines.count, NULL);
+}
+
+/* ---- lines of view 0 that a chain computes ------------------------------------------------------------------- */
+
+typedef struct fed_job {
+    const job *job;
+    const lt_chain_lines *in;
+    bool turned;
+    int threads;
+    char *buffers; /* per thread: room for lines of `in`; and where lines are not dense, for one of the result and one of view 2 */
+    size_t room, bytes;
+} fed_job;
+
+/* A thread's. */
+typedef struct fed_lines {
+    const fed_job *fed;
+    char *line; /* room for two */
+} fed_lines;
+
+static void take_lines(const void *context, int64_t first, int64_t last, const char *in)
+{
+    const fed_lines *f = context;
+    const job *j = f->fed->job;
+    const lt_lines *lines = &j->lines;
+    const int64_t n = lines->length;
+    if (f->fed->turned) {
+        turn_lines(j, first, last, in);
+        return;
+    }
+    for (int64_t l = first; l < last; l++, in += n * j->size) {
+        char *out = lt_line_at(lines, 1, l), *result = j->backward ? lt_line_at(lines, 2, l) : NULL;
+        if (j->dense) {
+            compute(j, out, in, result, n);
+            continue;
+        }
+        char *const results = f->line + n * j->size;
+        if (j->backward) lt_line_load(lines, 2, result, 0, n, results, j->type);
+        compute(j, f->line, in, j->backward ? results : NULL, n);
+        lt_line_store(lines, 1, out, 0, n, f->line, j->type);
+    }
+}
+
+static void run_fed(const void *context, int64_t t)
+{
+    const fed_job *f = context;
+    const int64_t count = f->job->lines.count, unit = f->turned ? TURNED : f->in->unit, units = (count + unit - 1) / unit,
+                  first = t * units / f->threads * unit, end = (t + 1) * units / f->threads * unit;
+    char *const room = f->buffers + (size_t)t * f->bytes;
+    const fed_lines lines = {f, room + f->room};
+    lt_chain_lines_read(f->in, first, end < count ? end : count, room, take_lines, &lines);
+}
+
+/* turned: the lines are short, and so many together are those that are taken together from memory, too. */
+static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int threads)
+{
+    lt_chain_lines in; /* not zeroed */
+    size_t capacity = 0;
+    lt_chain_lines_of(&in, fed, j->lines.length, turned ? TURNED : 0, j->type);
+    fed_job f = {.job = j, .in = &in, .turned = turned, .threads = threads, .room = lt_chain_lines_room(&in)};
+    f.bytes = f.room + (j->dense ? 0 : (size_t)(2 * j->lines.length * j->size + 63) / 64 * 64);
+    f.buffers = lt_block_array(threads, f.bytes, &capacity);
+    if (f.buffers == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(threads, threads, run_fed, &f);
+    lt_block_free(f.buffers, capacity);
+    return status;
+}
+
+/* ---- which way ----------------------------------------------------------------------------------------------- */
 
 static lt_status run(job *j, const lt_array *const *views, int n, int dim)
 {
@@ -146,8 +221,9 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
         const int64_t tiles = (j->lines.sizes[0] + j->width - 1) / j->width;
         return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
     }
-    if (j->dense && j->lines.length <= SHORT && j->lines.ndim > 0 && j->lines.sizes[0] >= TURNED / 4)
-        return lt_cpu_share((count + TURNED - 1) / TURNED, threads, run_turned, j);
+    const bool turned = j->dense && j->lines.length <= SHORT && j->lines.ndim > 0 && j->lines.sizes[0] >= TURNED / 4;
+    if (views[0]->fed != NULL) return share_fed(j, views[0]->fed, turned, threads);
+    if (turned) return lt_cpu_share((count + TURNED - 1) / TURNED, threads, run_turned, j);
     size_t capacity = 0;
     char *buffers = NULL;
     if (!j->dense) {

@@ -232,6 +232,24 @@ const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *
     return seen->data != NULL ? seen->data + from * (int64_t)lt_dtype_size(seen->dtype) : room;
 }
 
+char *lt_chain_elements(lt_chain_run *run, int64_t from, int64_t n, char *room)
+{
+    const lt_chain *c = run->program->chain;
+    const int64_t begin = from / LT_CHAIN_UNIT * LT_CHAIN_UNIT,
+                  end = (from + n + LT_CHAIN_UNIT - 1) / LT_CHAIN_UNIT * LT_CHAIN_UNIT;
+    const char *data = lt_chain_compute(run, begin, end < c->numel ? end : c->numel, room);
+    return (char *)data +
+           (from - begin) * (int64_t)lt_dtype_size(c->values[run->program->seen].dtype);
+}
+
+bool lt_chain_divides(const lt_chain_program *p, int64_t elements)
+{
+    const lt_chain *c = p->chain;
+    bool writes = false;
+    for (int i = 0; i < c->n_steps; i++) writes = writes || c->values[c->steps[i].out].data != NULL;
+    return !writes || elements % LT_CHAIN_UNIT == 0;
+}
+
 void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
 {
     bool gathered[LT_CHAIN_VALUES] = {false};

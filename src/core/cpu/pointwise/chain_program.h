@@ -71,4 +71,12 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p);
  * aligned to 64, unless they are written anyway. */
 const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *room);
 
+/* The same of any elements [from, from + n): blocks begin at multiples of LT_CHAIN_UNIT, where they would if all were computed, so that loops
+ * take the same ones together. room has LT_CHAIN_AROUND elements more than n. */
+enum { LT_CHAIN_UNIT = 64, LT_CHAIN_AROUND = 2 * LT_CHAIN_UNIT };
+char *lt_chain_elements(lt_chain_run *run, int64_t from, int64_t n, char *room);
+
+/* Whether pieces of so many elements may be computed so by several threads: none of them writes what another one does. */
+bool lt_chain_divides(const lt_chain_program *p, int64_t elements);
+
 #endif

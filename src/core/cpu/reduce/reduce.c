@@ -366,12 +366,12 @@ lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double para
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }
 
-lt_status lt_cpu_reduce_chain(const lt_chain *c, int value, int op, const lt_iter *it, int reduced_dims, double parameter)
+lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter)
 {
     lt_reduce_plan p;
     lt_chain_program program; /* not zeroed as a whole */
     LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
-    lt_chain_prepare(&program, c, value);
+    lt_chain_prepare(&program, fed->chain, fed->value);
     p.chain = &program;
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }

@@ -55,8 +55,6 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
 /* Rows [from, to) of the chain, at_once of them at a time, given to `take` as operand 1, a row a step. */
 void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once, lt_loop take,
                           const void *context);
-/* Whether pieces of so many elements may be computed by several threads: none of them writes what another one does. */
-bool lt_reduce_chain_divides(const lt_reduce_plan *p, int64_t elements);
 
 /* Down the columns: the dimension after the reduced ones is dense in the input. */
 lt_status lt_reduce_columns(const lt_reduce_plan *p);

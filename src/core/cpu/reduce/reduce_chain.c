@@ -9,27 +9,23 @@ enum {
     PIECE =
         2 *
         LT_LINE_BLOCK, /* elements that go to a reduction together: the first-level cache has room for what comes next, too */
-    LINE = 8192,       /* elements of the longest line that is taken whole */
-    UNIT = 64          /* blocks of a chain begin at multiples of it */
+    LINE = 8192        /* elements of the longest line that is taken whole */
 };
 _Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE,
                "there is room for batches of short lines");
-_Static_assert(LT_REDUCE_LINES % UNIT == 0,
+_Static_assert(LT_REDUCE_LINES % LT_CHAIN_UNIT == 0,
                "jobs begin where blocks do, so that no two of them write an element");
 
 /* A thread's memory for a piece, or a line. */
 typedef struct workspace {
     lt_chain_run run;
-    _Alignas(64) char piece[(LINE + 2 * UNIT) * 8];
+    _Alignas(64) char piece[(LINE + LT_CHAIN_AROUND) * 8];
 } workspace;
 
 /* Elements [from, from + n) of what is reduced. */
-static char *elements(const lt_reduce_plan *p, workspace *w, int64_t from, int64_t n)
+static char *elements(workspace *w, int64_t from, int64_t n)
 {
-    const int64_t begin = from / UNIT * UNIT, end = (from + n + UNIT - 1) / UNIT * UNIT,
-                  numel = p->it->numel;
-    const char *data = lt_chain_compute(&w->run, begin, end < numel ? end : numel, w->piece);
-    return (char *)data + (from - begin) * p->in_size;
+    return lt_chain_elements(&w->run, from, n, w->piece);
 }
 
 void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
@@ -39,7 +35,7 @@ void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_
     lt_chain_begin(&w.run, p->chain);
     for (int64_t at = from; at < to; at += PIECE) {
         const int64_t n = to - at < PIECE ? to - at : PIECE;
-        char *here = elements(p, &w, at, n);
+        char *here = elements(&w, at, n);
         if (p->convert == NULL && p->passes[0]->piece != NULL)
             p->passes[0]->piece(&part, here, n, p->parameter, at + n == to ? total : NULL);
         else
@@ -66,8 +62,7 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
         at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
-        char *const ptrs[] = {out + j * step,
-                              elements(p, &w, (first + j) * p->count, m * p->count)};
+        char *const ptrs[] = {out + j * step, elements(&w, (first + j) * p->count, m * p->count)};
         lt_reduce_batch(p, ptrs, m);
     }
 }
@@ -80,17 +75,9 @@ void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int
     lt_chain_begin(&w.run, p->chain);
     for (int64_t at = from; at < to; at += at_once) {
         const int64_t n = to - at < at_once ? to - at : at_once;
-        take((char *[]){NULL, elements(p, &w, at * width, n * width)},
+        take((char *[]){NULL, elements(&w, at * width, n * width)},
              (int64_t[]){0, width * p->in_size}, n, context);
     }
-}
-
-bool lt_reduce_chain_divides(const lt_reduce_plan *p, int64_t elements)
-{
-    const lt_chain *c = p->chain->chain;
-    bool writes = false;
-    for (int i = 0; i < c->n_steps; i++) writes = writes || c->values[c->steps[i].out].data != NULL;
-    return !writes || elements % UNIT == 0;
 }
 
 /* Lines, or rows, that lie one after the other in the order of the chain. Pieces of long lines are jobs, which begin where blocks do as well. */
@@ -105,5 +92,5 @@ bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims)
                it->strides[1][0] == width * size;
     if (it->ndim == 2 && it->strides[1][1] != count * size) return false;
     return count <= LINE ||
-           (!two && (count % UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
+           (!two && (count % LT_CHAIN_UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
 }

@@ -192,7 +192,7 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
     t.rows = (p->count + chunks - 1) / chunks;
-    if (p->chain != NULL && !lt_reduce_chain_divides(p, t.rows * across)) threads = 1;
+    if (p->chain != NULL && !lt_chain_divides(p->chain, t.rows * across)) threads = 1;
     t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 1), width), sizeof *t.parts);
     if (t.parts == NULL) return LT_ERR_MEMORY;
     t.parameters = t.parts + tiles * chunks * width;

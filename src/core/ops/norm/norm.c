@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "autograd/dual.h"
+#include "compile/window.h"
 #include "memory_format.h"
 #include "norm.h"
 #include "ops/pointwise.h"
@@ -74,6 +75,13 @@ lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weig
     return LT_OK;
 }
 
+static lt_status take_rows(const void *context, const lt_fed *fed)
+{
+    lt_row_norm_args n = *(const lt_row_norm_args *)context;
+    n.norm.fed = fed;
+    return lt_backends[n.norm.device.type]->row_norm(&n);
+}
+
 /* Rows with their statistics; mean NULL: not subtracted. */
 static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
                                 double eps, lt_tensor **out, lt_tensor **out_mean, lt_tensor **out_rstd)
@@ -83,18 +91,23 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     const lt_dtype type = lt_norm_type(input);
     LT_TRY(lt_check_same_device("layer_norm", (lt_tensor *[]){input, weight, bias}, 3, false, &device));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
+    const bool fed = lt_window_feeds_lines(input, shape->length);
+    if (!fed) LT_TRY(lt_refuse_hollow("layer_norm", input));
+    /* What is saved for backward is read again. */
+    const bool saved = lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
     lt_scope_open(&s, false);
     const lt_dims sizes = lt_dims_of(input);
-    lt_tensor *x = lt_norm_dense(&s, input, type, false), *w = lt_norm_dense(&s, weight, type, false),
+    lt_tensor *x = fed ? NULL : lt_norm_dense(&s, input, type, false), *w = lt_norm_dense(&s, weight, type, false),
               *b = lt_norm_dense(&s, bias, type, false);
-    lt_tensor *result = s.status == LT_OK ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes, false) : NULL;
+    const lt_dtype dtype = x != NULL ? (lt_dtype)x->dtype : type;
+    lt_tensor *result = lt_norm_new(&s, dtype, device, &sizes, false);
     lt_tensor *mean = out_mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
     lt_tensor *rstd = do_vector(&s, type, device, shape->rows);
     if (s.status == LT_OK && input->numel > 0) {
         lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
-        const lt_tensor *parameter = w != NULL ? w : b != NULL ? b : x;
-        n.norm = (lt_norm_args){.dtype = (lt_dtype)x->dtype,
-                                .parameter_dtype = (lt_dtype)parameter->dtype,
+        const lt_tensor *parameter = w != NULL ? w : b;
+        n.norm = (lt_norm_args){.dtype = dtype,
+                                .parameter_dtype = parameter != NULL ? (lt_dtype)parameter->dtype : dtype,
                                 .device = device,
                                 .eps = eps,
                                 .in = lt_norm_data(x),
@@ -103,7 +116,7 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
                                 .out = lt_norm_data(result),
                                 .mean = lt_norm_data(mean),
                                 .rstd = lt_norm_data(rstd)};
-        s.status = lt_backend_of(input)->row_norm(&n);
+        s.status = fed ? lt_window_feed("layer_norm", input, saved, take_rows, &n) : take_rows(&n, NULL);
     }
     lt_tensor *results[] = {do_narrow_to(&s, result, input), rstd, mean};
     return lt_norm_give(&s, out_mean != NULL ? 3 : 2, results, (lt_tensor * *const[]){out, out_rstd, out_mean});
@@ -127,7 +140,8 @@ lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tenso
     const lt_dims sizes = lt_dims_of(input);
     const bool empty = input->numel == 0, last = g->channels_last;
     lt_tensor *x = lt_norm_dense(s, input, type, last);
-    lt_tensor *grad = x != NULL ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last) : NULL;
+    /* One without memory is fed to the kernel. */
+    lt_tensor *grad = x != NULL && !g->grad->storage->hollow ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last) : NULL;
     if (s->status == LT_OK) results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, last, empty);
     results[1] = do_gradient(s, g->needs[1], parameter, device, parameters, false, empty);
     results[2] = do_gradient(s, g->needs[2], parameter, device, parameters, false, empty);
@@ -146,6 +160,13 @@ lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tenso
                           .grad_bias = lt_norm_data(results[2])};
 }
 
+static lt_status take_row_gradients(const void *context, const lt_fed *fed)
+{
+    lt_row_norm_args n = *(const lt_row_norm_args *)context;
+    n.norm.fed = fed;
+    return lt_backends[n.norm.device.type]->row_norm_backward(&n);
+}
+
 /* The gradients by kernel: rows. */
 static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)
 {
@@ -153,12 +174,15 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
     lt_device device;
     lt_tensor *input = g->input;
     LT_TRY(lt_check_same_device("layer_norm_backward", (lt_tensor *[]){input, g->grad, g->weight}, 3, false, &device));
+    const bool fed = lt_window_feeds_lines(g->grad, shape->length);
+    if (!fed) LT_TRY(lt_refuse_hollow("layer_norm_backward", g->grad));
     lt_scope_open(&s, false);
     const lt_dims line = {1, {shape->groups * (shape->length / shape->run)}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
     lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
     n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input), false), &line, results);
-    if (s.status == LT_OK && input->numel > 0) s.status = lt_backend_of(input)->row_norm_backward(&n);
+    if (s.status == LT_OK && input->numel > 0)
+        s.status = fed ? lt_window_feed("layer_norm_backward", g->grad, false, take_row_gradients, &n) : take_row_gradients(&n, NULL);
     return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 

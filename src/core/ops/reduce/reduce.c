@@ -52,22 +52,49 @@ static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtyp
 static const char *const names[] = {"sum",  "mean",   "prod",          "max", "min", "any",      "all",
                                     "norm", "nansum", "count_nonzero", "var", "std", "logsumexp"};
 
+/* A call of a backend's kernel. */
+typedef struct kernel {
+    const lt_backend *backend;
+    lt_reduction op;
+    lt_iter it;
+    int reduced_dims;
+    double parameter;
+} kernel;
+
+static lt_status take(const void *context, const lt_fed *fed)
+{
+    const kernel *k = context;
+    if (fed != NULL) return k->backend->reduce_chain(fed, k->op, &k->it, k->reduced_dims, k->parameter);
+    return k->backend->reduce(k->op, &k->it, k->reduced_dims, k->parameter);
+}
+
+/* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its memory now. */
+static lt_status is_fed(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out, bool *fed)
+{
+    static lt_storage nowhere;
+    *fed = false;
+    if (!in->storage->hollow) return LT_OK;
+    if (lt_window_feeds(in)) {
+        lt_tensor promised = *in;
+        promised.storage = &nowhere;
+        LT_TRY(lt_iter_reduce(&k->it, out, &promised, mask, &k->reduced_dims));
+        *fed = k->backend->reduces_chain(k->op, &k->it, k->reduced_dims);
+    }
+    return *fed ? LT_OK : lt_refuse_hollow(names[k->op], in);
+}
+
 static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim, lt_dtype dtype,
                             double parameter, lt_tensor **out)
 {
     int64_t sizes[LT_MAX_DIMS];
-    int ndim = reduced_shape(in, mask, keepdim, sizes), reduced_dims;
+    int ndim = reduced_shape(in, mask, keepdim, sizes);
+    kernel k = {.backend = lt_backend_of(in), .op = op, .parameter = parameter};
     lt_tensor *work = NULL;
-    lt_iter it;
+    bool fed = false;
     LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
-    bool reduced = false;
-    lt_status status = LT_OK;
-    if (in->storage->hollow) {
-        status = lt_window_reduce(op, names[op], in, mask, parameter, work, &reduced);
-        if (status == LT_OK && !reduced) status = lt_refuse_hollow(names[op], in);
-    }
-    if (status == LT_OK && !reduced) status = lt_iter_reduce(&it, work, in, mask, &reduced_dims);
-    if (status == LT_OK && !reduced) status = lt_backend_of(in)->reduce(op, &it, reduced_dims, parameter);
+    lt_status status = is_fed(&k, in, mask, work, &fed);
+    if (status == LT_OK && !fed) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);
+    if (status == LT_OK) status = fed ? lt_window_feed(names[op], in, false, take, &k) : take(&k, NULL);
     if (status != LT_OK) {
         lt_tensor_release(work);
         return status;
@@ -253,7 +280,7 @@ static const lt_array *keep_dim(kept *k, const lt_array *in, int dim, const lt_t
     if (t == NULL) return NULL;
     for (int d = 0; d < in->ndim; d++) k->sizes[d] = d == dim ? 1 : in->sizes[d];
     lt_contiguous_strides(in->ndim, k->sizes, k->strides);
-    k->array = (lt_array){lt_data(t), (lt_dtype)t->dtype, in->ndim, k->sizes, k->strides, t->device, 0};
+    k->array = (lt_array){lt_data(t), (lt_dtype)t->dtype, in->ndim, k->sizes, k->strides, t->device, 0, NULL};
     return &k->array;
 }
 

@@ -1,5 +1,6 @@
 /* softmax.c - softmax, log_softmax and their derivatives: a kernel each way, and formulas for the derivatives
  * of the derivatives. */
+#include "compile/window.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
 #include "op/_log_softmax_backward.h"
@@ -9,6 +10,38 @@
 #include "op/_softmax_double_backward.h"
 #include "op/log_softmax.h"
 #include "op/softmax.h"
+
+/* ---- calls of kernels -------------------------------------------------------------------------------------- */
+
+typedef struct kernel {
+    const lt_backend *backend;
+    bool log;
+    int dim;
+    lt_array out, in; /* in: of backward, grad */
+    lt_array result;  /* of forward; data NULL: this is it */
+} kernel;
+
+static lt_status take(const void *context, const lt_fed *fed)
+{
+    const kernel *k = context;
+    lt_array in = k->in;
+    in.fed = fed;
+    if (k->result.data == NULL) return k->backend->softmax(k->log, &k->out, &in, k->dim);
+    return k->backend->softmax_backward(k->log, &k->out, &in, &k->result, k->dim);
+}
+
+/* out is filled in; result: forward's, or NULL. */
+static lt_status run(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result, int d)
+{
+    static const char *const names[2][2] = {{"softmax", "log_softmax"}, {"softmax_backward", "log_softmax_backward"}};
+    const char *const name = names[result != NULL][log];
+    if (out->numel == 0) return LT_OK;
+    const bool fed = d == in->ndim - 1 && lt_window_feeds_lines(in, in->sizes[d]);
+    if (!fed) LT_TRY(lt_refuse_hollow(name, in));
+    kernel k = {.backend = lt_backend_of(out), .log = log, .dim = d, .out = lt_line_array_of(out), .in = lt_line_array_of(in)};
+    if (result != NULL) k.result = lt_line_array_of(result);
+    return fed ? lt_window_feed(name, in, false, take, &k) : take(&k, NULL);
+}
 
 /* ---- forward ----------------------------------------------------------------------------------------------- */
 
@@ -24,10 +57,7 @@ static lt_status normalize(bool log, lt_tensor *self, int64_t dim, lt_dtype dtyp
     lt_status status;
     LT_CHECK(lt_cast(self, read, &in));
     LT_CHECK(lt_begin_output(out, read, self->device, self->ndim, self->sizes, &work));
-    if (work->numel > 0) {
-        lt_array from = lt_line_array_of(in), to = lt_line_array_of(work);
-        LT_CHECK(lt_backend_of(self)->softmax(log, &to, &from, d));
-    }
+    LT_CHECK(run(log, work, in, NULL, d));
     status = lt_finish_output(out, work);
     work = NULL;
 done:
@@ -58,10 +88,7 @@ static lt_status backward(bool log, lt_tensor *grad_output, lt_tensor *output, i
     lt_status status;
     LT_CHECK(lt_cast(grad_output, (lt_dtype)output->dtype, &grad));
     LT_CHECK(lt_begin_output(out, (lt_dtype)output->dtype, device, output->ndim, output->sizes, &work));
-    if (work->numel > 0) {
-        lt_array to = lt_line_array_of(work), from = lt_line_array_of(grad), result = lt_line_array_of(output);
-        LT_CHECK(lt_backend_of(output)->softmax_backward(log, &to, &from, &result, d));
-    }
+    LT_CHECK(run(log, work, grad, output, d));
     status = lt_finish_output(out, work);
     work = NULL;
 done:

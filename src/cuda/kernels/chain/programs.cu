@@ -136,7 +136,9 @@ static lt_status find(const lt_chain_plan &plan, int device, const void **kernel
     std::lock_guard<std::mutex> lock(all().mutex);
     auto known = all().by_key.find(key);
     if (known == all().by_key.end()) {
-        if (recording || all().by_key.size() >= MOST_PROGRAMS) return LT_OK;
+        if (recording || all().by_key.size() >= MOST_PROGRAMS ||
+            lt_cuda_core->authorize_library("libnvrtc.so") != LT_OK)
+            return LT_OK; /* none now */
         known = all().by_key.emplace(key, make(plan, architecture)).first;
     }
     program &p = known->second;

@@ -366,9 +366,9 @@ static lt_status launch_sorted(const index_call &c, lt_cuda_report *report, lt_s
                    *const order = sorted + n;
     LT_LAUNCH((places<N>), lt_blocks(n, BLOCK), BLOCK, c.stream, a, place);
     LT_TRY(lt_cuda_launched(device, c.stream, "index_put_"));
-    const lt_array in = {place, LT_INT64, 1, &n, &one, c.it->device, 0};
-    const lt_array values = {sorted, LT_INT64, 1, &n, &one, c.it->device, 0};
-    const lt_array indices = {order, LT_INT64, 1, &n, &one, c.it->device, 0};
+    const lt_array in = {place, LT_INT64, 1, &n, &one, c.it->device, 0, NULL};
+    const lt_array values = {sorted, LT_INT64, 1, &n, &one, c.it->device, 0, NULL};
+    const lt_array indices = {order, LT_INT64, 1, &n, &one, c.it->device, 0, NULL};
     LT_TRY(lt_cuda_sort(false, &values, &indices, &in, 0));
 #define LAUNCH(...)                                                                                \
     LT_LAUNCH((combine_sorted<N, __VA_ARGS__>), lt_blocks(n, BLOCK), BLOCK, c.stream, a, sorted,   \

@@ -76,7 +76,7 @@ static lt_status count(search *a, lt_cuda_scratch *ends, lt_device device, cudaS
     a->ends = ends->as<int64_t>();
     LT_LAUNCH(count_runs, lt_blocks(runs, BLOCK), BLOCK, stream, *a);
     LT_TRY(lt_cuda_launched(device.index, stream, "nonzero"));
-    const lt_array counts = {a->ends, LT_INT64, 1, &runs, &stride, device, 0};
+    const lt_array counts = {a->ends, LT_INT64, 1, &runs, &stride, device, 0, NULL};
     return lt_cuda_scan(LT_SCAN_SUM, &counts, &counts, 0);
 }
 

@@ -1,0 +1,52 @@
+/* chain_lines.c - see chain_lines.h. */
+#include "chain_lines.h"
+
+#include "context/interrupt.h"
+#include "cpu/common/loops.h"
+#include "dtypes/dtype.h"
+
+enum {
+    NEAR =
+        512, /* elements that go to a kernel together: few, since what the chain reads next lies in the first-level cache, too */
+    ALIGNED = 64
+};
+
+static size_t aligned(int64_t bytes) { return ((size_t)bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
+
+void lt_chain_lines_of(lt_chain_lines *l, const lt_fed *fed, int64_t length, int64_t at_once,
+                       lt_dtype to)
+{
+    const lt_dtype dtype = fed->chain->values[fed->value].dtype;
+    lt_chain_prepare(&l->program, fed->chain, fed->value);
+    l->length = length;
+    l->size = (int64_t)lt_dtype_size(to);
+    l->at_once = at_once > 0 ? at_once : length < NEAR ? NEAR / length : 1;
+    l->unit = LT_CHAIN_UNIT;
+    for (int64_t n = length; l->unit > 1 && n % 2 == 0; n /= 2) l->unit /= 2;
+    l->convert = dtype != to ? lt_loops.cast[to][dtype] : NULL;
+    l->plain = aligned((l->at_once * length + LT_CHAIN_AROUND) * (int64_t)lt_dtype_size(dtype));
+}
+
+size_t lt_chain_lines_room(const lt_chain_lines *l)
+{
+    return l->plain + (l->convert != NULL ? aligned(l->at_once * l->length * l->size) : 0);
+}
+
+void lt_chain_lines_read(const lt_chain_lines *l, int64_t first, int64_t last, char *room,
+                         lt_take_lines take, const void *context)
+{
+    const int64_t in_size = (int64_t)lt_dtype_size(l->program.chain->values[l->program.seen].dtype);
+    lt_chain_run run; /* not zeroed */
+    lt_chain_begin(&run, &l->program);
+    for (int64_t at = first; at < last && !lt_interrupted(); at += l->at_once) {
+        const int64_t n = last - at < l->at_once ? last - at : l->at_once;
+        char *in = lt_chain_elements(&run, at * l->length, n * l->length, room);
+        if (l->convert != NULL) {
+            char *const converted = room + l->plain;
+            l->convert((char *[]){converted, in}, (int64_t[]){l->size, in_size}, n * l->length,
+                       NULL);
+            in = converted;
+        }
+        take(context, at, at + n, in);
+    }
+}

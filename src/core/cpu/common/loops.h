@@ -153,6 +153,8 @@ typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numb
 typedef struct lt_pool_loops {
     /* Extremes so far and, unless NULL, where they are: position `first` is the input's first element. */
     void (*extremes)(void *best, int32_t *place, const void *in, int64_t step, int64_t n, int32_t first);
+    /* Extremes of two elements of each window, the second `apart` elements after the first; what `most` held is not read. */
+    void (*pairs)(void *most, const void *in, int64_t step, int64_t apart, int64_t n);
     /* Extremes of all windows of a plane, where takes_rectangles(p). */
     bool (*takes_rectangles)(const lt_pooling *p);
     void (*rectangles)(const lt_pooling *p, void *out, const void *in);

@@ -57,7 +57,8 @@ typedef struct job {
     int64_t *indices; /* forward, may be NULL */
     const char *in;
     const int64_t *places; /* backward of extremes */
-    const span *columns;   /* the windows along the last dimension, found once for all rows */
+    bool each_window;      /* the loops go by next_window also where rows of windows could be taken */
+    const span *columns;   /* the windows along the last dimension, found once for all rows; for next_window */
 } job;
 
 /* Where a walk over the windows of a plane is. */
@@ -193,10 +194,11 @@ static lt_pooling plain_windows(const lt_pooling *p)
 static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
 {
     const lt_pooling plain = plain_windows(asked), *p = &plain;
+    const int64_t wide = planes->each_window || !by_rows(p) ? p->out[2] : 0;
     size_t capacity;
-    span *columns = lt_block_array(p->out[2], sizeof *columns, &capacity);
+    span *columns = lt_block_array(wide, sizeof *columns, &capacity);
     if (columns == NULL) return LT_ERR_MEMORY;
-    for (int64_t i = 0; i < p->out[2]; i++) columns[i] = span_of(p, 2, i);
+    for (int64_t i = 0; i < wide; i++) columns[i] = span_of(p, 2, i);
     job shared = *planes, *j = &shared;
     j->pool = p;
     j->columns = columns;
@@ -250,6 +252,6 @@ lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
 
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad)
 {
-    const job j = {.pool = p, .out = grad_in, .in = grad};
+    const job j = {.pool = p, .out = grad_in, .in = grad, .each_window = true};
     return share_wide(p, &j, p->planes * volume(p->out), p->planes * volume(p->in), run_means_back_f32, run_means_back_f64);
 }

@@ -61,6 +61,6 @@ static bool takes_rectangles(const lt_pooling *p)
 #undef S
 
 const lt_pool_loops LT_LOOP(pool)[3] = {
-    {extremes_f32, takes_rectangles, rectangles_f32, sums_f32, line_f32},
-    {extremes_f64, takes_rectangles, rectangles_f64, sums_f64, line_f64},
-    {extremes_i64, takes_rectangles, rectangles_i64, sums_i64, line_i64}};
+    {extremes_f32, pairs_f32, takes_rectangles, rectangles_f32, sums_f32, line_f32},
+    {extremes_f64, pairs_f64, takes_rectangles, rectangles_f64, sums_f64, line_f64},
+    {extremes_i64, pairs_i64, takes_rectangles, rectangles_i64, sums_i64, line_i64}};

@@ -30,11 +30,11 @@ function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
   kinds.check('saved_tensors_hooks', 'pack_hook', pack_hook, 'function')
   kinds.check('saved_tensors_hooks', 'unpack_hook', unpack_hook, 'function')
   if refused then fail('%s', refused) end
-  local outer, before = current, C.set_saved_hooks(pack_hook, unpack_hook)
+  local outer, opened = current, C.open_saved_hooks(pack_hook, unpack_hook)
   current = { pack = pack_hook, unpack = unpack_hook }
   return within('saved_tensors_hooks', function()
     current = outer
-    C.restore_saved_hooks(before)
+    C.close_saved_hooks(opened)
   end, body, ...)
 end
 

@@ -147,41 +147,35 @@ static lt_status make_values(lt_lua_state *s)
     return LT_OK;
 }
 
-/* set_saved_hooks(pack, unpack) -> what was set before, to be given to restore_saved_hooks; nil, nil: no hooks */
-static int set_saved_hooks(lua_State *L)
+/* open_saved_hooks(pack, unpack) -> what close_saved_hooks is given */
+static int open_saved_hooks(lua_State *L)
 {
     lt_lua_state *s = lt_lua_state_here(L);
     lua_settop(L, 2);
-    lua_hooks *h = NULL;
+    lt_lua_check_type(L, 1, LUA_TFUNCTION);
+    lt_lua_check_type(L, 2, LUA_TFUNCTION);
     lt_lua_check(L, make_values(s));
     lt_lua_forget_saved(L, s);
-    if (!lua_isnil(L, 1)) {
-        lt_lua_check_type(L, 1, LUA_TFUNCTION);
-        lt_lua_check_type(L, 2, LUA_TFUNCTION);
-        const int of_unpack = luaL_ref(L, LUA_REGISTRYINDEX), of_pack = luaL_ref(L, LUA_REGISTRYINDEX);
-        h = lt_mem_zalloc(sizeof *h);
-        if (h == NULL) {
-            luaL_unref(L, LUA_REGISTRYINDEX, of_pack);
-            luaL_unref(L, LUA_REGISTRYINDEX, of_unpack);
-            lt_lua_check(L, LT_ERR_MEMORY);
-        }
-        atomic_init(&h->hooks.refs, 1);
-        h->hooks.pack = pack, h->hooks.unpack = unpack, h->hooks.drop = drop, h->hooks.free = free_hooks;
-        h->state = lt_lua_state_retain(s);
-        h->pack = of_pack, h->unpack = of_unpack;
+    const int of_unpack = luaL_ref(L, LUA_REGISTRYINDEX), of_pack = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_hooks *h = lt_mem_zalloc(sizeof *h);
+    if (h == NULL) {
+        luaL_unref(L, LUA_REGISTRYINDEX, of_pack);
+        luaL_unref(L, LUA_REGISTRYINDEX, of_unpack);
+        lt_lua_check(L, LT_ERR_MEMORY);
     }
-    lua_pushlightuserdata(L, lt_here.saved_hooks);
-    lt_here.saved_hooks = (lt_saved_hooks *)h;
+    atomic_init(&h->hooks.refs, 1);
+    h->hooks.pack = pack, h->hooks.unpack = unpack, h->hooks.drop = drop, h->hooks.free = free_hooks;
+    h->state = lt_lua_state_retain(s);
+    h->pack = of_pack, h->unpack = of_unpack;
+    lt_saved_hooks_enter(&h->hooks);
+    lua_pushlightuserdata(L, h);
     return 1;
 }
 
-/* restore_saved_hooks(before): those that are set now are given up */
-static int restore_saved_hooks(lua_State *L)
+static int close_saved_hooks(lua_State *L)
 {
-    lt_saved_hooks *now = lt_here.saved_hooks;
     lt_lua_check_type(L, 1, LUA_TLIGHTUSERDATA);
-    lt_here.saved_hooks = lua_touserdata(L, 1);
-    if (now != NULL) lt_saved_hooks_release(now);
+    lt_saved_hooks_leave(lua_touserdata(L, 1));
     lt_lua_forget_saved(L, lt_lua_state_here(L));
     return 0;
 }
@@ -203,7 +197,7 @@ static int close_saved_copies(lua_State *L)
 void lt_lua_open_saved(lua_State *L)
 {
     static const luaL_Reg internal[] = {
-        {"set_saved_hooks", set_saved_hooks},     {"restore_saved_hooks", restore_saved_hooks},
+        {"open_saved_hooks", open_saved_hooks},   {"close_saved_hooks", close_saved_hooks},
         {"open_saved_copies", open_saved_copies}, {"close_saved_copies", close_saved_copies},
         {NULL, NULL}};
     lua_pushvalue(L, 2);

@@ -307,3 +307,53 @@ describe('register_multi_grad_hook', function()
     assert.error_matches(function() graph.register_multi_grad_hook({ a, a:detach() }, print) end, 'tensor 2 does not require grad')
   end)
 end)
+
+describe('scopes of saved tensors', function()
+  local function nothing(value) return value end
+  local function hooks() return graph.saved_tensors_hooks(nothing, nothing) end
+
+  -- Whatever is saved afterwards is kept as it is.
+  local function assert_plain()
+    collectgarbage()
+    local x = leaf(1, 2)
+    local y = f(x)
+    assert.error_matches(function()
+      local z = x:exp()
+      z:add_(1)
+      z:sum():backward()
+    end, 'modified by an inplace operation')
+    y:backward()
+  end
+
+  it('may end in any order', function()
+    for _, order in ipairs { { 1, 2, 3 }, { 2, 1, 3 }, { 1, 3, 2 }, { 3, 1, 2 }, { 2, 3, 1 }, { 3, 2, 1 } } do
+      local opened = { hooks(), graph.allow_mutation_on_saved_tensors(), hooks() }
+      f(leaf(3, 4))
+      for _, i in ipairs(order) do
+        opened[i].leave()
+        f(leaf(3, 4))
+      end
+      assert_plain()
+    end
+  end)
+
+  it('end once', function()
+    local scope = hooks()
+    scope.leave()
+    scope.leave()
+    assert_plain()
+    torch._C.close_saved_copies()
+    assert_plain()
+  end)
+
+  it('may be ended by a hook', function()
+    local x, scope = leaf(1, 2), nil
+    scope = graph.saved_tensors_hooks(function(t)
+      scope.leave()
+      return t
+    end, nothing)
+    f(x):backward()
+    scope.leave()
+    assert_plain()
+  end)
+end)

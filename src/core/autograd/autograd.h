@@ -34,17 +34,21 @@ typedef struct lt_geometry {
     int64_t strides[LT_MAX_DIMS];
 } lt_geometry;
 
-/* What keeps something else in the place of the tensors that nodes save while lt_here.saved_hooks points to it. Counted: a packed
- * tensor holds its hooks. */
+/* What keeps something else in the place of the tensors that nodes save while it is the thread's innermost (lt_here.saved_hooks). Counted: by the
+ * scope that is open, and by each packed tensor. */
 typedef struct lt_saved_hooks {
     _Atomic int32_t refs;
+    struct lt_saved_hooks *outer; /* the scope around it */
     /* Runs without recording, and without hooks. *packed is what unpack is given, as often as the tensor is needed, and drop at the end. */
     lt_status (*pack)(struct lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed);
     lt_status (*unpack)(struct lt_saved_hooks *hooks, int64_t packed, lt_tensor **out); /* new reference */
     void (*drop)(struct lt_saved_hooks *hooks, int64_t packed);                        /* from any thread */
     void (*free)(struct lt_saved_hooks *hooks);
 } lt_saved_hooks;
-void lt_saved_hooks_release(lt_saved_hooks *hooks);
+/* Opens a scope on this thread, which takes the reference over. */
+void lt_saved_hooks_enter(lt_saved_hooks *hooks);
+/* Ends it, which need not be the innermost one; nothing where this thread has no such scope (any more): the pointer is only compared. */
+void lt_saved_hooks_leave(const lt_saved_hooks *hooks);
 
 typedef struct lt_saved {
     lt_tensor *tensor; /* NULL: nothing saved, or packed */

@@ -37,9 +37,25 @@ typedef struct lt_packed {
     lt_like like; /* the tensor that was packed */
 } lt_packed;
 
-void lt_saved_hooks_release(lt_saved_hooks *hooks)
+static void release_hooks(lt_saved_hooks *hooks)
 {
     if (atomic_fetch_sub_explicit(&hooks->refs, 1, memory_order_acq_rel) == 1) hooks->free(hooks);
+}
+
+void lt_saved_hooks_enter(lt_saved_hooks *hooks)
+{
+    hooks->outer = lt_here.saved_hooks;
+    lt_here.saved_hooks = hooks;
+}
+
+void lt_saved_hooks_leave(const lt_saved_hooks *hooks)
+{
+    lt_saved_hooks **place = &lt_here.saved_hooks;
+    while (*place != NULL && *place != hooks) place = &(*place)->outer;
+    lt_saved_hooks *found = *place;
+    if (found == NULL) return;
+    *place = found->outer;
+    release_hooks(found);
 }
 
 /* What a hook does is neither recorded nor packed. */
@@ -97,7 +113,7 @@ static void drop(lt_packed *p)
 {
     if (p == NULL) return;
     p->hooks->drop(p->hooks, p->value);
-    lt_saved_hooks_release(p->hooks);
+    release_hooks(p->hooks);
     lt_mem_free(p);
 }
 

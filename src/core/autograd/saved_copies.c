@@ -23,7 +23,6 @@ struct lt_saved_copies {
     lt_saved_hooks hooks;
     pthread_mutex_t lock;
     entry *first;
-    lt_saved_hooks *outer; /* set before the scope */
 };
 
 static uint32_t version_of(const lt_tensor *t)
@@ -158,16 +157,14 @@ lt_status lt_saved_copies_open(void)
     atomic_init(&c->hooks.refs, 1);
     c->hooks.pack = pack, c->hooks.unpack = unpack, c->hooks.drop = drop,
     c->hooks.free = free_hooks;
-    c->outer = lt_here.saved_hooks;
-    lt_here.saved_hooks = &c->hooks;
+    lt_saved_hooks_enter(&c->hooks);
     lt_here.saved_copies = c;
     return LT_OK;
 }
 
 void lt_saved_copies_close(void)
 {
-    struct lt_saved_copies *c = lt_here.saved_copies;
+    const struct lt_saved_copies *c = lt_here.saved_copies;
     lt_here.saved_copies = NULL;
-    lt_here.saved_hooks = c->outer;
-    lt_saved_hooks_release(&c->hooks);
+    if (c != NULL) lt_saved_hooks_leave(&c->hooks);
 }

@@ -8,7 +8,7 @@
 
 /* Opens a scope and makes its hooks those that see what is saved. LT_ERR_RUNTIME where one is open on this thread. */
 lt_status lt_saved_copies_open(void);
-/* Closes it; the hooks are again those of before. What was saved in it stays as it was saved, as long as nobody writes it. */
+/* Closes it, where one is open; its hooks see nothing more. What was saved in it stays as it was saved, as long as nobody writes it. */
 void lt_saved_copies_close(void);
 
 /* Who is about to write t's memory asks where lt_here.saved_copies is set: what was saved of it in the scope is copied. */

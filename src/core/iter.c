@@ -164,15 +164,10 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
                     lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
 }
 
-static bool same_geometry(const lt_tensor *a, const lt_tensor *b)
-{
-    return lt_same_sizes(a, b) && memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
-}
-
 lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides)
 {
     bool alike = lt_is_dense(inputs[0]);
-    for (int k = 1; k < n && alike; k++) alike = same_geometry(inputs[0], inputs[k]);
+    for (int k = 1; k < n && alike; k++) alike = lt_same_geometry(inputs[0], inputs[k]);
     if (alike) {
         memcpy(strides, inputs[0]->strides, (size_t)ndim * sizeof *strides);
         return LT_OK;

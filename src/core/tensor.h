@@ -81,11 +81,26 @@ static inline char *lt_data(const lt_tensor *t)
 
 static inline bool lt_is_contiguous(const lt_tensor *t) { return t->flags & LT_FLAG_CONTIGUOUS; }
 
+/* Whether the ranks and sizes are the same. */
 static inline bool lt_same_sizes(const lt_tensor *a, const lt_tensor *b)
 {
     bool same = a->ndim == b->ndim;
     for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
     return same;
+}
+
+/* And strides. */
+static inline bool lt_same_geometry(const lt_tensor *a, const lt_tensor *b)
+{
+    bool same = lt_same_sizes(a, b);
+    for (int d = 0; same && d < a->ndim; d++) same = a->strides[d] == b->strides[d];
+    return same;
+}
+
+/* Whether both are the same elements of one storage. */
+static inline bool lt_same_elements(const lt_tensor *a, const lt_tensor *b)
+{
+    return a->storage == b->storage && a->offset == b->offset && lt_same_geometry(a, b);
 }
 
 /* Whether t's elements fill their memory without gaps, in any order of the dimensions. */

@@ -348,7 +348,7 @@ static int tensor_is_complex(lua_State *L)
 static int tensor_is_same_size(lua_State *L)
 {
     const lt_tensor *a = lt_lua_check_tensor(L, 1), *b = lt_lua_check_tensor(L, 2);
-    lua_pushboolean(L, a->ndim == b->ndim && memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes) == 0);
+    lua_pushboolean(L, lt_same_sizes(a, b));
     return 1;
 }
 

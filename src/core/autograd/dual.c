@@ -309,9 +309,7 @@ lt_status lt_tangent_fitted(lt_tensor *t, lt_tensor *made, lt_tensor **out)
         LT_CHECK(lt_to(now, &t->device, (lt_dtype)t->dtype, false, false, &next));
         replace(&now, next);
     }
-    bool same = now->ndim == t->ndim;
-    for (int d = 0; same && d < t->ndim; d++) same = now->sizes[d] == t->sizes[d];
-    if (!same) {
+    if (!lt_same_sizes(now, t)) {
         LT_CHECK(lt_expand(now, &sizes, &next));
         replace(&now, next);
     }

@@ -180,9 +180,7 @@ lt_status lt_dual_before(lt_tensor *self, lt_tensor **out)
 lt_status lt_replace_with(lt_tensor *self, lt_tensor *result)
 {
     char own[256], made[256];
-    bool same = self->ndim == result->ndim;
-    for (int d = 0; same && d < self->ndim; d++) same = self->sizes[d] == result->sizes[d];
-    if (!same)
+    if (!lt_same_sizes(self, result))
         return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
                         lt_format_sizes(own, sizeof own, self->ndim, self->sizes),
                         lt_format_sizes(made, sizeof made, result->ndim, result->sizes));

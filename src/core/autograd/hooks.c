@@ -184,8 +184,7 @@ static lt_status run_hook(const lt_hook *hook, lt_tensor **grad)
     lt_tensor *replacement = NULL;
     LT_TRY(hook->run(hook->ctx, *grad, &replacement));
     if (replacement == NULL) return LT_OK;
-    if (replacement->ndim != (*grad)->ndim ||
-        memcmp(replacement->sizes, (*grad)->sizes, replacement->ndim * sizeof *replacement->sizes) != 0) {
+    if (!lt_same_sizes(replacement, *grad)) {
         lt_tensor_release(replacement);
         return lt_error(LT_ERR_RUNTIME, "hook has changed the size of value");
     }

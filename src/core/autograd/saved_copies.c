@@ -101,22 +101,13 @@ static entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
     return e;
 }
 
-static bool same_elements(const lt_tensor *a, const lt_tensor *b)
-{
-    bool same = a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype &&
-                a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++)
-        same = a->sizes[d] == b->sizes[d] && a->strides[d] == b->strides[d];
-    return same;
-}
-
 /* Gives the copy to every entry with the same elements as original. */
 static void replace(struct lt_saved_copies *c, lt_tensor *original, lt_tensor *copy)
 {
     lt_tensor_retain(original);
     pthread_mutex_lock(&c->lock);
     for (entry *e = c->first; e != NULL; e = e->next) {
-        if (!same_elements(e->tensor, original)) continue;
+        if (e->tensor->dtype != original->dtype || !lt_same_elements(e->tensor, original)) continue;
         lt_tensor_release(e->tensor); /* its memory has other users */
         e->tensor = lt_tensor_retain(copy);
         e->version = version_of(copy);

@@ -110,12 +110,10 @@ static void group_all(plan *s)
 
 static bool same_memory(const lt_tensor *a, const lt_tensor *b)
 {
-    const size_t bytes = (size_t)a->ndim * sizeof *a->sizes;
     if (a->dtype != b->dtype) return false;
     if (a->numel == 1 && b->numel == 1 && a->device.type == LT_CPU && b->device.type == LT_CPU)
         return memcmp(lt_data(a), lt_data(b), lt_dtype_size((lt_dtype)a->dtype)) == 0;
-    return a->storage == b->storage && a->offset == b->offset && a->ndim == b->ndim &&
-           memcmp(a->sizes, b->sizes, bytes) == 0 && memcmp(a->strides, b->strides, bytes) == 0;
+    return lt_same_elements(a, b);
 }
 
 /* How t lies beside the chain's elements. */

@@ -92,11 +92,7 @@ static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_
 /* Whether writing out while reading input would change what is still to be read. */
 static bool overlaps(const lt_tensor *out, const lt_tensor *input)
 {
-    if (out->storage != input->storage || out == input) return false;
-    bool same = out->offset == input->offset && out->ndim == input->ndim;
-    for (int d = 0; same && d < out->ndim; d++)
-        same = out->sizes[d] == input->sizes[d] && out->strides[d] == input->strides[d];
-    return !same;
+    return out->storage == input->storage && !lt_same_elements(out, input);
 }
 
 /* ---- unsigned integers ------------------------------------------------------------------------------------------- */

@@ -34,8 +34,7 @@ lt_status lt_equal_impl(lt_tensor *self, lt_tensor *other, bool *out)
 {
     lt_device device;
     LT_TRY(lt_check_same_device("equal", (lt_tensor *[]){self, other}, 2, false, &device));
-    bool same = self->ndim == other->ndim;
-    for (int d = 0; same && d < self->ndim; d++) same = self->sizes[d] == other->sizes[d];
+    const bool same = lt_same_sizes(self, other);
     if (!same || self->numel == 0) {
         *out = same;
         return LT_OK;

@@ -282,9 +282,7 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
     if (!lt_dtype_is_float((lt_dtype)target->dtype))
         return lt_error(LT_ERR_RUNTIME, "Expected floating point type for target with class probabilities, got %s",
                         lt_dtype_scalar_name((lt_dtype)target->dtype));
-    bool same = input->ndim == target->ndim && input->ndim > 0;
-    for (int d = 0; d < input->ndim && same; d++) same = input->sizes[d] == target->sizes[d];
-    if (!same)
+    if (input->ndim == 0 || !lt_same_sizes(input, target))
         return lt_error(LT_ERR_RUNTIME,
                         "cross_entropy: probabilities as targets must have the shape of the input, got input %s and "
                         "target %s",
@@ -327,9 +325,7 @@ static lt_tensor *do_positive_weight(lt_scope *s, lt_tensor *target, lt_tensor *
 
 static lt_status check_bce(const lt_tensor *self, const lt_tensor *target)
 {
-    bool same = self->ndim == target->ndim;
-    for (int d = 0; d < self->ndim && same; d++) same = self->sizes[d] == target->sizes[d];
-    if (same) return lt_loss_check_float("log_sigmoid_cpu", self);
+    if (lt_same_sizes(self, target)) return lt_loss_check_float("log_sigmoid_cpu", self);
     char a[256], b[256];
     return lt_error(LT_ERR_RUNTIME, "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
                     lt_format_sizes(a, sizeof a, target->ndim, target->sizes),

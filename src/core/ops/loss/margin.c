@@ -251,9 +251,7 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     char a[256], b[256];
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_scores(input));
-    bool same = input->ndim == target->ndim;
-    for (int d = 0; d < input->ndim && same; d++) same = input->sizes[d] == target->sizes[d];
-    if (!same)
+    if (!lt_same_sizes(input, target))
         return lt_error(LT_ERR_RUNTIME, "inconsistent target size: %s for input of size: %s",
                         lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                         lt_format_sizes(b, sizeof b, input->ndim, input->sizes));

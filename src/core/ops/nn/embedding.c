@@ -214,9 +214,7 @@ static lt_status check_bags(const lt_tensor *input, const lt_tensor *offsets, co
             "embedding_bag: per_sample_weights was not nil. per_sample_weights is only supported for mode='sum' "
             "(got mode='%s'). Please open a feature request on GitHub.",
             mode);
-    bool same = each->ndim == input->ndim;
-    for (int d = 0; d < each->ndim && same; d++) same = each->sizes[d] == input->sizes[d];
-    if (same) return LT_OK;
+    if (lt_same_sizes(each, input)) return LT_OK;
     return lt_error(
         LT_ERR_RUNTIME,
         "embedding_bag: If per_sample_weights (%s) is not nil, then it must have the same shape as the input (%s)",

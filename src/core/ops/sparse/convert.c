@@ -202,9 +202,7 @@ lt_status lt_sparse_mask_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
     lt_scope s;
     lt_tensor *values = NULL;
     LT_TRY(lt_require_sparse("sparse_mask", mask));
-    bool same = self->ndim == mask->ndim;
-    for (int d = 0; same && d < self->ndim; d++) same = self->sizes[d] == mask->sizes[d];
-    if (!same)
+    if (!lt_same_sizes(self, mask))
         return lt_error(LT_ERR_RUNTIME, "sparse_mask(): operands have incompatible sizes; self has size %s but mask has size %s",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes), lt_format_sizes(b, sizeof b, mask->ndim, mask->sizes));
     lt_scope_open(&s, LT_COMPOSITE(sparse_mask));

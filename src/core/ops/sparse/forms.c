@@ -35,9 +35,7 @@ static lt_status store(const char *op, lt_tensor *written, lt_tensor *result)
     if (lt_tensor_layout(written) != lt_tensor_layout(result))
         return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, what is written %s", op,
                         lt_layout_name(lt_tensor_layout(result)), lt_layout_name(lt_tensor_layout(written)));
-    bool fits = written->dtype == result->dtype && written->ndim == result->ndim && lt_device_equal(written->device, result->device);
-    for (int d = 0; fits && d < written->ndim; d++) fits = written->sizes[d] == result->sizes[d];
-    if (!fits)
+    if (written->dtype != result->dtype || !lt_device_equal(written->device, result->device) || !lt_same_sizes(written, result))
         return lt_error(LT_ERR_RUNTIME, "%s_(): the result has another shape, dtype or device than what is written", op);
     lt_sparse_replace(written, result);
     lt_bump_version(written);

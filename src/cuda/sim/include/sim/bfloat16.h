@@ -2,8 +2,6 @@
 #ifndef LT_SIM_BFLOAT16_H
 #define LT_SIM_BFLOAT16_H
 
-#include <math.h>
-
 #include "float_bits.h"
 
 struct __nv_bfloat16_raw {
@@ -45,16 +43,10 @@ static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
 }
 static inline __nv_bfloat16 __float2bfloat16(float value) { return __float2bfloat16_rn(value); }
 
-/* Straight from double, as two roundings could differ: the float is rounded to odd. */
+/* Straight from double, as two roundings could differ. */
 static inline __nv_bfloat16 __double2bfloat16(double value)
 {
-    float nearest = (float)value;
-    unsigned u = __float_as_uint(nearest);
-    if ((double)nearest != value && value == value && !(u & 1)) {
-        bool beyond = fabs((double)nearest) > fabs(value);
-        u = beyond ? u - 1 : u + 1;
-    }
-    return __float2bfloat16_rn(__uint_as_float(u));
+    return __float2bfloat16_rn(lt_sim::rounded_to_odd(value));
 }
 
 inline __nv_bfloat16::__nv_bfloat16(float value) : bits(__float2bfloat16_rn(value).bits) {}

@@ -23,4 +23,18 @@ static inline float __uint_as_float(unsigned v) { return lt_sim::bits<float>(v);
 static inline long long __double_as_longlong(double v) { return lt_sim::bits<long long>(v); }
 static inline double __longlong_as_double(long long v) { return lt_sim::bits<double>(v); }
 
+namespace lt_sim {
+
+/* To odd: rounded once more to a half type it is what the double rounds to. */
+inline float rounded_to_odd(double value)
+{
+    const float nearest = (float)value;
+    const unsigned u = __float_as_uint(nearest);
+    const double found = (double)nearest;
+    if (found == value || value != value || (u & 1)) return nearest;
+    return __uint_as_float((found < 0 ? -found : found) > (value < 0 ? -value : value) ? u - 1 : u + 1);
+}
+
+} // namespace lt_sim
+
 #endif

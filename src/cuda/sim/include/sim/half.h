@@ -2,8 +2,6 @@
 #ifndef LT_SIM_HALF_H
 #define LT_SIM_HALF_H
 
-#include <math.h>
-
 #include "float_bits.h"
 
 struct __half_raw {
@@ -56,16 +54,10 @@ static inline __half2 __floats2half2_rn(float x, float y)
 }
 static inline __half __float2half(float value) { return __float2half_rn(value); }
 
-/* Straight from double, as two roundings could differ: the float is rounded to odd. */
+/* Straight from double, as two roundings could differ. */
 static inline __half __double2half(double value)
 {
-    float nearest = (float)value;
-    unsigned u = __float_as_uint(nearest);
-    if ((double)nearest != value && value == value && !(u & 1)) {
-        bool beyond = fabs((double)nearest) > fabs(value);
-        u = beyond ? u - 1 : u + 1;
-    }
-    return __float2half_rn(__uint_as_float(u));
+    return __float2half_rn(lt_sim::rounded_to_odd(value));
 }
 
 inline __half::__half(float value) : bits(__float2half_rn(value).bits) {}

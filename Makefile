@@ -159,6 +159,8 @@ VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(findstring clang,$(CC)),-O3,$(VECTOR
 # What a vector loop leaves over stays a loop: written out for each of thousands of loops it is half of the code, and of the time.
 FAMILY_FLAGS := $(if $(findstring clang,$(CC)),,-fno-peel-loops --param=max-completely-peel-times=4)
 $(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o): private VECTOR_FLAGS += $(FAMILY_FLAGS)
+# Accumulators that begin as zeros are registers, not memory for memset.
+$(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/reduce/%.$(i).o): private VECTOR_FLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 
 LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o

@@ -31,9 +31,10 @@ typedef struct lt_lua_state {
     lt_context *context;   /* held: what scripts of this interpreter work in */
     lua_State *main;       /* NULL after lua_close */
     lua_State *running;    /* the thread inside backward, on which hooks are called */
-    uint64_t next_step;    /* context->allocated at which the collector runs again */
+    uint64_t next_step;    /* context->allocated before which the collector does not run again */
     uint64_t next_full;    /* the same, for a full collection */
-    double last_minor;     /* seconds that the last minor collection took */
+    double next_minor;     /* the clock's seconds before which no minor one runs */
+    double last_minor;     /* seconds that the last minor collection took, less those of freeing */
     int64_t next_callback; /* id of the next hook or Function context */
     char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */
     struct lt_autocast *autocast;         /* autocast.c's; NULL: no scope has been opened yet */

@@ -1,10 +1,11 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
  * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the bytes that core
- * has handed out are looked at before every result. The collector runs in its generational mode: after about every
- * megabyte a minor collection, a microsecond long, frees the temporaries that died young, so that the next large
- * result gets their block back while it still is in the processor's cache; from time to time a full one frees what
- * had grown old. Both are paced by how long the last one took. An allocation that fails runs a full collection
+ * has handed out are looked at before every result. The collector runs in its generational mode: after every quarter of
+ * a megabyte a minor collection, a microsecond long, frees the temporaries that died young, so that the next
+ * result gets their block back while it still is in the processor's second-level cache; from time to time a full one frees what
+ * had grown old. Both are paced by how long the last one took: a minor one comes after a pause, so that ops that
+ * compute much from few bytes have it more often than ops bound by memory. An allocation that fails runs a full collection
  * before it is tried again. */
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +17,12 @@
 #include "devices/copies.h"
 #include "settings/autocast.h"
 
-/* Bytes of new tensor data that pay for a second of collecting: operations bound by memory make some 4e10 bytes of
+#define MINOR_LEAST (256ll << 10) /* bytes between collections, at least */
+#define MINOR_PAUSE 20            /* times as long as a minor collection looks for garbage, at least, till the next */
+#define FREEING 1e-9              /* seconds for a byte of garbage in Lua: a tensor's box has 80, and its tensor is freed with it */
+/* Bytes of new tensor data that pay for a second of full collections: operations bound by memory make some 4e10 bytes of
  * results in a second, of which the collector may take a twentieth. */
 #define BYTES_PER_SECOND 8e11
-#define MINOR_LEAST (1ll << 20)  /* bytes between collections, at least */
 #define FULL_LEAST (32ll << 20)
 #define FULL_MOST (96ll << 20) /* bytes between full collections, at most; or a quarter of the bytes that are held */
 
@@ -331,27 +334,30 @@ static double collection(lua_State *L, bool full)
     return lt_clock() - begin;
 }
 
-/* The bytes between two collections of which each takes so long. */
-static uint64_t interval(lua_State *L, double seconds, int64_t least)
+/* The bytes until the next full collection, when one takes so long. */
+static uint64_t until_full(lua_State *L, double seconds)
 {
-    int64_t quarter = LT_INSIDE(L, lt_mem_live()) / 4;
-    int64_t most = quarter > FULL_MOST ? quarter : FULL_MOST;
-    double bytes = seconds * BYTES_PER_SECOND;
-    return bytes < (double)least ? (uint64_t)least : bytes < (double)most ? (uint64_t)bytes : (uint64_t)most;
+    const int64_t quarter = LT_INSIDE(L, lt_mem_live()) / 4, most = quarter > FULL_MOST ? quarter : FULL_MOST;
+    const double bytes = seconds * BYTES_PER_SECOND;
+    return bytes < (double)FULL_LEAST ? FULL_LEAST : bytes < (double)most ? (uint64_t)bytes : (uint64_t)most;
 }
+
+static double lua_bytes(lua_State *L) { return 1024.0 * lua_gc(L, LUA_GCCOUNT) + lua_gc(L, LUA_GCCOUNTB); }
 
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
-    uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
+    const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
+    s->next_step = allocated + MINOR_LEAST;
     if (allocated >= s->next_full) {
-        s->next_full = allocated + interval(L, collection(L, true), FULL_LEAST);
-        s->next_step = allocated + MINOR_LEAST;
-    } else {
-        /* One that takes long by itself has met a library just loaded, or another process. */
-        double took = collection(L, false);
-        s->next_step = allocated + interval(L, took < s->last_minor ? took : s->last_minor, MINOR_LEAST);
-        s->last_minor = took;
+        s->next_full = allocated + until_full(L, collection(L, true));
+    } else if (lt_clock() >= s->next_minor) {
+        /* Garbage takes its time to free whenever that is done. One collection that takes long by itself has met a library just loaded, or
+         * another process. */
+        const double before = lua_bytes(L), took = collection(L, false), rest = took - FREEING * (before - lua_bytes(L));
+        const double usual = rest < s->last_minor ? rest : s->last_minor;
+        s->next_minor = lt_clock() + MINOR_PAUSE * usual;
+        s->last_minor = rest;
     }
 }
 

@@ -44,6 +44,13 @@
 
 #define SIMD _Pragma("omp simd")
 
+/* WIDTH lanes become PARTS, the upper half joined with the lower one: by steps of constant lengths, which stay in registers. */
+#define HALVINGS(halve, lanes) halve(lanes, 32) halve(lanes, 16) halve(lanes, 8)
+#define QUICK_HALF(lanes, n)                                                                       \
+    SIMD for (int j = 0; j < (n); j++) lanes[j] = QUICK(lanes[j], lanes[(n) + j], 0);
+#define LOOK_HALF(lanes, n) SIMD for (int j = 0; j < (n); j++) LOOK(lanes[j], lanes[(n) + j])
+_Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
+
 /* Element i of each of GROUP lines to turned[i * GROUP], by squares where strides and sizes of elements allow. */
 #define TURN_AS(s, E, turned, lines, stride, n)                                                    \
     turn_all_##s((E *)(turned), GROUP, (const E *)(const void *)(lines), (stride) / (int64_t)sizeof(E), GROUP, n);
@@ -148,13 +155,12 @@
     {                                                                                              \
         {.field = identity}, line_##name##_##s, NULL, rows_##name##_##s, join_##of##_##s, merge_##of##_##s \
     }
-#define ROW(field, identity, name, s) OF_ROW(field, identity, name, name, s)
-#define FLOAT_ROW(identity, name, s)                                                               \
+#define ROW(field, identity, name, s)                                                              \
     {                                                                                              \
-        {.d = identity}, line_##name##_##s, piece_##name##_##s, rows_##name##_##s, join_##name##_##s, merge_##name##_##s \
+        {.field = identity}, line_##name##_##s, piece_##name##_##s, rows_##name##_##s, join_##name##_##s, merge_##name##_##s \
     }
 #define FLOATS(identity, name)                                                                     \
-    [LT_ROWS_F32] = FLOAT_ROW(identity, name, f32), [LT_ROWS_F64] = FLOAT_ROW(identity, name, f64)
+    [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
 #define OF_FLOATS(identity, name, of)                                                              \
     [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32), [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64)
 

@@ -434,6 +434,7 @@ static int node_tostring(lua_State *L)
     return 1;
 }
 
+/* A list of {node, which of its outputs, from 1}. */
 static int push_next_functions(lua_State *L, const lt_node *node)
 {
     lua_createtable(L, node->outputs, 0);
@@ -441,7 +442,7 @@ static int push_next_functions(lua_State *L, const lt_node *node)
         lua_createtable(L, 2, 0);
         lt_lua_push_node(L, node->edges[i].node, 1);
         lua_rawseti(L, -2, 1);
-        lua_pushinteger(L, node->edges[i].slot);
+        lua_pushinteger(L, node->edges[i].slot + 1);
         lua_rawseti(L, -2, 2);
         lua_rawseti(L, -2, i + 1);
     }

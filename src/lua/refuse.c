@@ -50,6 +50,7 @@ const char *lt_lua_type_name(lua_State *L, int index)
 {
     const char *name = luaL_typename(L, index);
     if (lua_isnone(L, index)) return name;
+    if (luaL_testudata(L, index, LT_TENSOR_META_NAME) != NULL && lt_lua_box(L, index) == NULL) return "finalized Tensor";
     int type = luaL_getmetafield(L, index, "__name");
     if (type == LUA_TSTRING) name = lua_tostring(L, -1);
     if (type != LUA_TNIL) lua_pop(L, 1);

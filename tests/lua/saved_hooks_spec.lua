@@ -231,6 +231,8 @@ describe('a GradientEdge', function()
     local first, second = Two(x)
     edge = graph.get_gradient_edge(second)
     assert.equal(2, edge.output_nr)
+    local before = (first + second).grad_fn.next_functions
+    assert.same({ edge.node:name(), 1, edge.node:name(), 2 }, { before[1][1]:name(), before[1][2], before[2][1]:name(), before[2][2] })
     assert.same({ 5, 5 }, torch.autograd.grad((first + second * 5):sum(), edge, { retain_graph = true }):tolist())
     assert.same({ 3, 3 }, torch.autograd.grad(edge, x, torch.ones_like(x)):tolist())
   end)

@@ -16,6 +16,7 @@
 #   make bench-compile  chains of ops beside PyTorch's Inductor, by $PYTHON, for docs/results
 #   make bench-programs  whole programs, eager and compiled, beside PyTorch's and Inductor's, by $PYTHON, for docs/results
 #   make bench-fft     Fourier transforms beside PyTorch's, by $PYTHON, for docs/results
+#   make bench-threads  threads of small ops, each in a context of its own, for docs/design
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
 #   make book          every notebook of docs/book trained in full (hours on a CPU), what they print into build/book; BOOK="03 07" some of them
 #   make docs          a page per group of ops under build/docs, editors' annotations under build/meta
@@ -198,7 +199,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-programs bench-distributed bench-fft ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-programs bench-distributed bench-fft bench-threads ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -619,6 +620,9 @@ soak-ranks: all
 book: all
 	@BUILD=$(BUILD) sh scripts/book.sh $(BOOK)
 
+bench-threads: all
+	@$(CC) -O2 -std=gnu11 -Wall -Wextra -Iinclude -I$(BUILD)/gen tests/bench/threads/threads.c -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -lltensor_lua -lltensor -lm -lpthread -o $(BUILD)/threads
+	@$(BUILD)/threads 0.3
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 bench-compile: all

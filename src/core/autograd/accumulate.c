@@ -3,6 +3,7 @@
  * A leaf has one accumulator at most while a graph leads to it: the graph owns it, the leaf only points
  * to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_give, so its class
  * has no apply. */
+#include <pthread.h>
 #include <string.h>
 
 #include "autograd/internal.h"
@@ -20,22 +21,43 @@
 
 /* ---- accumulators ---------------------------------------------------------------------------------- */
 
+/* A leaf's pointer is guarded by one of these, which its address chooses: threads that work on tensors of their own seldom meet at one. */
+enum { LOCKS = 64 };
+static struct {
+    _Alignas(64) pthread_mutex_t lock;
+} locks[LOCKS] = {[0 ... LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
+
+static pthread_mutex_t *lock_of(const lt_tensor *leaf) { return &locks[(uintptr_t)leaf / sizeof *leaf % LOCKS].lock; }
+
+static void lock_all(void)
+{
+    for (int i = 0; i < LOCKS; i++) pthread_mutex_lock(&locks[i].lock);
+}
+
+static void unlock_all(void)
+{
+    for (int i = 0; i < LOCKS; i++) pthread_mutex_unlock(&locks[i].lock);
+}
+
+/* A forked process has one thread: what others do here must be done before. */
+__attribute__((constructor)) static void keep_fork_apart(void) { pthread_atfork(lock_all, unlock_all, unlock_all); }
+
 static void saves_nothing(lt_node *node) { (void)node; }
 
 static void accumulator_destroy(lt_node *node)
 {
     lt_tensor *leaf = ((lt_accumulator *)node)->leaf;
     if (leaf == NULL) return;
-    lt_autograd_lock();
+    pthread_mutex_lock(lock_of(leaf));
     if (leaf->autograd->accumulator == node) leaf->autograd->accumulator = NULL;
-    lt_autograd_unlock();
+    pthread_mutex_unlock(lock_of(leaf));
     lt_tensor_release(leaf);
 }
 
 const lt_node_class lt_accumulator_class = {"AccumulateGrad", sizeof(lt_accumulator), NULL, saves_nothing,
                                             accumulator_destroy, NULL, false};
 
-/* The lock is held. An accumulator whose count is zero waits to be freed: as good as gone. */
+/* The leaf's lock is held. An accumulator whose count is zero waits to be freed: as good as gone. */
 static lt_node *living_accumulator(const lt_autograd *autograd)
 {
     lt_node *node = autograd->accumulator;
@@ -52,17 +74,20 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
 {
     lt_autograd *autograd;
     LT_TRY(lt_autograd_of(leaf, &autograd));
-    lt_autograd_lock();
-    lt_node *node = living_accumulator(autograd);
-    lt_autograd_unlock();
+    lt_node *node = NULL;
+    if (autograd->accumulator != NULL) {
+        pthread_mutex_lock(lock_of(leaf));
+        node = living_accumulator(autograd);
+        pthread_mutex_unlock(lock_of(leaf));
+    }
     if (node == NULL) {
         LT_TRY(lt_node_new(&lt_accumulator_class, 1, 0, &node));
         ((lt_accumulator *)node)->leaf = lt_tensor_retain(leaf);
         if (leaf->device.type != LT_CPU) node->stream = lt_backend_of(leaf)->current_stream(leaf->device.index);
-        lt_autograd_lock();
+        pthread_mutex_lock(lock_of(leaf));
         lt_node *other = living_accumulator(autograd);
         if (other == NULL) autograd->accumulator = node;
-        lt_autograd_unlock();
+        pthread_mutex_unlock(lock_of(leaf));
         if (other != NULL) {
             lt_node_release(node);
             node = other;

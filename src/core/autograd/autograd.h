@@ -100,7 +100,7 @@ struct lt_node {
     _Atomic int32_t refs;
     int32_t inputs, outputs; /* inputs: gradients that come in = the forward op's results */
     bool saved_released;
-    uint64_t sequence; /* order of creation; the engine runs later ones first */
+    uint64_t sequence; /* order of creation in its thread; the engine runs later ones first */
     const lt_node_class *class;
     lt_edge *edges;       /* outputs of them: one per differentiable forward argument */
     lt_like *meta;        /* inputs of them: what a gradient of input i must look like */

@@ -1,9 +1,9 @@
 /* internal.h - what the files of src/core/autograd share: the autograd part of a tensor, accumulators,
  * hooks, and the lock that guards the pointers which are not counted.
  *
- * Two pointers are weak: a leaf's to its accumulator and a node's to the tensors that retain their
- * gradient. Both are read and cleared under lt_autograd_lock(), which is held for a few instructions
- * only and never while an op runs. */
+ * Two pointers are weak: a leaf's to its accumulator, which accumulate.c guards, and a node's to the tensors that retain their
+ * gradient. These are read and cleared under lt_autograd_lock(), which is held for a few instructions
+ * only, never while an op runs, and by no op that merely records a node: threads would wait for each other. */
 #ifndef LT_AUTOGRAD_INTERNAL_H
 #define LT_AUTOGRAD_INTERNAL_H
 
@@ -31,7 +31,7 @@ struct lt_autograd {
     int slot;         /* output of grad_fn */
     uint32_t view_version;      /* views: the storage's version when grad_fn was made */
     lt_tensor *grad;            /* counted */
-    lt_node *accumulator;       /* leaves: weak */
+    _Atomic(lt_node *) accumulator; /* leaves: weak */
     struct lt_hook_list *hooks; /* leaves */
     _Atomic bool may_be_cyclic; /* noted in cycles.c */
     struct lt_tangent *tangents; /* dual.c */

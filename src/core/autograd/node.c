@@ -15,7 +15,6 @@
 #include "op/conj.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint64_t next_sequence = 1;
 
 /* A forked process has one thread: what others do here must be done before. After mem.c's handlers, so that this lock is taken
  * first, as it is where both are needed. */
@@ -107,7 +106,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     atomic_init(&node->refs, 1);
     node->inputs = inputs;
     node->outputs = outputs;
-    node->sequence = atomic_fetch_add_explicit(&next_sequence, 1, memory_order_relaxed);
+    node->sequence = ++lt_here.last_node;
     node->class = c;
     if (lt_any_window()) node->recorded = lt_window_least();
     node->edges = (lt_edge *)((char *)node + edges_at);

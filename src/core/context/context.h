@@ -106,6 +106,7 @@ typedef struct lt_thread {
     uint8_t duals;          /* how many levels of forward mode are open (autograd/dual.h) */
     struct lt_saved_hooks *saved_hooks; /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
     struct lt_saved_copies *saved_copies; /* NULL: what is saved for backward is not copied before it is written (autograd/saved_copies.h) */
+    uint64_t last_node; /* sequence of the last node that was made (autograd/autograd.h) */
     struct lt_graph *backward; /* of the backward that runs; NULL: none does (autograd/graph.h) */
     struct lt_window *window; /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
     struct lt_window *open_window; /* the same while it is suspended */

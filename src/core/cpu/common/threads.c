@@ -8,6 +8,7 @@
 #include "error.h"
 
 #define MOST_THREADS 1024
+#define MOST_SHARES 16
 
 int lt_get_num_threads(void)
 {
@@ -37,6 +38,12 @@ int lt_cpu_threads_for(int64_t work)
     int64_t useful = work / LT_CPU_GRAIN;
     int most = lt_get_num_threads();
     return useful < most ? (int)useful : most;
+}
+
+int lt_cpu_shares_for(int64_t work)
+{
+    const int64_t shares = work / LT_CPU_GRAIN;
+    return shares < 1 ? 1 : shares < MOST_SHARES ? (int)shares : MOST_SHARES;
 }
 
 int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)

@@ -11,6 +11,10 @@
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);
 
+/* Jobs for a sum that each job adds up apart: as the order of its additions comes from them, they follow from the work alone, not from how many threads
+ * there are. 16 at most: more cost memory and are joined by one thread, and so many already wait for memory together. */
+int lt_cpu_shares_for(int64_t work);
+
 /* How many of n elements a job takes, so that the threads end at about the same time: four jobs each, of `most` elements at most. One thread's
  * have that many. A multiple of 4096, so that no two threads write to one line of the cache where elements lie together. */
 int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);

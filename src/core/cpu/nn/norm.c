@@ -19,18 +19,18 @@ static const lt_norm_loops *loops_of(const lt_norm_args *n) { return &lt_loops.n
 typedef struct row_job {
     const lt_row_norm_args *n;
     const lt_chain_lines *fed; /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
-    char *rooms;               /* per thread: for that */
-    int threads;
+    char *rooms;               /* per share: for that */
+    int shares;                /* jobs */
     int64_t entries; /* of each parameter */
-    char *chunks;    /* per thread: sums and products of the current chunk */
-    double *totals;  /* per thread: of all its chunks; NULL: parameters get no gradient */
+    char *chunks;    /* per share: sums and products of the current chunk */
+    double *totals;  /* per share: of all its chunks; NULL: parameters get no gradient */
 } row_job;
 
 static void run_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    const int64_t last = (t + 1) * j->n->rows / j->threads, step = LT_INTERRUPT_STEP / (j->n->length + 1) + 1;
-    for (int64_t row = t * j->n->rows / j->threads; row < last && !lt_interrupted(); row += step)
+    const int64_t last = (t + 1) * j->n->rows / j->shares, step = LT_INTERRUPT_STEP / (j->n->length + 1) + 1;
+    for (int64_t row = t * j->n->rows / j->shares; row < last && !lt_interrupted(); row += step)
         loops_of(&j->n->norm)->rows(j->n, row, last - row < step ? last : row + step);
 }
 
@@ -63,8 +63,8 @@ static void take_rows(const void *context, int64_t first, int64_t last, const ch
 static void run_fed_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    const int64_t units = (j->n->rows + j->fed->unit - 1) / j->fed->unit, first = t * units / j->threads * j->fed->unit,
-                  end = (t + 1) * units / j->threads * j->fed->unit;
+    const int64_t units = (j->n->rows + j->fed->unit - 1) / j->fed->unit, first = t * units / j->shares * j->fed->unit,
+                  end = (t + 1) * units / j->shares * j->fed->unit;
     lt_chain_lines_read(j->fed, first, end < j->n->rows ? end : j->n->rows,
                         j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
 }
@@ -78,7 +78,7 @@ lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
 {
     int threads = lt_cpu_threads_for(n->rows * n->length);
     if (threads > n->rows) threads = (int)n->rows;
-    row_job j = {.n = n, .threads = threads};
+    row_job j = {.n = n, .shares = threads};
     if (n->norm.fed == NULL) return lt_cpu_share(threads, threads, run_rows, &j);
     lt_chain_lines lines; /* not zeroed */
     size_t capacity = 0;
@@ -114,7 +114,7 @@ static void take_rows_backward(const void *context, int64_t first, int64_t last,
                                       f->products != NULL ? f->products + at : NULL);
 }
 
-/* Rows [first, last), by thread t. */
+/* Rows [first, last), of share t. */
 static void rows_backward(const row_job *j, int64_t t, int64_t first, int64_t last, char *sums, char *products)
 {
     if (j->fed == NULL) {
@@ -129,7 +129,7 @@ static void run_rows_backward(const void *context, int64_t t)
 {
     const row_job *j = context;
     const lt_row_norm_args *n = j->n;
-    const int64_t first = t * n->rows / j->threads, last = (t + 1) * n->rows / j->threads;
+    const int64_t first = t * n->rows / j->shares, last = (t + 1) * n->rows / j->shares;
     if (j->totals == NULL) {
         const int64_t step = LT_INTERRUPT_STEP / (n->length + 1) + 1;
         for (int64_t r = first; r < last && !lt_interrupted(); r += step)
@@ -148,24 +148,25 @@ static void run_rows_backward(const void *context, int64_t t)
     }
 }
 
-/* The gradient of a parameter from what each thread has of it, `from` in its totals. */
+/* The gradient of a parameter from what each share has of it, `from` in its totals. */
 static void join_totals(const row_job *j, void *grad, int64_t from)
 {
     for (int64_t i = 0; i < j->entries && grad != NULL; i++) {
         double sum = 0;
-        for (int t = 0; t < j->threads; t++) sum += j->totals[t * 2 * j->entries + from + i];
+        for (int t = 0; t < j->shares; t++) sum += j->totals[t * 2 * j->entries + from + i];
         lt_store_scalar((char *)grad + i * (int64_t)lt_dtype_size(j->n->norm.dtype), j->n->norm.dtype, lt_float(sum));
     }
 }
 
 lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
 {
-    int threads = lt_cpu_threads_for(n->rows * n->length * 2);
-    if (threads > n->rows) threads = n->rows > 0 ? (int)n->rows : 1;
-    row_job j = {.n = n, .threads = threads, .entries = n->groups * (n->length / n->run)};
+    const bool parameters = n->norm.grad_weight != NULL || n->norm.grad_bias != NULL;
+    const int threads = lt_cpu_threads_for(n->rows * n->length * 2);
+    int shares = parameters ? lt_cpu_shares_for(n->rows * n->length * 2) : threads;
+    if (shares > n->rows) shares = n->rows > 0 ? (int)n->rows : 1;
+    row_job j = {.n = n, .shares = shares, .entries = n->groups * (n->length / n->run)};
     const size_t chunk = 2 * (size_t)j.entries * lt_dtype_size(n->norm.dtype),
                  total = 2 * (size_t)j.entries * sizeof(double);
-    const bool parameters = n->norm.grad_weight != NULL || n->norm.grad_bias != NULL;
     lt_chain_lines lines; /* not zeroed */
     size_t capacity = 0, room = 0;
     char *block = NULL;
@@ -175,17 +176,17 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
         j.fed = &lines;
         room = lt_chain_lines_room(&lines);
         /* The shares are those of rows in memory, since sums depend on them. */
-        for (int t = 1; t < threads; t++)
-            if (!lt_chain_divides(&lines.program, t * n->rows / threads * n->length)) at_once = 1;
+        for (int t = 1; t < shares; t++)
+            if (!lt_chain_divides(&lines.program, t * n->rows / shares * n->length)) at_once = 1;
     }
     if (parameters || j.fed != NULL) {
-        block = lt_block_array(threads, room + (parameters ? chunk + total : 0), &capacity);
+        block = lt_block_array(shares, room + (parameters ? chunk + total : 0), &capacity);
         if (block == NULL) return LT_ERR_MEMORY;
         j.rooms = block;
-        if (parameters) j.totals = (double *)(block + (size_t)threads * room);
-        j.chunks = block + (size_t)threads * (room + total);
+        if (parameters) j.totals = (double *)(block + (size_t)shares * room);
+        j.chunks = block + (size_t)shares * (room + total);
     }
-    lt_status status = lt_cpu_share(threads, at_once, run_rows_backward, &j);
+    lt_status status = lt_cpu_share(shares, at_once, run_rows_backward, &j);
     if (parameters && status == LT_OK) {
         join_totals(&j, n->norm.grad_bias, 0);
         join_totals(&j, n->norm.grad_weight, j.entries);

@@ -14,7 +14,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 
-#define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that threads sum apart from each other */
+#define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that are summed apart from each other */
 #define MOST_WORK ((int64_t)1 << 30) /* multiplications of a call of the library: an interrupt waits for its end */
 #define LEAST_CHANNELS 16 /* of a call */
 #define FEW_WINDOWS 8
@@ -42,6 +42,7 @@ typedef struct job {
     int64_t size, image, result, column; /* bytes of an element; elements of an image, of a result, of the columns */
     bool rows;     /* the windows are rows instead */
     int threads;
+    int shares; /* of images that the weights' derivative is added up by, apart */
 } job;
 
 /* Kernels of one element that visit every element once. */
@@ -155,37 +156,45 @@ static lt_status do_image(const job *j, int64_t n, bool first)
 /* Products fail only where an operation is interrupted, which lt_cpu_share sees too. */
 static void run_image(const void *context, int64_t n) { (void)do_image(context, n, false); }
 
-/* Images [t * batch / threads, (t + 1) * batch / threads) of the sum over all: its own weights, its own columns. */
+/* Images [t * batch / shares, (t + 1) * batch / shares) of the sum over all: its own weights, its own columns. */
 static void run_share(const void *context, int64_t t)
 {
     const job *j = context;
-    const int64_t n = w_count(j->c), from = t * j->c->batch / j->threads, to = (t + 1) * j->c->batch / j->threads;
+    const int64_t n = w_count(j->c), from = t * j->c->batch / j->shares, to = (t + 1) * j->c->batch / j->shares;
     job own = *j;
     own.threads = 1;
     own.w += t * n * j->size;
-    if (own.columns != NULL) own.columns += t * j->column * j->size;
+    if (own.columns != NULL) own.columns += (j->threads > 1 ? omp_get_thread_num() : 0) * j->column * j->size;
     for (int64_t i = from; i < to && !lt_interrupted(); i++) (void)do_image(&own, i, i == from);
 }
 
-/* The derivative by the weights. Without threads the products are left to use them. */
+/* The derivative by the weights. In one share the products are left to use the threads. */
 static lt_status sum_images(job *j)
 {
     const int64_t n = w_count(j->c);
     char *w = j->w;
     size_t capacity;
     lt_status status = LT_OK;
-    if (j->threads == 1) {
+    if (j->shares == 1) {
         for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++) status = do_image(j, i, i == 0);
         return status;
     }
-    j->w = lt_block_array(lt_times(j->threads, n), (size_t)j->size, &capacity);
+    j->w = lt_block_array(lt_times(j->shares, n), (size_t)j->size, &capacity);
     if (j->w == NULL) return LT_ERR_MEMORY;
-    status = lt_cpu_share(j->threads, j->threads, run_share, j);
+    status = lt_cpu_share(j->shares, j->threads, run_share, j);
     memcpy(w, j->w, (size_t)(n * j->size));
-    for (int t = 1; t < j->threads; t++)
+    for (int t = 1; t < j->shares; t++)
         lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, n);
     lt_block_free(j->w, capacity);
     return status;
+}
+
+static int shares_of(const lt_conv *c, int64_t work)
+{
+    int shares = lt_cpu_shares_for(work);
+    if (shares > c->batch) shares = (int)c->batch;
+    while (shares > 1 && w_count(c) * shares > MOST_SUMS) shares /= 2;
+    return shares;
 }
 
 static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
@@ -194,9 +203,13 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     j.image = c->in_channels * volume(c->in);
     j.result = c->out_channels * volume(c->out);
     j.column = c->in_channels * volume(c->kernel) * volume(c->out);
-    j.threads = lt_cpu_threads_for(c->batch * j.column * (c->out_channels / c->groups) / 8);
+    const int64_t work = c->batch * j.column * (c->out_channels / c->groups) / 8;
+    j.threads = lt_cpu_threads_for(work);
     if (j.threads > c->batch) j.threads = (int)c->batch;
-    if (part == LT_CONV_W && w_count(c) * j.threads > MOST_SUMS) j.threads = 1;
+    if (part == LT_CONV_W) {
+        j.shares = shares_of(c, work);
+        if (j.threads > j.shares) j.threads = j.shares;
+    }
     size_t capacity = 0;
     if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
         return lt_error(LT_ERR_RUNTIME, "a convolution of this dtype on the CPU takes at most %d elements an image", INT32_MAX);

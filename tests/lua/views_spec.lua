@@ -114,3 +114,30 @@ describe('from_numpy and numpy #cpu', function()
     assert.truthy(failure(torch.from_numpy, 'text'):find('got string', 1, true))
   end)
 end)
+
+-- Copies take short rows together (cpu/pointwise/copy_rows.c): of every width and size of elements, dense, repeated and filled.
+describe('rows of a copy', function()
+  local DTYPES = { 'bool', 'uint8', 'int16', 'float16', 'int32', 'float32', 'float64', 'complex64', 'complex128' }
+  local function same(wanted, got, ...) assert.is_true(torch.equal(wanted, got), table.concat({ ... }, ' ')) end
+
+  it('arrive where they belong, whatever their width', function()
+    for _, name in ipairs(DTYPES) do
+      local dtype = torch[name]
+      for _, width in ipairs { 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 70, 300 } do
+        for _, rows in ipairs { 7, device == 'cpu' and 4000 or 60 } do
+          local memory = torch.arange(rows * (width + 3), { device = device }):reshape(rows, width + 3):to(dtype)
+          local places = torch.arange(3, width + 3, { device = device })
+          local from = memory:narrow(2, 3, width)
+          same(memory:index_select(2, places), from:clone { memory_format = torch.contiguous_format }, name, width, rows, 'dense')
+          local column = memory:narrow(2, 3, 1)
+          same(memory:index_select(2, places * 0 + 3), column:expand(rows, width):contiguous(), name, width, rows, 'repeated')
+          local marked = memory:clone()
+          marked:narrow(2, 2, width):fill_(1)
+          same(memory:narrow(2, 1, 1), marked:narrow(2, 1, 1), name, width, rows, 'before what is filled')
+          same(torch.ones(rows, width, { dtype = dtype, device = device }), marked:narrow(2, 2, width), name, width, rows, 'filled')
+          same(memory:narrow(2, width + 2, 2), marked:narrow(2, width + 2, 2), name, width, rows, 'behind it')
+        end
+      end
+    end
+  end)
+end)

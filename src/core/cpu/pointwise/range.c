@@ -15,6 +15,22 @@ typedef struct range {
     lt_loop convert;
 } range;
 
+typedef uint64_t two_integers __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* first + j * by for j < m. Processors without AVX-512 multiply integers of 64 bits one by one, and add them side by side. */
+static void integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
+{
+    enum { LANES = 8 };
+    two_integers a = {first, first + by}, b = a + 2 * by, c = b + 2 * by, d = c + 2 * by;
+    int64_t j = 0;
+    for (; j + LANES <= m; j += LANES) {
+        two_integers *at = (two_integers *)(out + j);
+        at[0] = a, at[1] = b, at[2] = c, at[3] = d;
+        a += LANES * by, b += LANES * by, c += LANES * by, d += LANES * by;
+    }
+    for (; j < m; j++) out[j] = first + (uint64_t)j * by;
+}
+
 static void run_chunk(const void *context, int64_t job)
 {
     const range *r = context;
@@ -34,8 +50,7 @@ static void run_chunk(const void *context, int64_t job)
             d = (double *)r->out + from;
         }
         if (r->integers) {
-            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) i[j] =
-                first + (uint64_t)(from + j) * by;
+            integers(i, first + (uint64_t)from * by, by, m);
         } else {
             _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] =
                 start + ((double)from + (double)(int)j) * step;

@@ -1,7 +1,8 @@
 /* triangles.c - the positions of the elements in a triangle of a matrix. */
+#include "checked.h"
 #include "context/interrupt.h"
-#include "mem.h"
 #include "ops/steps.h"
+#include "op/to.h"
 #include "op/tril_indices.h"
 #include "op/triu_indices.h"
 
@@ -44,25 +45,30 @@ static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, i
     const int64_t n = count_positions(lower, rows, columns, offset);
     int64_t numel, from, to, at = 0;
     LT_TRY(lt_check_sizes(2, (int64_t[]){2, n}, &numel));
-    int64_t *values = lt_mem_array(numel, sizeof *values);
+    lt_tensor *host = NULL;
     lt_scope s;
     lt_scope_open(&s, false);
+    const lt_status made = lt_tensor_new(LT_INT64, lt_host, 2, (int64_t[]){2, n}, &host);
+    host = lt_scope_hold(&s, made, host);
+    int64_t *const values = s.status == LT_OK ? (int64_t *)lt_data(host) : NULL;
     /* from the first row that has any; below the last of them there are none */
     const int64_t first = lower && offset < 0 ? lt_sub_within(0, lt_add_within(offset, 1)) : 0;
-    for (int64_t i = first; values != NULL && at < n && s.status == LT_OK; i++) {
+    for (int64_t i = first; s.status == LT_OK && at < n; i++) {
         row_range(lower, i, columns, offset, &from, &to);
         while (from < to && s.status == LT_OK) {
             const int64_t some = to - from < LT_INTERRUPT_STEP ? to - from : LT_INTERRUPT_STEP;
-            for (int64_t j = 0; j < some; j++) values[at + j] = i;
-            for (int64_t j = 0; j < some; j++) values[n + at + j] = from + j;
+            int64_t *const row = values + at, *const column = row + n;
+            _Pragma("omp simd") for (int64_t j = 0; j < some; j++) row[j] = i;
+            _Pragma("omp simd") for (int64_t j = 0; j < some; j++) column[j] = from + j;
             at += some;
             from += some;
             if (lt_interrupted()) s.status = lt_stopped();
         }
     }
-    lt_tensor *result = do_positions(&s, values, &(lt_dims){2, {2, n}}, device != NULL ? *device : lt_host);
-    if (dtype != LT_DTYPE_NONE) result = do_cast(&s, result, dtype);
-    return lt_scope_give(&s, result, out);
+    if (s.status != LT_OK) return lt_scope_give(&s, NULL, out);
+    lt_tensor *result = NULL;
+    const lt_status sent = lt_to(host, device != NULL ? device : &lt_host, dtype != LT_DTYPE_NONE ? dtype : LT_INT64, false, false, &result);
+    return lt_scope_give(&s, lt_scope_hold(&s, sent, result), out);
 }
 
 lt_status lt_tril_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype, const lt_device *device,

@@ -111,39 +111,54 @@ static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, i
     return t;
 }
 
-/* Where the n elements of dimension d from `from` on come from, as positions of the padded tensor, of which self is the part from `low` on. */
-static lt_tensor *do_sources(lt_scope *s, const lt_tensor *padded, int64_t from, int64_t n, int64_t low, int64_t size, source_fn source)
-{
-    int64_t *values = s->status == LT_OK ? lt_mem_array(n, sizeof *values) : NULL;
-    for (int64_t i = 0; values != NULL && i < n; i++) values[i] = low + source(from + i - low, size);
-    return s->status == LT_OK ? do_positions(s, values, &(lt_dims){1, {n}}, padded->device) : NULL;
-}
+/* An end of dimension d of a part of the padded tensor: n elements from `from` on, which come from those of [low, low + size). */
+typedef struct padded_end {
+    lt_tensor *part;
+    int d;
+    int64_t from, n, low, size;
+    source_fn source;
+} padded_end;
 
-/* What is done with an end: of `part` the n elements along d from `from` on, which come from the positions `index` of it. */
-typedef lt_status (*end_fn)(lt_scope *s, lt_tensor *part, int d, int64_t from, int64_t n, lt_tensor *index);
+/* Where element i of it comes from: a position of the part, as low and size are. */
+static int64_t source_of(const padded_end *e, int64_t i) { return e->low + e->source(e->from + i - e->low, e->size); }
+
+typedef void (*end_fn)(lt_scope *s, const padded_end *e);
 
 static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int d, source_fn source, end_fn end)
 {
     if (s->status != LT_OK) return;
     const int64_t low = before(pad, padded->ndim, d), high = after(pad, padded->ndim, d), size = padded->sizes[d] - low - high;
-    const int64_t from[] = {0, low + size}, n[] = {low, high};
     lt_tensor *part = do_inner_part(s, padded, pad, d);
-    for (int i = 0; i < 2; i++) {
-        lt_tensor *index = n[i] > 0 ? do_sources(s, padded, from[i], n[i], low, size, source) : NULL;
-        if (index != NULL && s->status == LT_OK) s->status = end(s, part, d, from[i], n[i], index);
+    if (s->status == LT_OK && low > 0) end(s, &(padded_end){part, d, 0, low, low, size, source});
+    if (s->status == LT_OK && high > 0) end(s, &(padded_end){part, d, low + size, high, low, size, source});
+}
+
+/* The elements of an end are one after the other where they come from, forwards or backwards, or are all the same. */
+static void fill_end(lt_scope *s, const padded_end *e)
+{
+    int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
+    lt_tensor *const part = e->part, *from = NULL;
+    for (int d = 0; d < part->ndim; d++) {
+        sizes[d] = part->sizes[d];
+        strides[d] = part->strides[d];
     }
+    sizes[e->d] = e->n;
+    strides[e->d] *= e->n > 1 ? source_of(e, 1) - source_of(e, 0) : 1;
+    lt_tensor *to = do_part(s, part, e->d, e->from, e->from + e->n);
+    if (s->status != LT_OK) return;
+    const lt_status seen = lt_tensor_view(part, part->ndim, sizes, strides,
+                                          part->offset + source_of(e, 0) * part->strides[e->d], &from);
+    from = lt_scope_hold(s, seen, from);
+    if (from != NULL) s->status = lt_copy_elements(to, from);
 }
 
-static lt_status fill_end(lt_scope *s, lt_tensor *part, int d, int64_t from, int64_t n, lt_tensor *index)
+static void add_end(lt_scope *s, const padded_end *e)
 {
-    lt_tensor *elements = do_index_select(s, part, d, index), *to = do_part(s, part, d, from, from + n);
-    return s->status == LT_OK ? lt_copy_elements(to, elements) : s->status;
-}
-
-static lt_status add_end(lt_scope *s, lt_tensor *part, int d, int64_t from, int64_t n, lt_tensor *index)
-{
-    lt_tensor *grad = do_clone(s, do_part(s, part, d, from, from + n));
-    return s->status == LT_OK ? lt_index_add_(part, d, index, grad, lt_int(1)) : s->status;
+    int64_t *values = lt_mem_array(e->n, sizeof *values);
+    for (int64_t i = 0; values != NULL && i < e->n; i++) values[i] = source_of(e, i);
+    lt_tensor *index = do_positions(s, values, &(lt_dims){1, {e->n}}, e->part->device);
+    lt_tensor *grad = do_clone(s, do_part(s, e->part, e->d, e->from, e->from + e->n));
+    if (s->status == LT_OK) s->status = lt_index_add_(e->part, e->d, index, grad, lt_int(1));
 }
 
 /* No amount of padding is negative. */
@@ -207,6 +222,13 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn so
     return lt_scope_give(&s, result, out);
 }
 
+static bool cuts(const lt_dims *pad)
+{
+    for (int i = 0; i < pad->n; i++)
+        if (pad->v[i] < 0) return true;
+    return false;
+}
+
 lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, const double *value, lt_tensor **out)
 {
     LT_TRY(check_pad(self, pad));
@@ -245,9 +267,7 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
                             lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
     }
-    bool cuts = false;
-    for (int i = 0; i < pad->n; i++) cuts = cuts || pad->v[i] < 0;
-    if (cuts) return cut_by_lookup(self, pad, source, out);
+    if (cuts(pad)) return cut_by_lookup(self, pad, source, out);
     int number = 0;
     while (sources[number] != source) number++;
     return lt__pad_by_lookup(self, pad, number, out);

@@ -37,3 +37,127 @@ describe('a reduction down the columns', function()
     assert.equal(1, x:sum(1):isnan():sum():item())
   end)
 end)
+
+-- A line of every way: one in a lane, less and more than a vector, rows of lanes, several of them, pieces.
+local LENGTHS = { 1, 2, 3, 4, 5, 8, 9, 10, 16, 17, 24, 25, 32, 33, 63, 64, 65, 100, 255, 256, 257, 511, 1000, 1024, 1025, 2049, 8192, 9000 }
+
+describe('a product', function()
+  it('may leave the range of float on its way', function()
+    if device ~= 'cpu' then return end
+    for _, n in ipairs { 24, 200, 260 } do
+      local x = torch.full({ 20, n }, 2 ^ -7)
+      x:narrow(2, 1, n // 2):fill_(2 ^ 7)
+      for _, lines in ipairs { x, x:t():contiguous():t() } do
+        assert.is_true(lines:prod(2):equal(torch.ones(20)))
+      end
+    end
+  end)
+
+  it('of every length is that in float64', function()
+    torch.manual_seed(1)
+    for _, n in ipairs(LENGTHS) do
+      for _, count in ipairs { 1, 16, 19 } do
+        local x = torch.rand(count, n, { device = device }) * 0.1 + 0.95
+        local wanted = x:double():prod(2)
+        assert.is_true(torch.allclose(x:prod(2):double(), wanted, 1e-5, 0), ('lines of %d'):format(n))
+        assert.is_true(torch.allclose(x:t():contiguous():prod(1):double(), wanted, 1e-5, 0), ('columns of %d'):format(n))
+        if device == 'cpu' then assert.is_true(torch.compile(function() return (x * 1):prod(2) end)():equal(x:prod(2))) end
+      end
+    end
+    local x = torch.full({ 3, 300 }, -1.0, { device = device })
+    x[2][299], x[3][7] = 0 / 0, 1 / 0
+    local p = x:prod(2)
+    assert.equal(1, p[1]:item())
+    assert.is_true(p[2]:isnan():item())
+    assert.equal(-1 / 0, p[3]:item())
+  end)
+end)
+
+describe('logsumexp', function()
+  it('of many lines is that of each', function()
+    torch.manual_seed(1)
+    for _, name in ipairs { 'float32', 'float64' } do
+      for _, n in ipairs(LENGTHS) do
+        local x = (torch.randn(35, n, { device = device }) * 3 + torch.arange(35, { device = device }):unsqueeze(2) * 40 - 700):to(torch[name])
+        local wide = x:double()
+        local most = wide:amax(2, true)
+        local wanted = (wide - most):exp():sum(2):log() + most:squeeze(2)
+        assert.is_true(torch.allclose(x:logsumexp(2):double(), wanted, name == 'float32' and 1e-6 or 1e-14, 0), ('%s, %d'):format(name, n))
+      end
+    end
+  end)
+
+  it('of infinities and nan', function()
+    local x = torch.zeros(20, 10, { device = device })
+    x[2], x[3], x[4][5], x[5][6], x[6][7] = -1 / 0, 1 / 0, 1 / 0, 0 / 0, -1 / 0
+    local y = x:logsumexp(2)
+    assert.equal(-1 / 0, y[2]:item())
+    assert.equal(1 / 0, y[3]:item())
+    assert.equal(1 / 0, y[4]:item())
+    assert.is_true(y[5]:isnan():item())
+    assert.is_true(math.abs(y[6]:item() - math.log(9)) < 1e-6)
+    assert.is_true(math.abs(y[7]:item() - math.log(10)) < 1e-6)
+  end)
+end)
+
+describe('a norm', function()
+  local F = torch.nn.functional
+
+  it('of short rows is that of each, whichever lie beside it', function()
+    torch.manual_seed(1)
+    for _, name in ipairs { 'float32', 'float64' } do
+      local dtype = torch[name]
+      local close = name == 'float32' and 2e-5 or 1e-12
+      for n = 1, 34 do
+        local x = torch.randn(35, n, { dtype = dtype, device = device }) * 2 + 5
+        local w, b = torch.rand(n, { dtype = dtype, device = device }), torch.rand(n, { dtype = dtype, device = device })
+        local wide = x:double()
+        local normal = (wide - wide:mean(2, true)) / (wide:var(2, { unbiased = false, keepdim = true }) + 1e-5):sqrt()
+        local function check(got, wanted, what)
+          assert.is_true(torch.allclose(got:double(), wanted, close, close), ('%s, %s of %d'):format(what, name, n))
+        end
+        check(F.layer_norm(x, n), normal, 'plain')
+        check(F.layer_norm(x, n, w), normal * w, 'weight')
+        check(F.layer_norm(x, n, nil, b), normal + b, 'bias')
+        local all = F.layer_norm(x, n, w, b)
+        check(all, normal * w + b, 'both')
+        check(F.rms_norm(x, n, w, 1e-5), wide / ((wide * wide):mean(2, true) + 1e-5):sqrt() * w, 'rms_norm')
+        for _, rows in ipairs { 1, 15, 17 } do assert.is_true(F.layer_norm(x:narrow(1, 3, rows), n, w, b):equal(all:narrow(1, 3, rows))) end
+      end
+    end
+  end)
+
+  it('of columns, of any number of rows', function()
+    torch.manual_seed(1)
+    for _, rows in ipairs { 2, 3, 4, 5, 6, 7, 255, 256, 257, 258, 515 } do
+      for _, columns in ipairs { 1, 5, 64, 100 } do
+        local x = torch.randn(rows, columns, { device = device }) * 2 + 5
+        local wide = x:double()
+        local wanted = (wide - wide:mean(1, true)) / (wide:var(1, { unbiased = false, keepdim = true }) + 1e-5):sqrt()
+        assert.is_true(torch.allclose(F.batch_norm(x, nil, nil, nil, nil, true):double(), wanted, 2e-5, 2e-5), rows .. 'x' .. columns)
+      end
+    end
+  end)
+end)
+
+describe('smooth_l1_loss', function()
+  local F = torch.nn.functional
+
+  it('is its two formulas, with every beta', function()
+    local sizes = { 0, 1e-30, 0.1, 0.3, 0.5, 1, 1.5, 7, 1e10, 1 / 0 }
+    for _, beta in ipairs { 0, 1e-50, 1e-39, 1e-3, 0.3, 1, 3, 1e30, 1 / 0 } do
+      local x = torch.tensor(sizes, { device = device })
+      local loss = F.smooth_l1_loss(x, torch.zeros_like(x), 'none', beta)
+      for i, size in ipairs(sizes) do
+        local wanted = size < beta and 0.5 * size * size / beta or size - 0.5 * beta
+        local got = loss[i]:item()
+        if wanted == wanted then
+          assert.is_true(got == wanted or math.abs(got - wanted) <= 1e-6 * wanted + 1e-37, ('%g, beta %g: %g'):format(size, beta, got))
+        else
+          assert.is_true(got ~= got)
+        end
+      end
+    end
+    assert.is_true(F.smooth_l1_loss(torch.tensor { 0 / 0 }, torch.tensor { 0 }):isnan():item())
+  end)
+end)

@@ -36,7 +36,7 @@ typedef union lt_total {
     uint64_t u;
 } lt_total;
 
-/* A line that comes in pieces of at least LT_LINE_ROW elements: what was made of those that came; zeroed at first. */
+/* A line that comes in pieces of at least LT_LINE_BLOCK elements: what was made of those that came; zeroed at first. */
 typedef struct lt_line_part {
     bool begun;
     int64_t rows;                            /* that the lanes have taken */
@@ -49,16 +49,19 @@ typedef struct lt_reduce_loops {
     lt_total identity;
     /* Joins each of count dense lines of n elements, stride bytes apart, into its total. */
     void (*line)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n, double parameter);
-    /* The same of one line in pieces, to the bit: n elements, a multiple of LT_LINE_ROW, or the last ones, which alone have a total.
+    /* The same with a parameter for each line, where that is worth a loop of its own; else NULL. */
+    void (*lines)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n, const lt_total *parameters);
+    /* The same of one line in pieces, to the bit: n elements, a multiple of LT_LINE_BLOCK, or the last ones, which alone have a total.
      * NULL: line() may be given one piece after the other, each of a multiple of LT_LINE_BLOCK. */
     void (*piece)(lt_line_part *part, const void *elements, int64_t n, double parameter, lt_total *total);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes apart. Columns are
-     * contiguous; acc and the parameters, one a column, are of the elements' type. begin: acc holds nothing yet (of no rows, too).
+     * contiguous; the parameters, one a column, are of the elements' type, accumulators of `lane` bytes, at most 8. begin: acc holds nothing yet (of no rows, too).
      * At most LT_ROWS_FLUSH rows are added up before the accumulators are joined into totals. */
     void (*rows)(void *acc, bool begin, const char *rows, int64_t row_stride, int64_t nrows, int64_t ncols,
                  const void *parameters);
     void (*join)(lt_total *totals, const void *acc, int64_t n);
     void (*merge)(lt_total *totals, const lt_total *others, int64_t n);
+    int64_t lane;
 } lt_reduce_loops;
 
 #define LT_ROWS_FLUSH 128

@@ -217,6 +217,10 @@ static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *pa
         p->passes[pass]->line(totals, ptrs[1], step, n, p->count, p->parameter);
         return;
     }
+    if (dense && p->passes[pass]->lines != NULL) {
+        p->passes[pass]->lines(totals, ptrs[1], step, n, p->count, parameters);
+        return;
+    }
     for (int64_t j = 0; j < n; j++)
         reduce_part(p, pass, parameters != NULL ? parameters[j].d : p->parameter, (char *[]){ptrs[0], ptrs[1] + j * step},
                     0, p->count, totals + j);

@@ -23,14 +23,14 @@ typedef struct columns {
     int64_t width;
     int64_t group;    /* rows taken as one */
     lt_total *totals; /* width of them */
-    char *lanes;      /* width accumulators of the dtype read for each row of a group */
+    char *lanes;      /* width accumulators for each row of a group */
     int64_t *pending; /* elements at most that an accumulator has taken and that have not been joined into totals */
 } columns;
 
 static void flush_lanes(const columns *c)
 {
     for (int64_t g = 0; g < c->group && *c->pending > 0; g++)
-        c->loops->join(c->totals, c->lanes + g * c->width * c->plan->size, c->width);
+        c->loops->join(c->totals, c->lanes + g * c->width * c->loops->lane, c->width);
     *c->pending = 0;
 }
 

@@ -24,6 +24,7 @@
 /* Steps: accumulator, element, parameter. */
 #define SUM(a, x, p) ((a) + (x))
 #define PROD(a, x, p) ((a) * (x))
+#define PROD_OF_FOUR(a, b, c, d) (((a) * (b)) * ((c) * (d)))
 #define SUM_SQUARE(a, x, p) ((a) + (x) * (x))
 #define SUM_SQUARE_OFF(a, x, p) ((a) + ((x) - (p)) * ((x) - (p)))
 #define MAX(a, x, p) ((x) > (a) || (x) != (x) ? (x) : (a))
@@ -151,18 +152,23 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #undef S
 
 /* A reduction that is another's of what is mapped has its joins. */
-#define OF_ROW(field, identity, name, of, s)                                                       \
+#define OF_ROW(field_, identity_, name, of, s, each)                                               \
     {                                                                                              \
-        {.field = identity}, line_##name##_##s, NULL, rows_##name##_##s, join_##of##_##s, merge_##of##_##s \
+        .identity = {.field_ = identity_}, .line = line_##name##_##s, .lines = each,               \
+        .rows = rows_##name##_##s, .join = join_##of##_##s, .merge = merge_##of##_##s,             \
+        .lane = lane_##of##_##s                                                                    \
     }
-#define ROW(field, identity, name, s)                                                              \
+#define ROW(field_, identity_, name, s)                                                            \
     {                                                                                              \
-        {.field = identity}, line_##name##_##s, piece_##name##_##s, rows_##name##_##s, join_##name##_##s, merge_##name##_##s \
+        .identity = {.field_ = identity_}, .line = line_##name##_##s, .piece = piece_##name##_##s, \
+        .rows = rows_##name##_##s, .join = join_##name##_##s, .merge = merge_##name##_##s,         \
+        .lane = lane_##name##_##s                                                                  \
     }
 #define FLOATS(identity, name)                                                                     \
     [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
 #define OF_FLOATS(identity, name, of)                                                              \
-    [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32), [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64)
+    [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32, NULL),                                      \
+    [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64, NULL)
 
 const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
     [LT_ROWS_SUM] = {FLOATS(0, sum), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
@@ -175,9 +181,10 @@ const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
     [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square)},
     [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off)},
     [LT_ROWS_SUM_POWER] = {OF_FLOATS(0, sum_power, sum)},
-    [LT_ROWS_SUM_EXP] = {OF_FLOATS(0, sum_exp, sum)},
+    [LT_ROWS_SUM_EXP] = {[LT_ROWS_F32] = OF_ROW(d, 0, sum_exp, sum, f32, lines_sum_exp_f32),
+                         [LT_ROWS_F64] = OF_ROW(d, 0, sum_exp, sum, f64, lines_sum_exp_f64)},
     [LT_ROWS_SUM_NUMBERS] = {OF_FLOATS(0, sum_numbers, sum)},
     [LT_ROWS_MAX_ABS] = {OF_FLOATS(0, max_abs, max)},
     [LT_ROWS_MIN_ABS] = {OF_FLOATS((double)INFINITY, min_abs, min)},
-    [LT_ROWS_COUNT] = {OF_FLOATS(0, count, sum), [LT_ROWS_I64] = OF_ROW(i, 0, count, sum, i64)},
+    [LT_ROWS_COUNT] = {OF_FLOATS(0, count, sum), [LT_ROWS_I64] = OF_ROW(i, 0, count, sum, i64, NULL)},
 };

@@ -16,6 +16,7 @@
 #include "op/amin.h"
 #include "op/binary_cross_entropy.h"
 #include "op/clamp.h"
+#include "op/clamp_max.h"
 #include "op/clamp_min.h"
 #include "op/gaussian_nll_loss.h"
 #include "op/huber_loss.h"
@@ -53,6 +54,14 @@ static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
     if (s->status != LT_OK) return NULL;
     const lt_scalar least = lt_float(low), most = lt_float(high);
     lt_status status = lt_clamp(a, &least, &most, &out);
+    return lt_scope_hold(s, status, out);
+}
+
+static lt_tensor *do_at_most(lt_scope *s, lt_tensor *a, double most)
+{
+    lt_tensor *out = NULL;
+    if (s->status != LT_OK) return NULL;
+    lt_status status = lt_clamp_max(a, lt_float(most), &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -141,9 +150,10 @@ lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char 
     lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
     if (size != NULL)
         s.status = lt_loss_check_float(self->device.type == LT_CPU ? "smooth_l1_cpu" : "smooth_l1_cuda", size);
-    if (beta > 0)
-        size = do_where(&s, do_lt(&s, size, do_number(&s, beta)), times(&s, do_square(&s, size), 0.5 / beta),
-                        plus(&s, size, -0.5 * beta));
+    if ((self->dtype == LT_FLOAT64 ? beta : (float)beta) > 0) { /* with c = min(size, beta): c / beta * (size - c / 2) */
+        lt_tensor *c = do_at_most(&s, size, beta);
+        size = do_mul(&s, do_add(&s, times(&s, c, -0.5), size), beta == 1 ? c : do_div(&s, c, do_number(&s, beta)));
+    }
     return lt_scope_give(&s, do_reduce(&s, size, how), out);
 }
 

@@ -15,6 +15,7 @@
 #   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
 #   make bench-compile  chains of ops beside PyTorch's Inductor, by $PYTHON, for docs/results
 #   make bench-programs  whole programs, eager and compiled, beside PyTorch's and Inductor's, by $PYTHON, for docs/results
+#   make bench-memory  the memory that training needs, eager and compiled, beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-fft     Fourier transforms beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-threads  threads of small ops, each in a context of its own, for docs/design
 #   make bench-start   size and time of a small static program, beside libtorch's, for docs/results
@@ -199,7 +200,7 @@ TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltens
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
            $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
 
-.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-programs bench-distributed bench-fft bench-threads ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
+.PHONY: all deb test-deb test-tutorial test-same image book bench-compile bench-programs bench-memory bench-distributed bench-fft bench-threads ptx-report ptx-objects rock install-rock docs site demo test check soak soak-ranks bench install clean layers lint test-programs python-host fuzz mutants test-asan test-checks test-cuda bench-cuda check-vendor dist test-dist abi-baseline bench-start format FORCE
 # V=1 shows the commands.
 $(if $(V),,$(eval .SILENT:))
 .DELETE_ON_ERROR:
@@ -629,6 +630,8 @@ bench-compile: all
 	@$(or $(PYTHON),python3) tests/bench/compile/beside.py $(BUILD)/ltensor
 bench-programs: all
 	@$(or $(PYTHON),python3) tests/bench/programs/beside.py $(BUILD)/ltensor
+bench-memory: all
+	@$(or $(PYTHON),python3) tests/bench/programs/memory.py $(BUILD)/ltensor
 
 bench-fft: all
 	@for lines in 1 64; do for threads in 1 2; do $${PYTHON:-python3} tests/bench/fft/beside.py $(BUILD)/ltensor $$threads $$lines; echo; done; done

@@ -1,6 +1,6 @@
 /* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to
- * malloc, which is fast for them. Larger ones are kept when freed, in bins of four sizes per power of two,
- * and handed out again: the pages stay mapped. (malloc, which has the blocks up to MIDDLE bytes, gives its last pages back to
+ * malloc, which is fast for them. Larger ones are kept when freed, in bins of sixteen sizes per power of two,
+ * and handed out again, also for what is a little smaller: the pages stay mapped. (malloc, which has the blocks up to MIDDLE bytes, gives its last pages back to
  * the system whenever a collection frees many blocks at once.) What is kept is bounded by LT_BLOCK_KEEP: a block that does not
  * fit any more drives the others out, so that a program that moves on to other sizes is not left with the
  * old ones. */
@@ -18,7 +18,9 @@
 #define FIRST_BIN 10 /* the logarithm of SMALL */
 #define SMALL ((size_t)1 << FIRST_BIN)
 #define MIDDLE ((size_t)64 * 1024)
-#define BINS 160
+#define CLASSES 16 /* sizes of blocks per power of two */
+#define BINS (40 * CLASSES)
+#define LARGER (CLASSES / 4) /* a kept block may be larger than asked for by so many classes: a quarter */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 typedef struct free_block {
@@ -267,11 +269,23 @@ void lt_mem_give(void *p, size_t n)
 
 /* ---- what a context uses ------------------------------------------------------------------------------ */
 
+static inline void note_peak(lt_use *use, int64_t live)
+{
+    int64_t peak = atomic_load_explicit(&use->peak, memory_order_relaxed);
+    while (live > peak &&
+           !atomic_compare_exchange_weak_explicit(&use->peak, &peak, live, memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
 /* Counts bytes more, or fewer; false, and none, beyond the limit. */
 static inline bool count(lt_use *use, int64_t bytes)
 {
     const int64_t before = atomic_fetch_add_explicit(&use->live, bytes, memory_order_relaxed);
-    if (bytes <= 0 || before <= atomic_load_explicit(&use->limit, memory_order_relaxed) - bytes) return true;
+    if (bytes <= 0) return true;
+    if (before <= atomic_load_explicit(&use->limit, memory_order_relaxed) - bytes) {
+        note_peak(use, before + bytes);
+        return true;
+    }
     atomic_fetch_sub_explicit(&use->live, bytes, memory_order_relaxed);
     return false;
 }
@@ -329,16 +343,29 @@ int64_t lt_mem_live(void)
     return live;
 }
 
+int64_t lt_mem_take_peak(void)
+{
+    lt_use *use = &lt_here.context->use[LT_USE_HOST];
+    return atomic_exchange_explicit(&use->peak, atomic_load_explicit(&use->live, memory_order_relaxed), memory_order_relaxed);
+}
+
 /* ---- blocks --------------------------------------------------------------------------------------------- */
 
-/* Rounds n > SMALL up to the next of four sizes per power of two; *bin names it. */
+/* Rounds n > SMALL up to the next size of a block; *bin names it. */
 static size_t size_class(size_t n, int *bin)
 {
     int log = 63 - __builtin_clzll(n - 1); /* 2^log < n <= 2^(log+1) */
-    size_t step = (size_t)1 << (log - 2);
+    size_t step = ((size_t)1 << log) / CLASSES;
     size_t rounded = (n + step - 1) & ~(step - 1);
-    *bin = (log - FIRST_BIN) * 4 + (int)((rounded - ((size_t)1 << log)) >> (log - 2));
+    *bin = (log - FIRST_BIN) * CLASSES + (int)((rounded - ((size_t)1 << log)) / step);
     return rounded;
+}
+
+/* The size of the blocks in a bin. */
+static size_t size_of_bin(int bin)
+{
+    const size_t base = (size_t)1 << (bin / CLASSES + FIRST_BIN);
+    return base + (size_t)(bin % CLASSES) * (base / CLASSES);
 }
 
 static void *new_block(size_t n)
@@ -358,24 +385,38 @@ static void end_block(void *p, size_t n)
         munmap(p, n);
 }
 
-static void *take_kept(int bin, size_t n)
+static void keep(int bin, void *p, size_t n)
 {
+    free_block *block = p;
+    block->next = cache.bins[bin];
+    cache.bins[bin] = block;
+    cache.kept += n;
+}
+
+/* A kept block of a bin, or of one of the next; *n, of which so many were counted, becomes its size, and is counted. */
+static void *take_kept(int bin, size_t *n)
+{
+    const int end = bin + LARGER < BINS ? bin + LARGER : BINS - 1;
     pthread_mutex_lock(&cache.lock);
+    while (bin < end && cache.bins[bin] == NULL) bin++;
     free_block *block = cache.bins[bin];
-    if (block != NULL) {
+    const size_t size = size_of_bin(bin);
+    if (block != NULL && (size == *n || lt_mem_charge(LT_USE_HOST, (int64_t)(size - *n)))) {
         cache.bins[bin] = block->next;
-        cache.kept -= n;
+        cache.kept -= size;
+        *n = size;
+    } else {
+        block = NULL;
     }
     pthread_mutex_unlock(&cache.lock);
     return block;
 }
 
-/* The lock is held. A bin's blocks all have one size, which its number tells. */
+/* The lock is held. */
 static void release_kept(void)
 {
     for (int bin = 0; bin < BINS; bin++) {
-        size_t base = (size_t)1 << (bin / 4 + FIRST_BIN);
-        size_t capacity = base + (size_t)(bin % 4) * (base / 4);
+        const size_t capacity = size_of_bin(bin);
         while (cache.bins[bin] != NULL) {
             free_block *block = cache.bins[bin];
             cache.bins[bin] = block->next;
@@ -411,11 +452,11 @@ void *lt_block_alloc(size_t n, size_t *capacity)
     int bin;
     size_t rounded = size_class(n, &bin);
     if (!lt_mem_afford(rounded)) return NULL;
-    void *p = take_kept(bin, rounded);
+    void *p = take_kept(bin, &rounded);
     if (p == NULL) p = new_block(rounded);
     if (p == NULL) {
         lt_mem_reclaim();
-        p = take_kept(bin, rounded);
+        p = take_kept(bin, &rounded);
     }
     if (p == NULL) {
         lt_block_trim();
@@ -448,10 +489,7 @@ void lt_block_free(void *p, size_t capacity)
     }
     pthread_mutex_lock(&cache.lock);
     if (cache.kept + capacity > LT_BLOCK_KEEP) release_kept();
-    free_block *block = p;
-    block->next = cache.bins[bin];
-    cache.bins[bin] = block;
-    cache.kept += capacity;
+    keep(bin, p, capacity);
     pthread_mutex_unlock(&cache.lock);
 }
 

@@ -52,6 +52,8 @@ lt_status lt_mem_refuse(int use, int64_t bytes);
 void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t bytes);
 /* Bytes of tensor data that this thread's context holds now, on all devices. */
 int64_t lt_mem_live(void);
+/* The most bytes of the host that were live at once in the thread's context since this was asked last. */
+int64_t lt_mem_take_peak(void);
 
 /* Has the interpreter that called collect (guarded against recursion); false when there is none. */
 bool lt_mem_reclaim(void);

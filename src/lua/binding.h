@@ -33,6 +33,8 @@ typedef struct lt_lua_state {
     lua_State *running;    /* the thread inside backward, on which hooks are called */
     uint64_t next_step;    /* context->allocated before which the collector does not run again */
     uint64_t next_full;    /* the same, for a full collection */
+    int64_t high;          /* bytes held that a full collection is run for earlier, */
+    double next_early;     /* but not before the clock has these seconds */
     double next_minor;     /* the clock's seconds before which no minor one runs */
     double last_minor;     /* seconds that the last minor collection took, less those of freeing */
     int64_t next_callback; /* id of the next hook or Function context */

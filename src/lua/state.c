@@ -25,6 +25,8 @@
 #define BYTES_PER_SECOND 8e11
 #define FULL_LEAST (32ll << 20)
 #define FULL_MOST (96ll << 20) /* bytes between full collections, at most; or a quarter of the bytes that are held */
+#define EARLY_PAUSE 60         /* times as long as a full collection took, at least, till the next one for the bytes that are held */
+#define HIGH_LEAST (1ll << 20)
 
 static const char state_key = 0;
 static const char callbacks_key = 0;
@@ -100,6 +102,7 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
         s->next_step = s->next_full = 0; /* bytes of the other one */
+        s->high = 0;
         lt_context_release(before);
         return LT_OK;
     }
@@ -271,6 +274,13 @@ static int memory_live(lua_State *L)
     return 1;
 }
 
+/* memory_peak() -> the most bytes of the host that tensors held at once since it was asked last */
+static int memory_peak(lua_State *L)
+{
+    lua_pushinteger(L, LT_INSIDE(L, lt_mem_take_peak()));
+    return 1;
+}
+
 /* let_go(tensor): releases what the box holds now, not when the collector finds it; for results that nobody else can refer to. What comes back
  * is no longer a reason to collect. */
 static int let_go(lua_State *L)
@@ -293,6 +303,8 @@ void lt_lua_open_reclaimer(lua_State *L)
     lua_setfield(L, 2, "let_go");
     lt_lua_pushfunction(L, memory_live);
     lua_setfield(L, 2, "memory_live");
+    lt_lua_pushfunction(L, memory_peak);
+    lua_setfield(L, 2, "memory_peak");
     lua_createtable(L, 0, 1);
     lt_lua_pushfunction(L, sentinel_found);
     lua_setfield(L, -2, "__gc");
@@ -344,14 +356,25 @@ static uint64_t until_full(lua_State *L, double seconds)
 
 static double lua_bytes(lua_State *L) { return 1024.0 * lua_gc(L, LUA_GCCOUNT) + lua_gc(L, LUA_GCCOUNTB); }
 
+/* What is left is in use. Where a collection finds that less is than at other times, the mark comes down slowly. */
+static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
+{
+    const double took = collection(L, true);
+    const int64_t used = LT_INSIDE(L, lt_mem_live()), high = used + used / 8 + HIGH_LEAST, before = s->high - s->high / 32;
+    s->next_full = allocated + until_full(L, took);
+    s->high = high > before ? high : before;
+    s->next_early = lt_clock() + EARLY_PAUSE * took;
+}
+
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     s->next_step = allocated + MINOR_LEAST;
-    if (allocated >= s->next_full) {
-        s->next_full = allocated + until_full(L, collection(L, true));
-    } else if (lt_clock() >= s->next_minor) {
+    const double now = lt_clock();
+    if (allocated >= s->next_full || (now >= s->next_early && LT_INSIDE(L, lt_mem_live()) > s->high)) {
+        full_collection(L, s, allocated);
+    } else if (now >= s->next_minor) {
         /* Garbage takes its time to free whenever that is done. One collection that takes long by itself has met a library just loaded, or
          * another process. */
         const double before = lua_bytes(L), took = collection(L, false), rest = took - FREEING * (before - lua_bytes(L));

@@ -89,3 +89,23 @@ describe('peak resident memory #rss #cpu', function()
     end
   ]])
 end)
+
+-- Each round holds sixteen megabytes until they are old, and takes so long that collections are cheap beside it.
+describe('the most that tensors hold #cpu', function()
+  it('is little more than what is in use at once, also of what had grown old', function()
+    local output, message, status = process.lua [[
+      local a = torch.randn(512, 512)
+      for round = 1, 20 do
+        local list = {}
+        for i = 1, 16 do list[i] = a:mm(a) end
+      end
+      print(torch._C.memory_peak())
+      a = nil
+      collectgarbage()
+      local left = torch._C.memory_live()
+      assert(torch._C.memory_peak() >= left and torch._C.memory_peak() == left)
+    ]]
+    assert.equal(0, status, message)
+    assert.is_true(tonumber(output) < 32 << 20, output)
+  end)
+end)

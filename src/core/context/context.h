@@ -29,9 +29,9 @@ enum {
     LT_CONTEXT_LIMITED = 8      /* there is a limit of host memory: small tensors count as well */
 };
 
-/* Bytes on the host or on a device. */
+/* Bytes on the host or on a device. peak: the most that were live since it was asked for last. */
 typedef struct lt_use {
-    _Atomic int64_t live, limit;
+    _Atomic int64_t live, limit, peak;
 } lt_use;
 
 /* Places of lt_context.use. */

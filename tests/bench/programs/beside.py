@@ -1,4 +1,4 @@
-"""make bench-programs: whole programs by ltensor (programs.lua) and by PyTorch (programs.py), eager and compiled, as a Markdown table.
+"""make bench-programs: whole programs by ltensor (times.lua) and by PyTorch (programs.py), eager and compiled, as a Markdown table.
 
 Inductor compiles first; then rounds of the two alternate, and the best of each counts. Both have as many threads. ROWS: a pattern; only
 programs with such names.
@@ -60,7 +60,7 @@ environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
 for _ in range(options.rounds):
     for name in names:
         better(theirs, name, [best(step) for step in steps[name]])
-    command = [options.ltensor, os.path.join(here, "programs.lua")]
+    command = [options.ltensor, os.path.join(here, "times.lua")]
     output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
     for line in output.splitlines():
         name, *values = line.split("\t")

@@ -1,15 +1,11 @@
--- Whole programs as they stand and compiled: of each a line of its name, the milliseconds until the first result of the compiled one, the
--- best of its other steps and the best of the eager ones. programs.py has the same programs under the same names; a program is made anew for each
--- of the two. ROWS: a pattern; only programs with such names.
+-- Whole programs, as a list of {name, make}: make() gives a step of one, that is a function. times.lua and memory.lua measure them; programs.py has the
+-- same programs under the same names. ROWS: a pattern; only programs with such names.
 
 local torch = require 'torch'
 package.path = (arg[0]:match '^(.*/)' or './') .. '../?.lua;' .. package.path
 local models = require 'models'
 local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
 local rand, randn, randint = torch.rand, torch.randn, torch.randint
-
-local SECONDS = 0.3 -- that the steps of a measurement take together, at least LEAST of them
-local LEAST = 5
 
 local function train(optimizer, loss_of)
   return function()
@@ -24,7 +20,9 @@ local function without_gradients(f)
 end
 
 local programs = {}
-local function program(name, make) programs[#programs + 1] = { name = name, make = make } end
+local function program(name, make)
+  if name:find(os.getenv 'ROWS' or '') then programs[#programs + 1] = { name = name, make = make } end
+end
 
 program('MLP, training, 32 of 784', function()
   local net, x, y = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10)), rand(32, 784), randint(1, 11, { 32 })
@@ -223,26 +221,4 @@ program('1-d convolution and pooling, 8x16x20000', function()
   return without_gradients(function() return F.avg_pool1d(F.max_pool1d(F.relu(F.conv1d(x, w)), 3, { stride = 1 }), 4) end)
 end)
 
-local function milliseconds(f)
-  local start = torch.time()
-  f()
-  return (torch.time() - start) * 1e3
-end
-
-local function best(step)
-  local least, all, steps = math.huge, 0, 0
-  while all < SECONDS * 1e3 or steps < LEAST do
-    local took = milliseconds(step)
-    least, all, steps = math.min(least, took), all + took, steps + 1
-  end
-  return least
-end
-
-for _, p in ipairs(programs) do
-  if p.name:find(os.getenv 'ROWS' or '') then
-    torch.manual_seed(0)
-    local compiled = torch.compile(p.make())
-    local first = milliseconds(compiled)
-    print(('%s\t%.4f\t%.4f\t%.4f'):format(p.name, first, best(compiled), best(p.make())))
-  end
-end
+return programs

@@ -2,7 +2,7 @@
 # Runs the fuzzers side by side, each for $MINUTES (default 1) from $SEED (default: the time), and shows what each finds as it comes.
 # $FUZZERS names some of them; $BUILD is the build to run (default build; build-asan finds more). Exit status: 1 when anything was found.
 set -u
-BUILD=${BUILD:-build} MINUTES=${MINUTES:-1} SEED=${SEED:-$(date +%s)} FUZZERS=${FUZZERS:-calls files keys expressions}
+BUILD=${BUILD:-build} MINUTES=${MINUTES:-1} SEED=${SEED:-$(date +%s)} FUZZERS=${FUZZERS:-calls files keys expressions compiled generated}
 program=$PWD/$BUILD/ltensor
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -14,7 +14,9 @@ one() {
         # A sanitizer's report must not look like a program that ended by itself, as status 1 does.
         keys) ASAN_OPTIONS=detect_leaks=0:exitcode=99 UBSAN_OPTIONS=halt_on_error=1:exitcode=99 "$PWD/$BUILD/tests/fuzz_keys" -m "$MINUTES" -s "$SEED" "$program" ;;
         expressions) sh tests/fuzz/expressions.sh "$BUILD" "$MINUTES" "$SEED" ;;
-        *) echo "no fuzzer is called $1: calls files keys expressions"; return 2 ;;
+        compiled) OMP_WAIT_POLICY=passive "$program" --disable-cuda tests/fuzz/compiled.lua "$MINUTES" "$SEED" ;;
+        generated) OMP_WAIT_POLICY=passive XDG_CACHE_HOME=$PWD/$BUILD/cache "$program" --sim-gpus 1 --no-copies tests/fuzz/compiled.lua "$MINUTES" "$SEED" cuda ;;
+        *) echo "no fuzzer is called $1: calls files keys expressions compiled generated"; return 2 ;;
     esac
 }
 

@@ -1,141 +1,34 @@
--- programs.lua - random programs over a few tensors: elementwise ops of mixed dtypes and shapes, views, writes in place, reductions, random
--- numbers, casts, decisions by values. The same program is run twice, as it stands and compiled; compile_spec.lua compares all that is left.
+-- programs.lua - random programs over a few tensors: elementwise ops of mixed dtypes and shapes, views, writes in place and through views, reductions,
+-- random numbers, casts, decisions and loops by values, gradients. The same program is run twice, as it stands and compiled, and all that is left
+-- is compared: by compile_spec.lua and cuda_compile_spec.lua, and for hours by tests/fuzz/compiled.lua.
 
 local torch = require 'torch'
-local F = torch.nn.functional
+
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local steps = dofile(here .. 'program_steps.lua')
 
 local M = {}
 
 local random = math.random
 local function pick(list) return list[random(#list)] end
 
-local unary = { 'neg', 'abs', 'exp', 'tanh', 'sigmoid', 'relu', 'sin', 'sqrt', 'square', 'sign', 'floor', 'erf', 'log1p', 'reciprocal' }
-local binary = { 'add', 'sub', 'mul', 'div', 'maximum', 'minimum', 'pow', 'lt', 'eq', 'ge', 'atan2' }
-local in_place = { 'add_', 'mul_', 'sub_', 'tanh_', 'neg_', 'clamp_' }
 local dtypes = { torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.bool }
-local numbers = { 2, 3, -1, 0.5, 0, 1.25 }
-local of_two = { add_ = true, mul_ = true, sub_ = true }
 
--- A step takes `at`, which gives the tensor of a number, and returns a new tensor or nil.
-
-local function step_unary()
-  local a, name = random(99), pick(unary)
-  return function(at) return at(a)[name](at(a)) end
-end
-
-local function step_binary()
-  local a, b, name = random(99), random(99), pick(binary)
-  return function(at) return at(a)[name](at(a), at(b)) end
-end
-
-local function step_number()
-  local a, name, number = random(99), pick { 'add', 'sub', 'mul', 'div', 'pow' }, pick(numbers)
-  local reversed = random() < 0.3
-  return function(at)
-    if reversed then return number - at(a) end
-    return at(a)[name](at(a), number)
-  end
-end
-
-local function step_where()
-  local a, b, c = random(99), random(99), random(99)
-  return function(at) return torch.where(at(a):gt(0), at(b), at(c)) end
-end
-
-local function step_clamp()
-  local a, low = random(99), random() - 0.5
-  return function(at) return at(a):clamp { min = low, max = low + 0.75 } end
-end
-
-local function step_cast()
-  local a, dtype = random(99), pick(dtypes)
-  return function(at) return at(a):to(dtype) end
-end
-
-local views = {
-  function(t) return t:transpose(-1, 1) end,
-  function(t) return t:narrow(1, 1, 1) end,
-  function(t) return t:reshape(-1) end,
-  function(t) return t:unsqueeze(1) end,
-  function(t) return t:detach() end,
-  function(t) return t:flip(1) end,
-  function(t) return t[{ { 1, -1, 2 } }] end,
-  function(t) return t:contiguous() end,
-  function(t) return t:clone() end,
-}
-local function step_view()
-  local a, view = random(99), pick(views)
-  return function(at) return view(at(a)) end
-end
-
-local function step_reduce()
-  local a, name, whole = random(99), pick { 'sum', 'mean', 'amax', 'cumsum', 'softmax' }, random() < 0.4
-  return function(at)
-    local t = at(a):float()
-    if name == 'cumsum' or name == 'softmax' then return t[name](t, 1) end
-    if whole and name ~= 'amax' then return t[name](t) end
-    return t[name](t, 1, { keepdim = true })
-  end
-end
-
--- What takes a tensor line by line.
-local function step_lines()
-  local a, name, scaled = random(99), pick { 'softmax', 'log_softmax', 'layer_norm', 'rms_norm', 'group_norm' }, random() < 0.5
-  return function(at)
-    local t = at(a)
-    if name == 'softmax' or name == 'log_softmax' then return t[name](t, -1) end
-    local width = t.shape[t.ndim]
-    if name == 'group_norm' then return F.group_norm(t, t.shape[2] % 2 == 0 and 2 or 1) end
-    return F[name](t, width, { weight = scaled and torch.linspace(0.5, 2, width):to(t.dtype) or nil })
-  end
-end
-
-local function step_in_place()
-  local a, b, name = random(99), random(99), pick(in_place)
-  return function(at)
-    local t = at(a)
-    if of_two[name] then t[name](t, at(b))
-    elseif name == 'clamp_' then t:clamp_ { min = -0.5 }
-    else t[name](t) end
-    return nil
-  end
-end
-
-local function step_assign()
-  local a, b = random(99), random(99)
-  return function(at)
-    at(a)[1] = at(b):float():mean():item()
-    return nil
-  end
-end
-
-local function step_random()
-  local a = random(99)
-  return function(at) return torch.rand(at(a).shape, { device = at(a).device }) + at(a) end
-end
-
--- The program looks at a value and goes on by it.
-local function step_decide()
-  local a, b = random(99), random(99)
-  return function(at)
-    if at(a):float():sum():item() > 0 then return at(b) * 2 end
-    return at(b) - 1
-  end
-end
-
-local kinds = { step_unary, step_unary, step_unary, step_binary, step_binary, step_binary, step_number, step_number, step_where, step_clamp,
-  step_cast, step_view, step_view, step_reduce, step_lines, step_lines, step_in_place, step_assign, step_random, step_decide }
-
---- A program of about `n` steps: a function that, given a list of tensors, adds its results to it. Steps that are refused are left out,
--- with their message in the list.
-function M.make(n)
+--- A program of about `n` steps: a list of {text, run}.
+function M.steps(n, gradients)
   local list = {}
-  for i = 1, n do list[i] = pick(kinds)() end
+  for i = 1, n do list[i] = steps.random(gradients) end
+  return list
+end
+
+--- A function that, given a list of tensors, adds the steps' results to it. Steps that are refused are left out, with their messages in the second
+-- result. again: compiles a function within the program, or does not.
+function M.program(list, again)
   return function(tensors)
     local function at(i) return tensors[(i - 1) % #tensors + 1] end
     local messages = {}
     for i, step in ipairs(list) do
-      local ok, result = pcall(step, at)
+      local ok, result = pcall(step.run, at, again)
       if not ok then messages[#messages + 1] = i .. ': ' .. tostring(result) end
       if ok and result ~= nil then tensors[#tensors + 1] = result end
     end
@@ -146,6 +39,7 @@ end
 --- Tensors to begin with: of a shape and of shapes that go with it.
 function M.inputs()
   local rows, columns = random(1, 70), random(1, 90)
+  if random() < 0.05 then rows, columns = random(200, 600), random(200, 600) end
   local shapes = { { rows, columns }, { rows, columns }, { 1, columns }, { rows, 1 }, { columns }, {} }
   local list = {}
   for i, shape in ipairs(shapes) do
@@ -172,8 +66,105 @@ function M.same(a, b)
   for d = 1, a.ndim do
     if a:stride(d) ~= b:stride(d) then return false end
   end
+  a, b = a:detach(), b:detach()
   local x, y = a:nan_to_num(0), b:nan_to_num(0)
   return torch.equal(a:isnan(), b:isnan()) and torch.equal(x, y) and torch.equal(x:signbit(), y:signbit()) or false
+end
+
+-- ---- both ways ------------------------------------------------------------------------------------------------------
+
+-- The sum of all that came of the leaves, by weights.
+local function loss_of(tensors)
+  local loss
+  for i, t in ipairs(tensors) do
+    if t.requires_grad then
+      local part = t:double():sum() * (i % 3 + 0.5)
+      loss = loss and loss + part or part
+    end
+  end
+  return loss
+end
+
+-- Everything that a program leaves: its tensors, the gradients of its leaves, its messages.
+local function outcome(plan, list, inputs, compiled)
+  local tensors, leaves, messages = M.copies(inputs), {}, nil
+  for _, i in ipairs(plan.leaves) do
+    leaves[#leaves + 1] = tensors[i]:requires_grad_()
+    if i % 2 == 0 then tensors[i] = tensors[i] * 1 end -- which may be written
+  end
+  local function compile(f) return compiled and torch.compile(f, { options = { min_numel = plan.least } }) or f end
+  local program = M.program(list, compile)
+  local function finish(given)
+    local loss = #leaves > 0 and loss_of(given)
+    if not loss then return end
+    local _, message = pcall(loss.backward, loss)
+    messages[#messages + 1] = tostring(message)
+  end
+  torch.manual_seed(plan.seed)
+  compile(function()
+    tensors, messages = program(tensors)
+    if plan.inside then finish(tensors) end
+  end)()
+  if not plan.inside then finish(tensors) end
+  local gradients = {}
+  for i, leaf in ipairs(leaves) do gradients[i] = leaf.grad or false end
+  return { tensors = tensors, gradients = gradients, messages = messages, drawn = torch.rand(1):item() }
+end
+
+-- A message, without how often memory was written: gradients are added up in place where that is there already.
+local function told(message) return (tostring(message):gsub('version %d+', 'version')) end
+
+-- What differs between two outcomes, or nil.
+local function differs(a, b)
+  for _, what in ipairs { 'tensors', 'gradients' } do
+    if #a[what] ~= #b[what] then return ('%d %s instead of %d'):format(#b[what], what, #a[what]) end
+    for i, t in ipairs(a[what]) do
+      local u = b[what][i]
+      if (t and true) ~= (u and true) or t and (t.requires_grad ~= u.requires_grad or not M.same(t:detach():cpu(), u:detach():cpu())) then
+        return ('%s, number %d'):format(what, i)
+      end
+    end
+  end
+  for i = 1, math.max(#a.messages, #b.messages) do
+    if told(a.messages[i]) ~= told(b.messages[i]) then return ('a message: %s instead of %s'):format(b.messages[i], a.messages[i]) end
+  end
+  return a.drawn ~= b.drawn and 'other random numbers were drawn' or nil
+end
+
+local function difference_of(plan, list, inputs) return differs(outcome(plan, list, inputs, false), outcome(plan, list, inputs, true)) end
+
+-- Leaves out steps for as long as there is a difference.
+local function smallest(plan, list, inputs)
+  local i = 1
+  while i <= #list do
+    local step = table.remove(list, i)
+    if not difference_of(plan, list, inputs) then
+      table.insert(list, i, step)
+      i = i + 1
+    end
+  end
+  local texts = {}
+  for k, step in ipairs(list) do texts[k] = step.text end
+  return table.concat(texts, '\n  ')
+end
+
+--- Makes a random program, the same for the same seed and round, and runs it both ways: what differs, with the steps that it takes, or nil. options:
+-- device; most, steps (40); gradients (nil: by chance).
+function M.difference(seed, round, options)
+  math.randomseed(seed, round)
+  torch.manual_seed(seed + round)
+  local gradients = random() < 0.5
+  if options.gradients ~= nil then gradients = options.gradients end
+  local inputs, list = M.inputs(), M.steps(random(3, options.most or 40), gradients)
+  local plan = { seed = round, leaves = {}, least = pick { 1, 1, 1, 60, 1000 }, inside = random() < 0.5 }
+  for i, t in ipairs(inputs) do
+    if options.device then inputs[i] = t:to(options.device) end
+    if gradients and t:is_floating_point() and random() < 0.7 then plan.leaves[#plan.leaves + 1] = i end
+  end
+  local text = difference_of(plan, list, inputs)
+  if text then
+    return ('SEED=%d, round %d: %s\n  %s'):format(seed, round, text, smallest(plan, list, inputs))
+  end
 end
 
 return M

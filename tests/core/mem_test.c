@@ -182,7 +182,7 @@ static void what_is_held_is_counted(void **state)
     assert_int_equal(lt_mem_live(), before);
 }
 
-/* Four sizes per power of two: at most a fifth of a block is not asked for, and what is asked for in between is the same size. */
+/* Sixteen sizes per power of two: at most a seventeenth of a block is not asked for, and what is asked for in between is the same size. */
 static void sizes_come_in_classes(void **state)
 {
     (void)state;
@@ -192,13 +192,70 @@ static void sizes_come_in_classes(void **state)
         size_t capacity;
         void *p = lt_block_alloc(n, &capacity);
         assert_non_null(p);
-        assert_true(capacity >= n && capacity - n <= capacity / 5 && capacity >= before);
+        assert_true(capacity >= n && capacity - n <= capacity / 17 && capacity >= before);
         classes += capacity != before;
         before = capacity;
         lt_block_free(p, capacity);
         assert_true(lt_block_kept() >= capacity);
+        lt_block_trim();
     }
-    assert_int_equal(classes, 4 * 6); /* from 64 KiB to 4 MiB */
+    assert_int_equal(classes, 16 * 6); /* from 64 KiB to 4 MiB */
+    lt_block_trim();
+}
+
+/* A kept block serves what is up to a quarter smaller, as the block that it is. */
+static void a_block_is_handed_out_for_a_little_less(void **state)
+{
+    (void)state;
+    size_t capacity, other;
+    lt_block_trim();
+    void *p = lt_block_alloc(5 * MIB, &capacity);
+    lt_block_free(p, capacity);
+    const int64_t held = lt_mem_live();
+    void *q = lt_block_alloc(4 * MIB + 1, &other);
+    assert_ptr_equal(q, p);
+    assert_int_equal(other, capacity);
+    assert_int_equal(lt_block_kept(), 0);
+    assert_int_equal(lt_mem_live(), held + (int64_t)capacity);
+    lt_block_free(q, other);
+    q = lt_block_alloc(3 * MIB, &other);
+    assert_int_equal(other, 3 * MIB);
+    assert_int_equal(lt_block_kept(), capacity);
+    assert_int_equal(lt_mem_live(), held + 3 * (int64_t)MIB);
+    lt_block_free(q, other);
+    lt_block_trim();
+}
+
+/* Where that would pass a limit a block of the right size is made. */
+static void a_larger_block_does_not_pass_a_limit(void **state)
+{
+    (void)state;
+    size_t capacity, other;
+    lt_context *context = lt_context_current();
+    lt_block_trim();
+    void *p = lt_block_alloc(5 * MIB, &capacity);
+    lt_block_free(p, capacity);
+    assert_int_equal(lt_context_set_memory_limit(context, lt_host, lt_mem_live() + 4 * (int64_t)MIB), LT_OK);
+    p = lt_block_alloc(4 * MIB, &other);
+    assert_non_null(p);
+    assert_int_equal(other, 4 * MIB);
+    assert_int_equal(lt_block_kept(), capacity);
+    lt_block_free(p, other);
+    assert_int_equal(lt_context_set_memory_limit(context, lt_host, INT64_MAX), LT_OK);
+    lt_block_trim();
+}
+
+static void the_most_that_was_held_is_told_once(void **state)
+{
+    (void)state;
+    size_t a, b;
+    lt_mem_take_peak();
+    const int64_t held = lt_mem_live();
+    void *p = lt_block_alloc(MIB, &a), *q = lt_block_alloc(2 * MIB, &b);
+    lt_block_free(p, a);
+    assert_int_equal(lt_mem_take_peak(), held + 3 * (int64_t)MIB);
+    assert_int_equal(lt_mem_take_peak(), held + 2 * (int64_t)MIB);
+    lt_block_free(q, b);
     lt_block_trim();
 }
 
@@ -447,6 +504,9 @@ int main(void)
         cmocka_unit_test(what_is_kept_is_bounded),
         cmocka_unit_test(what_is_held_is_counted),
         cmocka_unit_test(sizes_come_in_classes),
+        cmocka_unit_test(a_block_is_handed_out_for_a_little_less),
+        cmocka_unit_test(a_larger_block_does_not_pass_a_limit),
+        cmocka_unit_test(the_most_that_was_held_is_told_once),
         cmocka_unit_test(blocks_of_another_class_are_not_handed_out),
         cmocka_unit_test(small_blocks_are_not_kept),
         cmocka_unit_test(blocks_of_pages_are_kept),

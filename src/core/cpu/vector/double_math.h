@@ -1,11 +1,17 @@
-/* double_math.h - what functions of double need that are polynomials of our own, and erf of double, for which SLEEF 3.5 takes ten
- * times as long. No branches, so that "omp simd" loops that call them are vectorized by any compiler. Special values are those of
- * <math.h>. Included by float_math.h, after whose end erf means this one. */
+/* double_math.h - functions of double as polynomials of our own, for which SLEEF 3.5 takes two to ten times as long: minimax fits (Remez' and
+ * Lawson's algorithms), whose own errors are below 0.1 ULP or what is said. No branches, so that "omp simd" loops that call them are
+ * vectorized by any compiler. Special values are those of <math.h>. Included by float_math.h, after whose end exp and the others
+ * mean these. */
 #ifndef LT_CPU_DOUBLE_MATH_H
 #define LT_CPU_DOUBLE_MATH_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Larger than what a compiler would put into a loop, which is then not vectorized. */
+#define VECTOR_INLINE static inline __attribute__((always_inline))
 
 /* a b + c, rounded once where the instruction set has that. */
 static inline double vector_multiply_add(double a, double b, double c)
@@ -33,7 +39,7 @@ static inline uint64_t vector_double_to_bits(double d)
 
 /* Below 1, x + x E(x^2). From there on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is rounded to an
  * integer and a rest by adding 1.5 2^52. Minimax fits (Lawson's algorithm), whose own errors are below 0.04 ULP. */
-static inline double vector_erf(double x)
+VECTOR_INLINE double vector_erf(double x)
 {
     const double size = __builtin_fabs(x), a = size < 5.95 ? size : 5.95, s = a * a, u = a - 1;
     double e = -7.779458280044093e-10;
@@ -83,5 +89,204 @@ static inline double vector_erf(double x)
     const double near = vector_multiply_add(a, e, a), far = vector_multiply_add(-p, power, 1.0);
     return x != x ? x : __builtin_copysign(a < 1 ? near : far, x);
 }
+
+/* ---- exponentials and logarithms ----------------------------------------------------------------------------------- */
+
+/* x = n log(2) + r, |r| <= log(2) / 2: r as the sum of *r and *low, of which the first is exact. The sum that rounds holds n in its
+ * low bits. log(2) is the sum of a number of few bits, n times which is exact, and the rest. */
+VECTOR_INLINE double vector_whole_logs(double x, double *r, double *low)
+{
+    const double shifted = vector_multiply_add(x, 1.4426950408889634, 0x1.8p52), n = shifted - 0x1.8p52;
+    *r = vector_multiply_add(n, -0.6931471803691238, x);
+    *low = n * -1.9082149292705877e-10;
+    return shifted;
+}
+
+/* exp(r + low) - 1. */
+VECTOR_INLINE double vector_exp_rest(double r, double low)
+{
+    const double x = r + low;
+    double p = 2.4999555666344897e-08;
+    p = vector_multiply_add(p, x, 2.763024164825048e-07);
+    p = vector_multiply_add(p, x, 2.7557588164565538e-06);
+    p = vector_multiply_add(p, x, 2.480149312500274e-05);
+    p = vector_multiply_add(p, x, 0.00019841269504332015);
+    p = vector_multiply_add(p, x, 0.0013888888943595606);
+    p = vector_multiply_add(p, x, 0.008333333333495613);
+    p = vector_multiply_add(p, x, 0.041666666666530336);
+    p = vector_multiply_add(p, x, 0.1666666666666641);
+    p = vector_multiply_add(p, x, 0.5000000000000011);
+    return r + vector_multiply_add(p, x * x, low);
+}
+
+/* p 2^n in two steps, for 2^n may leave the range of double, and is rounded below its normal numbers. */
+VECTOR_INLINE double vector_times_power(double p, double shifted)
+{
+    const uint64_t power = vector_double_to_bits(shifted) - 0x4338000000000000u + 2046, half = power >> 1;
+    return p * vector_bits_to_double(half << 52) * vector_bits_to_double((power - half) << 52);
+}
+
+VECTOR_INLINE double vector_exp(double x)
+{
+    double r, low;
+    const double above = x < -746 ? -746 : x, shifted = vector_whole_logs(above > 710 ? 710 : above, &r, &low);
+    return vector_times_power(1 + vector_exp_rest(r, low), shifted);
+}
+
+/* x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2): k log(2) + f - f^2 / 2 + f^3 P(f). */
+VECTOR_INLINE double vector_log(double x)
+{
+    const bool tiny = x < 0x1p-1022;
+    const double a = tiny ? x * 0x1p54 : x;
+    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
+    const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - (tiny ? 0x1p52 + 1078 : 0x1p52 + 1024);
+    const double f = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1, square = f * f;
+    double p = 0.026150998814568147;
+    p = vector_multiply_add(p, f, -0.059817408522674816);
+    p = vector_multiply_add(p, f, 0.06503525875158685);
+    p = vector_multiply_add(p, f, -0.05677783314307384);
+    p = vector_multiply_add(p, f, 0.05668366432761714);
+    p = vector_multiply_add(p, f, -0.061966761747515045);
+    p = vector_multiply_add(p, f, 0.06684590518617578);
+    p = vector_multiply_add(p, f, -0.07149439937468412);
+    p = vector_multiply_add(p, f, 0.0769152973216472);
+    p = vector_multiply_add(p, f, -0.0833291350562715);
+    p = vector_multiply_add(p, f, 0.09090923934621963);
+    p = vector_multiply_add(p, f, -0.10000015207793693);
+    p = vector_multiply_add(p, f, 0.11111111147426576);
+    p = vector_multiply_add(p, f, -0.12499999691406612);
+    p = vector_multiply_add(p, f, 0.14285714280093303);
+    p = vector_multiply_add(p, f, -0.16666666669826305);
+    p = vector_multiply_add(p, f, 0.20000000000066612);
+    p = vector_multiply_add(p, f, -0.24999999999987974);
+    p = vector_multiply_add(p, f, 0.3333333333333314);
+    const double curve = vector_multiply_add(k, 1.9082149292705877e-10, vector_multiply_add(square, -0.5, square * f * p));
+    const double y = vector_multiply_add(k, 0.6931471803691238, f + curve);
+    return x > 0 ? (x < (double)INFINITY ? y : x) : x == 0 ? -(double)INFINITY : (double)NAN;
+}
+
+/* Below 1, x + x x^2 P(x^2) / Q(x^2), from there on 1 - 2 / (exp(2 x) + 1): one division. */
+VECTOR_INLINE double vector_tanh(double x)
+{
+    const double size = __builtin_fabs(x), a = size < 20 ? size : 20, s = a * a;
+    double p = -1.719274220887231e-08;
+    p = vector_multiply_add(p, s, -0.00024310562584776898);
+    p = vector_multiply_add(p, s, -0.021405955536951543);
+    p = vector_multiply_add(p, s, -0.33333333333333326);
+    double q = 0.0002541146678237963;
+    q = vector_multiply_add(q, s, 0.02451170161715861);
+    q = vector_multiply_add(q, s, 0.4642178666108507);
+    q = vector_multiply_add(q, s, 1);
+    double r, low;
+    const double shifted = vector_whole_logs(2 * a, &r, &low);
+    const double power = vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
+    const double e = vector_multiply_add(vector_exp_rest(r, low), power, power);
+    const bool near = a < 1;
+    const double start = near ? a : 1, y = vector_multiply_add(start, (near ? s * p : -2) / (near ? q : e + 1), start);
+    return x != x ? x : __builtin_copysign(y, x);
+}
+
+/* ---- the complement of erf ------------------------------------------------------------------------------------------- */
+
+/* Below 1/2, 1 - (x + x E(x^2)). From there on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J. Laframboise,
+ * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from 27.25 on it is below every double. Of negative ones 2 less that of the positive. */
+VECTOR_INLINE double vector_erfc(double x)
+{
+    const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25, s = x * x, u = (a - 3.5) / (a + 3.5);
+    double e = 1.472307975025302e-06;
+    e = vector_multiply_add(e, s, -1.4845571218799267e-05);
+    e = vector_multiply_add(e, s, 0.00012053323847042786);
+    e = vector_multiply_add(e, s, -0.0008548297515406339);
+    e = vector_multiply_add(e, s, 0.00522397737023123);
+    e = vector_multiply_add(e, s, -0.026866170632710365);
+    e = vector_multiply_add(e, s, 0.11283791670924798);
+    e = vector_multiply_add(e, s, -0.37612638903183465);
+    e = vector_multiply_add(e, s, 0.12837916709551256);
+    double p = 3.1644930502818087e-09;
+    p = vector_multiply_add(p, u, -6.170849949736369e-08);
+    p = vector_multiply_add(p, u, -1.509166726563322e-08);
+    p = vector_multiply_add(p, u, 5.59733907149613e-07);
+    p = vector_multiply_add(p, u, -3.5835250359235504e-08);
+    p = vector_multiply_add(p, u, -3.785166153890477e-06);
+    p = vector_multiply_add(p, u, 2.322857847899072e-06);
+    p = vector_multiply_add(p, u, 2.424797950365115e-05);
+    p = vector_multiply_add(p, u, -4.2780098055123076e-05);
+    p = vector_multiply_add(p, u, -0.00012150879413957715);
+    p = vector_multiply_add(p, u, 0.000564383902569397);
+    p = vector_multiply_add(p, u, -0.0003022685145029967);
+    p = vector_multiply_add(p, u, -0.004215019832357833);
+    p = vector_multiply_add(p, u, 0.019099331009734103);
+    p = vector_multiply_add(p, u, -0.048823325834217356);
+    p = vector_multiply_add(p, u, 0.08798315382095002);
+    p = vector_multiply_add(p, u, -0.11508959815992471);
+    p = vector_multiply_add(p, u, 0.0975190951533631);
+    p = vector_multiply_add(p, u, -0.010555596332222654);
+    p = vector_multiply_add(p, u, -0.14000918013762023);
+    p = vector_multiply_add(p, u, 0.2423492448711544);
+    /* -a^2 is the sum of `square` and what it was rounded by, found from the halves of a. */
+    const double square = -a * a, high = vector_bits_to_double(vector_double_to_bits(a) & 0xfffffffff8000000u), rest = a - high;
+    double r, low;
+    const double shifted = vector_whole_logs(square, &r, &low);
+    low -= (high * high + square) + (a + high) * rest;
+    const double per = 1 / (1 + 2 * a), share = vector_multiply_add(p, per, per); /* and what it was rounded by: */
+    const double lost = (vector_multiply_add(-2 * a, share, 1) + (p - share)) * per;
+    const double more = vector_multiply_add(vector_exp_rest(r, low), share + lost, lost);
+    const double tail = vector_times_power(share + more, shifted);
+    const double far = x < 0 ? 2 - tail : tail, near = 1 - vector_multiply_add(x, e, x);
+    return x != x ? x : a < 0.5 ? near : far;
+}
+
+/* ---- sine and cosine ------------------------------------------------------------------------------------------------- */
+
+/* a = n pi / 2 + r, r as a sum of two; pi / 2 is a sum of three numbers, n times the first two of which is exact for n < 2^20. */
+typedef struct vector_angle {
+    double r, low;
+    uint64_t quarters; /* n in its low bits */
+} vector_angle;
+
+VECTOR_INLINE vector_angle vector_reduced(double a)
+{
+    const double shifted = vector_multiply_add(a, 0.6366197723675814, 0x1.8p52), n = shifted - 0x1.8p52;
+    const double first = vector_multiply_add(n, -1.5707963267341256, a), r = vector_multiply_add(n, -6.077100506303966e-11, first);
+    const double rounded = vector_multiply_add(n, -6.077100506303966e-11, first - r);
+    return (vector_angle){r, vector_multiply_add(n, -2.0222662487959506e-21, rounded), vector_double_to_bits(shifted)};
+}
+
+/* The sine of an angle so many quarters of a turn further on. */
+VECTOR_INLINE double vector_sine_of(vector_angle angle, uint64_t quarters)
+{
+    const double r = angle.r, s = r * r, half = 0.5 * s, most = 1 - half;
+    double p = 1.5895918926492962e-10;
+    p = vector_multiply_add(p, s, -2.5050742618392415e-08);
+    p = vector_multiply_add(p, s, 2.7557313590095012e-06);
+    p = vector_multiply_add(p, s, -0.00019841269829504218);
+    p = vector_multiply_add(p, s, 0.008333333333322018);
+    p = vector_multiply_add(p, s, -0.1666666666666663);
+    const double sine = r + vector_multiply_add(r * s, p, vector_multiply_add(angle.low, -half, angle.low));
+    double q = -1.1358313638560065e-11;
+    q = vector_multiply_add(q, s, 2.0875696650857643e-09);
+    q = vector_multiply_add(q, s, -2.755731414936977e-07);
+    q = vector_multiply_add(q, s, 2.480158728875156e-05);
+    q = vector_multiply_add(q, s, -0.0013888888888872902);
+    q = vector_multiply_add(q, s, 0.041666666666666595);
+    const double cosine = most + vector_multiply_add(s * s, q, vector_multiply_add(r, -angle.low, (1 - most) - half));
+    const uint64_t turns = angle.quarters + quarters;
+    const double y = (turns & 1) != 0 ? cosine : sine;
+    return vector_bits_to_double(vector_double_to_bits(y) ^ (turns << 62 & 0x8000000000000000u));
+}
+
+/* Of angles below 5e4: beyond, some lie so near to a multiple of pi / 2 that r has lost bits. */
+VECTOR_INLINE double vector_sin(double x)
+{
+    const double y = vector_sine_of(vector_reduced(__builtin_fabs(x)), 0);
+    return vector_bits_to_double(vector_double_to_bits(y) ^ (vector_double_to_bits(x) & 0x8000000000000000u));
+}
+VECTOR_INLINE double vector_cos(double x) { return vector_sine_of(vector_reduced(__builtin_fabs(x)), 1); }
+
+/* With an argument, so that they are not taken for names that macros pass on. */
+#define exp(x) vector_exp(x)
+#define log(x) vector_log(x)
+#define tanh(x) vector_tanh(x)
+#define erfc(x) vector_erfc(x)
 
 #endif

@@ -11,13 +11,23 @@
 
 /* ---- angles ------------------------------------------------------------------------------------------------------ */
 
-/* SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where all are less than NEAR, else as the
- * largest needs it. Those from NEAR to FAR get vectors of their own, filled up with NEAR; of double, the way from FAR on
- * is libm's. nan and infinities go there too. */
-#define NEAR_f32 125.0f
-#define FAR_f32  INFINITY
-#define NEAR_f64 15.0
-#define FAR_f64  1e14
+/* Sines and cosines of double below NEAR are polynomials of our own. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where
+ * all are less than 15 or, of float, 125, else as the largest needs it. Those from NEAR to FAR get vectors of their own, filled up with
+ * NEAR; of double, the way from FAR on is libm's. nan and infinities go there too. */
+#define NEAR_sin_f32 125.0f
+#define NEAR_cos_f32 125.0f
+#define NEAR_tan_f32 125.0f
+#define FAR_f32      INFINITY
+#define NEAR_sin_f64 5e4
+#define NEAR_cos_f64 5e4
+#define NEAR_tan_f64 15.0
+#define FAR_f64      1e14
+#define near_sin_f32 lt_sin_f32
+#define near_cos_f32 lt_cos_f32
+#define near_tan_f32 lt_tan_f32
+#define near_sin_f64 vector_sin
+#define near_cos_f64 vector_cos
+#define near_tan_f64 lt_tan_f64
 
 #define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
     ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
@@ -28,11 +38,11 @@
         _Pragma("omp simd reduction(+ : alone)") for (int j = 0; j < WIDTH; j++)                   \
         {                                                                                          \
             const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
-            far[j] = a >= NEAR_##s && a < FAR_##s ? x[j] : NEAR_##s;                               \
+            far[j] = a >= NEAR_##name##_##s && a < FAR_##s ? x[j] : NEAR_##name##_##s;                               \
             alone += !(a < FAR_##s);                                                               \
         }                                                                                          \
         SIMD for (int j = 0; j < WIDTH; j++) result[j] = lt_##name##_##s(far[j]);                  \
-        SIMD for (int j = 0; j < WIDTH; j++) y[j] = (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##s ? result[j] : y[j];\
+        SIMD for (int j = 0; j < WIDTH; j++) y[j] = (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##name##_##s ? result[j] : y[j];\
         for (int j = 0; j < WIDTH && alone > 0; j++)                                               \
             if (!((x[j] < 0 ? -x[j] : x[j]) < FAR_##s)) y[j] = name##_alone_##s(x[j]);             \
     }                                                                                              \
@@ -47,12 +57,12 @@
             _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
             {                                                                                      \
                 const T a = in[j] < 0 ? -in[j] : in[j];                                            \
-                near[j] = a < NEAR_##s ? in[j] : 0;                                                \
-                beyond += !(a < NEAR_##s);                                                         \
+                near[j] = a < NEAR_##name##_##s ? in[j] : 0;                                                \
+                beyond += !(a < NEAR_##name##_##s);                                                         \
             }                                                                                      \
             if (beyond > 0 && in != x) memcpy(x, in, sizeof x); /* out may be where in is */       \
             if (beyond < WIDTH)                                                                    \
-                SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[j]);            \
+                SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name##_##s(near[j]);            \
             if (beyond > 0) name##_beyond_##s(x, out);                                             \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \

@@ -1,0 +1,46 @@
+/* rare_numbers.h - which of the functions of rare.h is meant: of one number, of two. */
+#ifndef LT_FORMULAS_RARE_NUMBERS_H
+#define LT_FORMULAS_RARE_NUMBERS_H
+
+enum lt_rare {
+    LT_RARE_AIRY_AI,
+    LT_RARE_BESSEL_J0,
+    LT_RARE_BESSEL_J1,
+    LT_RARE_BESSEL_Y0,
+    LT_RARE_BESSEL_Y1,
+    LT_RARE_ERFCX,
+    LT_RARE_I0,
+    LT_RARE_I0E,
+    LT_RARE_I1,
+    LT_RARE_I1E,
+    LT_RARE_K0,
+    LT_RARE_K0E,
+    LT_RARE_K1,
+    LT_RARE_K1E,
+    LT_RARE_LOG_NDTR,
+    LT_RARE_NDTRI,
+    LT_RARE_SPHERICAL_J0
+};
+
+enum lt_rare_pair {
+    LT_RARE_GAMMAINC,
+    LT_RARE_GAMMAINCC,
+    LT_RARE_ZETA,
+    LT_RARE_NEXTAFTER,
+    LT_RARE_NEXT_HALF,
+    LT_RARE_NEXT_BFLOAT16,
+    LT_RARE_CHEBYSHEV_T,
+    LT_RARE_CHEBYSHEV_U,
+    LT_RARE_CHEBYSHEV_V,
+    LT_RARE_CHEBYSHEV_W,
+    LT_RARE_SHIFTED_T,
+    LT_RARE_SHIFTED_U,
+    LT_RARE_SHIFTED_V,
+    LT_RARE_SHIFTED_W,
+    LT_RARE_HERMITE_H,
+    LT_RARE_HERMITE_HE,
+    LT_RARE_LAGUERRE,
+    LT_RARE_LEGENDRE
+};
+
+#endif

@@ -16,7 +16,7 @@ enum {
         512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64,   /* elements of a block */
-    AHEAD = 4096, /* elements */
+    AHEAD = 2048, /* elements */
     LINE = 64     /* bytes that come from memory together */
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
@@ -187,8 +187,8 @@ static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 }
 
 /* Asks for elements of what lies in memory, the block from `from` on: before call number i its part, since the processor takes few such
- * requests at a time. */
-static void fetch(const lt_chain_run *run, int i, int64_t from)
+ * requests at a time. It has to be inlined: of a function that does nothing else GCC finds that it has no effect, and drops its calls. */
+static inline __attribute__((always_inline)) void fetch(const lt_chain_run *run, int i, int64_t from)
 {
     const lt_chain_program *p = run->program;
     for (int m = 0; m < run->inputs; m++) {

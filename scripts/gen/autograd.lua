@@ -619,7 +619,21 @@ local function conjugates(op)
   return 'false'
 end
 
-local function emit_op(text, op)
+-- Whether the derivative has the gradient in one place, where an elementwise op reads it.
+local function spends(model, op)
+  local reader, places = nil, 0
+  for _, e in ipairs(op.derivative.expressions) do
+    for _, statement in ipairs(e.statements) do
+      for _ in statement:gmatch '%f[%w_]grad%f[^%w_]' do
+        reader, places = statement:match 'lt_([%w_]+)%(', places + 1
+      end
+    end
+  end
+  local called = model.by_cname[reader]
+  return tostring(places == 1 and called ~= nil and called.pointwise ~= nil)
+end
+
+local function emit_op(model, text, op)
   text:line('/* ---- %s ---- */\n', op.cname)
   if op.derivative then
     emit_type(text, op)
@@ -628,8 +642,8 @@ local function emit_op(text, op)
     local destroy = emit_free(text, op, 'destroy', 'destroy', 'NULL')
     local owned = emit_owned(text, op)
     local function emit_class(label, name)
-      text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s, %s, %s};\n', label, name,
-        op.label, op.label, release, destroy, owned, conjugates(op))
+      text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s, %s, %s, %s};\n', label, name,
+        op.label, op.label, release, destroy, owned, conjugates(op), spends(model, op))
     end
     emit_class(op.label, node_name(op))
     for _, a in ipairs(op.args) do
@@ -663,7 +677,7 @@ local function emit_group(model, group)
     head:line('#include "%s"', header)
   end
   for _, op in ipairs(model.ops) do
-    if op.group == group then emit_op(text, op) end
+    if op.group == group then emit_op(model, text, op) end
   end
   local body = text:join()
   return head:join() .. declarations.op_includes(model, body) .. '\n' .. body

@@ -55,7 +55,7 @@ static void accumulator_destroy(lt_node *node)
 }
 
 const lt_node_class lt_accumulator_class = {"AccumulateGrad", sizeof(lt_accumulator), NULL, saves_nothing,
-                                            accumulator_destroy, NULL, false};
+                                            accumulator_destroy, NULL, false, false};
 
 /* The leaf's lock is held. An accumulator whose count is zero waits to be freed: as good as gone. */
 static lt_node *living_accumulator(const lt_autograd *autograd)

@@ -86,6 +86,8 @@ typedef struct lt_node_class {
     /* The derivative of a holomorphic function, linear in the gradient: of complex gradients it takes the conjugate, and gives
      * the conjugate of what comes of it (lt_node_apply). */
     bool conjugates;
+    /* The gradient is read once, by an elementwise op: where nobody else has it, that may write to it (lt_here.spent). */
+    bool spends;
 } lt_node_class;
 
 typedef struct lt_hook {

@@ -6,6 +6,8 @@
  *
  * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on that
  * node's stream already; what the caller gets is ordered on the caller's. */
+#include <string.h>
+
 #include "compile/window.h"
 #include "context/interrupt.h"
 #include "context/profile.h"
@@ -104,7 +106,21 @@ static lt_status hand_out(lt_tensor *t, const stream_scope *scope)
 
 /* ---- gradients that arrive ---------------------------------------------------------------------------- */
 
-/* Takes over grad. A sum that nobody else has is added to in place. */
+/* Whether there is nobody else who could see that t is written. */
+static bool may_write(const lt_tensor *t) { return !lt_grad_mode_on() && lt_is_unshared(t) && !t->storage->hollow; }
+
+/* Whether a result may be where t was: there is nothing of t but its elements, and forward mode, which computes a tangent from them as well, is not there. */
+static bool may_spend(const lt_tensor *t)
+{
+    return t != NULL && lt_here.duals == 0 && lt_here.batches == 0 && t->autograd == NULL && !(t->flags & ~(LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME)) && may_write(t);
+}
+
+static bool same_layout(const lt_tensor *a, const lt_tensor *b)
+{
+    return a->dtype == b->dtype && lt_same_sizes(a, b) && memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides) == 0;
+}
+
+/* Takes over grad. What nobody else has is added to in place. */
 static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
 {
     lt_tensor *result = NULL;
@@ -113,7 +129,12 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
         *sum = grad;
         return LT_OK;
     }
-    if (!lt_grad_mode_on() && lt_is_unshared(*sum) && !(*sum)->storage->hollow) {
+    if (!may_write(*sum) && may_write(grad) && same_layout(*sum, grad)) { /* the sum is the same to the bit */
+        lt_tensor *other = *sum;
+        *sum = grad;
+        grad = other;
+    }
+    if (may_write(*sum)) {
         status = lt_add_(*sum, grad, lt_int(1));
     } else {
         status = lt_add(*sum, grad, lt_int(1), &result);
@@ -175,7 +196,9 @@ static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tens
         r->window = true;
     }
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
+    if (node->class->spends && may_spend(grads[0])) lt_here.spent = grads[0];
     lt_status status = lt_node_apply(node, grads, results, needs);
+    lt_here.spent = NULL;
     if (event >= 0) lt_profile_end(event);
     LT_TRY(status);
     for (int i = 0; i < node->outputs; i++) {

@@ -35,7 +35,7 @@ static void function_destroy(lt_node *node)
 }
 
 const lt_node_class lt_function_class = {"FunctionBackward", sizeof(lt_function_node), function_apply,
-                                         function_release_saved, function_destroy, NULL, false};
+                                         function_release_saved, function_destroy, NULL, false, false};
 
 /* ---- anomaly mode ------------------------------------------------------------------------------------- */
 

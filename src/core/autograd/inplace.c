@@ -226,7 +226,7 @@ static void copy_slices_release(lt_node *node)
 
 static const lt_owned copy_slices_owned[] = {{offsetof(copy_slices, op), LT_OWNED_NODE}, {0, LT_OWNED_NODE}};
 static const lt_node_class copy_slices_class = {"CopySlices", sizeof(copy_slices), copy_slices_apply,
-                                                copy_slices_release, NULL, copy_slices_owned, false};
+                                                copy_slices_release, NULL, copy_slices_owned, false, false};
 
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
 {

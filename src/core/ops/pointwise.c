@@ -178,6 +178,23 @@ static bool any_unsigned(lt_tensor *const *inputs, int n)
     return any;
 }
 
+/* Whether the result may take the memory of a gradient that is read for the last time: it is one of the inputs, and lies as the result is to. */
+static bool takes_spent(lt_tensor *const *inputs, int n, lt_dtype dtype)
+{
+    const lt_tensor *spent = lt_here.spent;
+    bool read = false;
+    if (spent->dtype != (int8_t)dtype || spent->storage->hollow ||
+        atomic_load_explicit(&spent->storage->readers, memory_order_relaxed) != 0)
+        return false;
+    for (int i = 0; i < n; i++) {
+        const lt_tensor *t = inputs[i];
+        const bool alike = lt_same_sizes(t, spent) && memcmp(t->strides, spent->strides, (size_t)t->ndim * sizeof *t->strides) == 0;
+        if (!alike && (t->numel != 1 || t->ndim > spent->ndim)) return false;
+        read = read || t == spent;
+    }
+    return read;
+}
+
 /* ---- the pass ----------------------------------------------------------------------------------------------------- */
 
 lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
@@ -220,6 +237,8 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
     if (direct)
         result = lt_tensor_retain(given);
+    else if (given == NULL && lt_here.spent != NULL && takes_spent(inputs, n, result_dtype))
+        result = lt_tensor_retain(lt_here.spent);
     else
         LT_CHECK(lt_tensor_result(inputs, n, result_dtype, device, ndim, sizes, &result));
     operands[0] = result;

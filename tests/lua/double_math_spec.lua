@@ -42,6 +42,16 @@ describe('functions of double', function()
     assert.equal(math.exp(-740), torch.exp(doubles { -740 }):item()) -- below the normal range, rounded once
   end)
 
+  it('expm1', function()
+    local x = torch.linspace(-40, 709, 20011, { dtype = torch.float64 })
+    agrees(torch.expm1, function(v) return math.exp(v) - 1 end, 1.5, torch.cat { x:masked_select(x:gt(3)), x:masked_select(x:lt(-5)) })
+    x = torch.linspace(-1, 1, 20012, { dtype = torch.float64 }) -- sinh(x / 2) exp(x / 2), twice
+    local other = torch.sinh(x / 2) * torch.exp(x / 2) * 2
+    assert.is_true(((torch.expm1(x) - other) / other):abs():max():item() <= 5 * 2.0 ^ -52)
+    same({ 0.0, -0.0, inf, -1.0, nan, inf, -1.0, least, -least, 2.0 ^ -1022 },
+      torch.expm1(doubles { 0.0, -0.0, inf, -inf, nan, 710, -1e300, least, -least, 2.0 ^ -1022 }):tolist())
+  end)
+
   it('log', function()
     agrees(torch.log, math.log, 1.5, torch.linspace(0.5, 2, 20011, { dtype = torch.float64 }))
     agrees(torch.log, math.log, 1.5, torch.linspace(0, 1, 20011, { dtype = torch.float64 }) + 1e-9)
@@ -110,7 +120,7 @@ describe('functions of double', function()
     local x = torch.linspace(-3, 60000, 1003, { dtype = torch.float64 })
     local spread = torch.zeros(1003, 3, { dtype = torch.float64 })
     spread:select(2, 2):copy_(x)
-    for _, name in ipairs { 'exp', 'log', 'tanh', 'sin', 'cos', 'erfc', 'i0', 'erfinv' } do
+    for _, name in ipairs { 'exp', 'expm1', 'log', 'tanh', 'sin', 'cos', 'erfc', 'i0', 'erfinv' } do
       local f, values = torch[name], name == 'erfinv' and x / 60001 or name == 'i0' and x / 100 or x
       local whole = f(values)
       if name ~= 'erfinv' and name ~= 'i0' then assert.is_true(torch.equal(f(spread:select(2, 2)):nan_to_num(7), whole:nan_to_num(7))) end

@@ -43,6 +43,44 @@ describe('functions of float', function()
   it('erf does not pass 1', function() assert.is_true(torch.erf(torch.linspace(3, 5, 100003)):max():item() <= 1) end)
 end)
 
+describe('gamma functions of float', function()
+  it('lgamma: factorials, reflection, poles', function()
+    local factorial, x, expected = 1.0, {}, {}
+    for n = 1, 30 do
+      x[n], expected[n] = n, math.log(factorial)
+      factorial = factorial * n
+    end
+    local got = torch.lgamma(torch.tensor(x, { dtype = torch.float32 })):tolist()
+    for n = 1, 30 do assert.is_true(math.abs(got[n] - expected[n]) <= expected[n] * 2.0 ^ -23) end
+    assert.equal(0.0, got[1])
+    assert.equal(0.0, got[2])
+    local inf = 1 / 0
+    assert.same({ inf, inf, inf, inf, inf, inf, inf }, torch.lgamma(torch.tensor { 0.0, -0.0, -1, -7, inf, -inf, 1e38 }):tolist())
+    assert.is_true(torch.lgamma(torch.tensor { 0 / 0, 1 }):isnan():tolist()[1])
+    local wide = torch.cat { torch.linspace(-30.1, 30, 20011), torch.exp(torch.linspace(-87, 80, 2003)), -torch.exp(torch.linspace(-87, 2, 2003)) }
+    local exact = torch.lgamma(wide:double())
+    local far = exact:abs():gt(0.01) & torch.isfinite(exact)
+    assert.is_true(((torch.lgamma(wide) - exact) / exact):masked_select(far):abs():max():item() <= 2.0 ^ -23)
+  end)
+
+  it('igamma and igammac are those of double, whatever the neighbours', function()
+    torch.manual_seed(3)
+    local a = torch.cat { torch.rand(1003), torch.rand(1003) * 30, torch.tensor { 0.0, 1, 1, 20, 20.5, 1 / 0, -1, 1, 3 } }
+    local x = torch.cat { torch.rand(1003), torch.rand(1003) * 30, torch.tensor { 1.0, 0, 1 / 0, 20.9, 20.9, 1, 1, 0 / 0, 4 } }
+    for _, name in ipairs { 'igamma', 'igammac' } do
+      local f = torch[name]
+      local got, exact = f(a, x), f(a:double(), x:double())
+      assert.is_true((got:isnan():eq(exact:isnan())):all():item())
+      assert.is_true((got - exact):abs():nan_to_num(0):le(exact:abs():nan_to_num(0) * 2.0 ^ -23 + 1e-37):all():item())
+      for i = 1, a:numel(), 89 do
+        local one = f(a:narrow(1, i, 1), x:narrow(1, i, 1))
+        assert.is_true(torch.equal(one:nan_to_num(7), got:narrow(1, i, 1):nan_to_num(7)))
+      end
+      assert.is_true(torch.equal(f(a:narrow(1, 5, 1), x:narrow(1, 1, 40)), f(a:narrow(1, 5, 1):expand(40):contiguous(), x:narrow(1, 1, 40))))
+    end
+  end)
+end)
+
 -- Against Kummer's series, 2 / sqrt(pi) exp(-x^2) sum of 2^n x^(2n + 1) / (1 3 5 ... (2n + 1)), whose terms are all of one sign.
 describe('erf of double', function()
   local function series(x)

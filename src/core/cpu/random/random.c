@@ -233,20 +233,44 @@ static void bernoulli(const lt_array *out, int64_t n, double probability, lt_gen
     }
 }
 
+/* Of numbers u as lt_generator_uniform draws them, a block at a time: 1 - u is exact. */
 static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++)
-        store(out, i, -1.0 / rate * log1p(-lt_generator_uniform(g)));
+    enum { BLOCK = 256 };
+    uint32_t raw[2 * BLOCK];
+    double x[BLOCK];
+    const int64_t dense[] = {sizeof *x, sizeof *x};
+    for (int64_t at = 0; more(at, n); at += BLOCK) {
+        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+        lt_generator_fill32(g, raw, 2 * m);
+        for (int64_t i = 0; i < m; i++) {
+            const uint64_t bits = ((uint64_t)raw[2 * i] << 32 | raw[2 * i + 1]) & ((UINT64_C(1) << 53) - 1);
+            x[i] = 1 - (double)(int64_t)bits * 0x1p-53;
+        }
+        lt_pointwise_loops[LT_PW_LOG][LT_FLOAT64]((char *[]){(char *)x, (char *)x}, dense, m, NULL);
+        for (int64_t i = 0; i < m; i++) store(out, at + i, (0 - x[i]) * (1 / rate)); /* never -0 */
+    }
 }
 
+/* Elements to be exchanged lie anywhere: those of a block are asked for before the first is waited for. */
 static void permutation(int64_t *x, int64_t n, lt_generator *g)
 {
+    enum { BLOCK = 64 };
+    uint32_t raw[BLOCK];
+    int64_t other[BLOCK];
     for (int64_t i = 0; more(i, n); i++) x[i] = i;
-    for (int64_t i = 0; more(i, n - 1); i++) {
-        int64_t other = i + (int64_t)(lt_generator_next32(g) % (uint64_t)(n - i));
-        int64_t value = x[i];
-        x[i] = x[other];
-        x[other] = value;
+    for (int64_t at = 0; more(at, n - 1); at += BLOCK) {
+        const int64_t m = n - 1 - at < BLOCK ? n - 1 - at : BLOCK;
+        lt_generator_fill32(g, raw, m);
+        for (int64_t i = 0; i < m; i++) {
+            other[i] = at + i + (int64_t)(raw[i] % (uint64_t)(n - at - i));
+            __builtin_prefetch(x + other[i], 1);
+        }
+        for (int64_t i = 0; i < m; i++) {
+            const int64_t value = x[at + i];
+            x[at + i] = x[other[i]];
+            x[other[i]] = value;
+        }
     }
 }
 

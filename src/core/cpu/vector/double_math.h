@@ -102,8 +102,8 @@ VECTOR_INLINE double vector_whole_logs(double x, double *r, double *low)
     return shifted;
 }
 
-/* exp(r + low) - 1. */
-VECTOR_INLINE double vector_exp_rest(double r, double low)
+/* exp(r + low) - 1 - r. */
+VECTOR_INLINE double vector_exp_curve(double r, double low)
 {
     const double x = r + low;
     double p = 2.4999555666344897e-08;
@@ -116,8 +116,11 @@ VECTOR_INLINE double vector_exp_rest(double r, double low)
     p = vector_multiply_add(p, x, 0.041666666666530336);
     p = vector_multiply_add(p, x, 0.1666666666666641);
     p = vector_multiply_add(p, x, 0.5000000000000011);
-    return r + vector_multiply_add(p, x * x, low);
+    return vector_multiply_add(p, x * x, low);
 }
+
+/* exp(r + low) - 1. */
+VECTOR_INLINE double vector_exp_rest(double r, double low) { return r + vector_exp_curve(r, low); }
 
 /* p 2^n in two steps, for 2^n may leave the range of double, and is rounded below its normal numbers. */
 VECTOR_INLINE double vector_times_power(double p, double shifted)
@@ -131,6 +134,16 @@ VECTOR_INLINE double vector_exp(double x)
     double r, low;
     const double above = x < -746 ? -746 : x, shifted = vector_whole_logs(above > 710 ? 710 : above, &r, &low);
     return vector_times_power(1 + vector_exp_rest(r, low), shifted);
+}
+
+/* exp(x) - 1 = 2^n (r + the rest of its series) + 2^n - 1, as twice the half, since 2^1024 is no double. */
+VECTOR_INLINE double vector_expm1(double x)
+{
+    double r, low;
+    const double above = x < -40 ? -40 : x, shifted = vector_whole_logs(above > 710 ? 710 : above, &r, &low);
+    const double half = vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3fe0000000000000u);
+    const double y = vector_multiply_add(half, vector_exp_curve(r, low), vector_multiply_add(half, r, half - 0.5)) * 2;
+    return __builtin_fabs(x) < 0x1p-1022 ? x : __builtin_copysign(y, x); /* half of the least number is 0 */
 }
 
 /* x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2): k log(2) + f - f^2 / 2 + f^3 P(f). */
@@ -285,6 +298,7 @@ VECTOR_INLINE double vector_cos(double x) { return vector_sine_of(vector_reduced
 
 /* With an argument, so that they are not taken for names that macros pass on. */
 #define exp(x) vector_exp(x)
+#define expm1(x) vector_expm1(x)
 #define log(x) vector_log(x)
 #define tanh(x) vector_tanh(x)
 #define erfc(x) vector_erfc(x)

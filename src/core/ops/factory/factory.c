@@ -160,15 +160,16 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
     /* Both halves are counted from their own end, so that the last value is exact. */
     int64_t half = steps / 2;
     LT_TRY(lt_tensor_new(work, or_cpu(device), 1, &steps, &t));
-    LT_CHECK(new_range(lt_float(a), lt_float(step), steps > 1 ? half : steps, work, t->device, &lower));
-    lt_tensor *part = NULL;
-    LT_CHECK(lt_tensor_view(t, 1, &lower->numel, t->strides, 0, &part));
-    status = lt_copy_elements(part, lower);
-    lt_tensor_release(part);
-    if (status != LT_OK) goto done;
+    const int64_t first = steps > 1 ? half : steps;
+    if (first > 0) {
+        LT_CHECK(lt_tensor_view(t, 1, &first, t->strides, 0, &lower));
+        lt_array view = lt_array_of(lower);
+        LT_CHECK(lt_backend_of(t)->range(&view, lt_float(a), lt_float(step)));
+    }
     if (steps > 1) {
         int64_t rest = steps - half;
         const int64_t backwards = -1;
+        lt_tensor *part = NULL;
         LT_CHECK(new_range(lt_float(b), lt_float(-step), rest, work, t->device, &upper));
         LT_CHECK(lt_tensor_view(t, 1, &rest, &backwards, steps - 1, &part));
         status = lt_copy_elements(part, upper);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/pointwise.h"
+#include "context/interrupt.h"
 #include "devices/device_type.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"
@@ -206,6 +207,27 @@ done:
     return status;
 }
 
+/* Counts of dense int64 in host memory, or sums of their weights (NULL: none) in the dtype of the result. They were found to be within it. */
+static lt_status count_on_host(lt_tensor *counts, const lt_tensor *self, const lt_tensor *weights, int64_t base)
+{
+    const int64_t *at = (const int64_t *)lt_data(self);
+    for (int64_t from = 0; from < self->numel; from += LT_INTERRUPT_STEP) {
+        const int64_t to = self->numel - from < LT_INTERRUPT_STEP ? self->numel : from + LT_INTERRUPT_STEP;
+        if (lt_interrupted()) return lt_stopped();
+        if (weights == NULL) {
+            int64_t *out = (int64_t *)lt_data(counts);
+            for (int64_t i = from; i < to; i++) out[at[i] - base]++;
+        } else if (weights->dtype == LT_FLOAT32) {
+            float *out = (float *)lt_data(counts);
+            for (int64_t i = from; i < to; i++) out[at[i] - base] += ((const float *)lt_data(weights))[i];
+        } else {
+            double *out = (double *)lt_data(counts);
+            for (int64_t i = from; i < to; i++) out[at[i] - base] += ((const double *)lt_data(weights))[i];
+        }
+    }
+    return LT_OK;
+}
+
 lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlength, lt_tensor **out)
 {
     lt_scalar least = lt_int(0), most = lt_int(-1);
@@ -227,7 +249,10 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     if (weights != NULL) LT_TRY(lt_cast(weights, dtype, &heavy));
     status = lt_tensor_new(dtype, self->device, 1, &(int64_t){bins > minlength ? bins : minlength}, &counts);
     if (status == LT_OK) status = lt_fill_value(counts, lt_int(0));
-    if (status == LT_OK && self->numel > 0) {
+    const bool dense = lt_is_contiguous(self) && (heavy == NULL || lt_is_contiguous(heavy));
+    if (status == LT_OK && self->device.type == LT_CPU && self->dtype == LT_INT64 && dense) {
+        status = count_on_host(counts, self, heavy, base);
+    } else if (status == LT_OK && self->numel > 0) {
         lt_array to = lt_array_of(counts), at = lt_array_of(self), source;
         if (heavy != NULL) source = lt_array_of(heavy);
         status = lt_backend_of(self)->scatter(LT_SCATTER_ADD, &to, 0, &at, heavy != NULL ? &source : NULL, lt_int(1), true);
@@ -261,7 +286,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
     if (!(high - low < (double)INFINITY))
         return lt_error(LT_ERR_RUNTIME, "range of [%g, %g] is not finite", low, high);
     if (low > high) return lt_error(LT_ERR_RUNTIME, "max must be larger than min");
-    lt_scope_open(&s, LT_COMPOSITE(histc));
+    lt_scope_open_together(&s, LT_COMPOSITE(histc), self);
     /* Bounds, and places, are rounded as its dtype is. */
     const lt_dtype dtype = (lt_dtype)self->dtype;
     lt_tensor *x = do_flatten(&s, self), *first = do_cast(&s, do_number(&s, low), dtype), *last = do_cast(&s, do_number(&s, high), dtype);

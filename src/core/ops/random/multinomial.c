@@ -139,13 +139,11 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
 /* The first running sum that is not less than u. */
 static int64_t look_up(const double *sums, int64_t n, double u)
 {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (sums[middle] < u)
-            low = middle + 1;
-        else
-            high = middle;
+    int64_t low = 0;
+    for (int64_t left = n - 1; left > 0;) { /* without branches, which nobody could foretell */
+        const int64_t some = (left + 1) / 2;
+        low += some * (int64_t)(sums[low + some - 1] < u);
+        left -= some;
     }
     return low;
 }

@@ -1,6 +1,8 @@
 /* gamma.c - elementwise loops over the gamma function's relatives (formulas/gamma.inc). */
 #include "steady.h"
 
+#include "gamma_float.h"
+#define lgammaf(x) vector_lgammaf(x)
 /* Loops over an unknown number of terms: no vectors are made of them, and libm's are smaller. */
 #undef exp
 #undef log

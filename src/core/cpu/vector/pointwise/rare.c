@@ -1,9 +1,10 @@
 /* rare.c - elementwise loops over functions that are asked for seldom (formulas/rare.h), and divisors of integers. Most are calls for one
- * element each; vectors are made of Bessel's I0 and I1. */
+ * element each; vectors are made of Bessel's I0 and I1, and of the incomplete gamma functions of float. */
 #include "instantiate.h"
 #include "steady_blocks.h"
 
 #include "bessel.h"
+#include "gamma_float.h"
 #include "formulas/rare_kernels.h"
 #include "formulas/rare_numbers.h"
 #include "kernels_rare.h" /* generated from the declarations */
@@ -43,9 +44,55 @@
         }                                                                                          \
     }
 
+static inline const void *element(const char *from, int64_t stride, int64_t i) { return from + i * stride; }
+
+static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const double function = param_f64(((const lt_scalar *)context)[0]);
+    for (int64_t i = 0; i < n; i++) {
+        const double *a = element(ptrs[1], strides[1], i), *b = element(ptrs[2], strides[2], i);
+        *(double *)(ptrs[0] + i * strides[0]) = lt_rare_pair_f64(*a, *b, function);
+    }
+}
+
+/* Of the incomplete gamma functions, what no lane of a block takes goes by itself. */
+static void gammainc_f32(bool upper, char *const *ptrs, const int64_t *strides, int64_t n)
+{
+    const float function = upper ? LT_RARE_GAMMAINCC : LT_RARE_GAMMAINC;
+    _Alignas(64) float a[WIDTH], x[WIDTH], y[WIDTH];
+    for (int64_t i = 0; i < n; i += WIDTH) {
+        const int64_t m = n - i < WIDTH ? n - i : WIDTH;
+        int taken = 0;
+        for (int64_t j = 0; j < WIDTH; j++) {
+            a[j] = j < m ? *(const float *)element(ptrs[1], strides[1], i + j) : -1;
+            x[j] = j < m ? *(const float *)element(ptrs[2], strides[2], i + j) : -1;
+            taken += vector_igamma_takes(upper, a[j], x[j]);
+        }
+        if (taken > 0) vector_igammaf(upper, a, x, y);
+        for (int64_t j = 0; j < m; j++)
+            if (!vector_igamma_takes(upper, a[j], x[j])) y[j] = lt_rare_pair_f32(a[j], x[j], function);
+        steady_store(ptrs[0] + i * strides[0], strides[0], y, sizeof *y, 0, m);
+    }
+}
+
+static void rare_pair_f32(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const float function = param_f32(((const lt_scalar *)context)[0]);
+    if (function == LT_RARE_GAMMAINC || function == LT_RARE_GAMMAINCC) {
+        gammainc_f32(function == LT_RARE_GAMMAINCC, ptrs, strides, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const float *a = element(ptrs[1], strides[1], i), *b = element(ptrs[2], strides[2], i);
+        *(float *)(ptrs[0] + i * strides[0]) = lt_rare_pair_f32(*a, *b, function);
+    }
+}
+
 #include "shapes_loops.h"
 #undef UNARY_NUMBER
 #define UNARY_NUMBER LOOP_RARE_ONE
+#undef BINARY_SCALED
+#define BINARY_SCALED(name, NAME, s, T, D) /* above */
 LT_RARE_LOOPS
 
 #define FIRST LT_PW_RARE

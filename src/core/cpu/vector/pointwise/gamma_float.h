@@ -1,0 +1,78 @@
+/* gamma_float.h - the logarithm of the gamma function for float, computed in double without branches, so that loops become vectors; and the
+ * incomplete gamma function of float where its series is short. */
+#ifndef LT_CPU_GAMMA_FLOAT_H
+#define LT_CPU_GAMMA_FLOAT_H
+
+#include "cpu/vector/vector_math.h"
+#include "steady_blocks.h"
+
+/* x > 0, to about 1e-14: Stirling's series at x, or from x + 10 on the recurrence. */
+VECTOR_INLINE double vector_lgamma_above(double x, double *product)
+{
+    const bool small = x < 10;
+    const double z = small ? x + 10 : x, u = 1 / z, s = u * u;
+    double p = x;
+#pragma GCC unroll 9
+    for (int i = 1; i < 10; i++) p *= x + i;
+    *product = small ? p : 1;
+    double q = 1.0 / 156;
+    q = vector_multiply_add(q, s, -691.0 / 360360);
+    q = vector_multiply_add(q, s, 1.0 / 1188);
+    q = vector_multiply_add(q, s, -1.0 / 1680);
+    q = vector_multiply_add(q, s, 1.0 / 1260);
+    q = vector_multiply_add(q, s, -1.0 / 360);
+    q = vector_multiply_add(q, s, 1.0 / 12);
+    return vector_multiply_add(z - 0.5, vector_log(z), vector_multiply_add(q, u, 0.91893853320467274 - z));
+}
+
+/* Below 1/2 by reflection: log(pi / |sin(pi x)|) - lgamma(1 - x). */
+VECTOR_INLINE float vector_lgammaf(float value)
+{
+    const double x = value, off = x - __builtin_rint(x), sine = __builtin_fabs(vector_sin(3.14159265358979324 * off));
+    const bool under = x < 0.5;
+    double product;
+    const double above = vector_lgamma_above(under ? 1 - x : x, &product);
+    const double rest = vector_log(under ? sine / product * 0.31830988618379067 : product);
+    const double y = under ? -(above + rest) : above - rest;
+    const double finite = (x == 1) | (x == 2) ? 0 : y;
+    return (float)(__builtin_fabs(x) == (double)INFINITY ? (double)INFINITY : finite);
+}
+
+/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 1 by its series, in lanes: each stops where its own terms have become small. Q(a, x) is 1 less
+ * that, but for x <= 1.1 and a < 1, where it may be small. */
+static inline bool vector_igamma_takes(bool upper, double a, double x)
+{
+    return (a > 0) & (a <= 20) & (x > 0) & (x < a + 1) & !(upper & (x <= 1.1) & (a < 1));
+}
+
+/* Of WIDTH elements, those that it takes. */
+static inline void vector_igammaf(bool upper, const float *a, const float *x, float *y)
+{
+    double shape[WIDTH], at[WIDTH], n[WIDTH], term[WIDTH], sum[WIDTH], density[WIDTH];
+    _Pragma("omp simd") for (int j = 0; j < WIDTH; j++)
+    {
+        const bool taken = vector_igamma_takes(upper, a[j], x[j]);
+        shape[j] = taken ? a[j] : 1, at[j] = taken ? x[j] : 0.5, n[j] = shape[j], term[j] = sum[j] = 1;
+        double product;
+        const double above = vector_lgamma_above(shape[j] + 1, &product);
+        density[j] = vector_exp(vector_multiply_add(shape[j], vector_log(at[j]), -at[j] - above)) * product;
+    }
+    for (int going = WIDTH; going > 0;) {
+        going = 0;
+        _Pragma("omp simd reduction(+ : going)") for (int j = 0; j < WIDTH; j++)
+        {
+            n[j] += 1;
+            term[j] *= at[j] / n[j];
+            const bool on = term[j] > sum[j] * 1e-10;
+            sum[j] = on ? sum[j] + term[j] : sum[j];
+            going += on;
+        }
+    }
+    _Pragma("omp simd") for (int j = 0; j < WIDTH; j++)
+    {
+        const double share = density[j] * sum[j], part = upper ? 1 - share : share;
+        y[j] = vector_igamma_takes(upper, a[j], x[j]) ? (float)part : y[j];
+    }
+}
+
+#endif

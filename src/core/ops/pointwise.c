@@ -1,6 +1,8 @@
 /* pointwise.c - see pointwise.h. */
 #include "pointwise.h"
 
+#include <string.h>
+
 #include "compile/window.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"

@@ -22,12 +22,50 @@ local function agree(f, units, ...)
   assert.is_true(errors:max():item() <= units, ('%g units'):format(errors:max():item()))
 end
 
+-- A float from each of so many steps over all bit patterns, in no order of size.
+local function patterns(count)
+  local bits = torch.arange(count):mul((2 ^ 32 // count) | 1):sub(2 ^ 31)
+  return bits:to(torch.int32):view(torch.float32)
+end
+
 describe('functions of float', function()
-  for name, units in pairs { erf = 4, erfc = 1, expm1 = 2 } do
-    it(name, function()
-      agree(torch[name], units, special)
-      agree(torch[name], units, torch.linspace(-20, 88, 100003))
-      agree(torch[name], units, torch.linspace(-4.5, 4.5, 100003))
+  local every = patterns(300007)
+  local units = {
+    exp = 1.25, exp2 = 1.25, expm1 = 1.75, tanh = 1.25, sinh = 1.5, cosh = 1.25, log = 1, log1p = 1, log2 = 2, log10 = 2, asin = 1.25, acos = 1.25, atan = 1.25,
+    sin = 1, cos = 1, tan = 1.75, erf = 6, erfc = 1,
+  }
+  -- Where a function changes its formula, overflows, or leaves the normal range.
+  local edges = {
+    exp = { 88.72283, 88.72284, 89, 90, -87.33654, -87.4, -103.2, -103.97, -103.98, -104, -105 }, exp2 = { 127.99999, 128, 129, 130, -126, -126.5, -149, -149.9, -150, -151, -152 },
+    expm1 = { 88.72283, 88.72284, 89, 90, -17.9, -18, -19 }, tanh = { 0.62499994, 0.625, 0.62500006, 9, 9.01, 9.02, 9.03, 20 },
+    sinh = { 88.72283, 89.41598, 89.41599, 89.5, 90 }, cosh = { 88.72283, 89.41598, 89.41599, 89.5, 90 },
+    log = { 0.70710677, 0.70710683, 0.99999994, 1.0000001, 1.1754942e-38, 1.1754944e-38 }, log2 = { 0.70710677, 0.70710683, 0.99999994, 1.0000001, 1024, 0.125 },
+    log10 = { 0.70710677, 0.70710683, 0.99999994, 1.0000001, 10, 1000 }, log1p = { -0.99999994, -0.25, -0.24999999, 0.49999997, 0.5, 1.9999999, 1e30 },
+    asin = { 0.49999997, 0.5, 0.50000006, 0.99999994, 1.0000001 }, acos = { 0.49999997, 0.5, 0.50000006, 0.99999994, 1.0000001 },
+    atan = { 0.99999994, 1.0000001 }, sin = { 1999.9999, 2000, 2000.0001, 3.1415927, 838.805237, 117435.99, 1e20 }, cos = { 1999.9999, 2000, 2000.0001, 1.5707964, 1e20 },
+    tan = { 1999.9999, 2000, 2000.0001, 1.5707964, 3.1415927, 838.805237, 1e20 },
+  }
+
+  for name, most in pairs(units) do
+    it(name .. ' is as exact as is said', function()
+      agree(torch[name], most, special)
+      agree(torch[name], most, every)
+      agree(torch[name], most, torch.linspace(-104, 89, 100003))
+      agree(torch[name], most, torch.linspace(-1, 2.5, 100003))
+      local at = torch.tensor(edges[name] or { 3.92 })
+      agree(torch[name], most, torch.cat { at, -at })
+    end)
+
+    it(name .. ' gives an element what it gives among others', function()
+      local x = torch.cat { special, torch.linspace(-3, 3, 1003), torch.tensor { 2500.0, -1e9 }, torch.linspace(0, 1, 1003) }
+      local whole = torch[name](x)
+      local bits = whole:view(torch.int32)
+      local strided = torch.stack({ x, x }, 2):select(2, 1)
+      assert.is_true((torch[name](strided):view(torch.int32):eq(bits) | whole:isnan()):all():item())
+      for i = 1, x:numel(), 61 do
+        local alone = torch[name](x[{ { i, i } }])
+        assert.is_true(alone:view(torch.int32)[1]:item() == bits[i]:item() or alone:isnan():item(), name)
+      end
     end)
   end
 

@@ -1,74 +1,34 @@
-/* float_math.h - functions of float that are faster as polynomials of our own than in SLEEF: minimax fits (Lawson's
- * algorithm) whose own error is below 2e-8 of the result, which rounding brings to 1.5 ULP or what is said. No branches, so that
- * "omp simd" loops that call them are vectorized by any compiler. Special values are those of <math.h>. Included by
- * vector_math.h, after which erff and the others mean these. */
+/* float_math.h - functions of float as polynomials of our own: written out, so that any compiler makes vectors of them between their
+ * neighbours, without a call, and without branches. Minimax fits (Remez's and Lawson's algorithms) whose own error is below 5e-9 of the result, or
+ * what is said; rounding brings it to what docs/accuracy.md has. Special values are those of <math.h>. A single element gives what
+ * it gives among others. Included by vector_math.h, after which expf and the others mean these. */
 #ifndef LT_CPU_FLOAT_MATH_H
 #define LT_CPU_FLOAT_MATH_H
 
 #include "double_math.h"
 #include "dtypes/half.h"
+#include "float_angles.h"
+#include "float_exponentials.h"
+#include "float_logarithms.h"
 
-/* a b + c, rounded once where the instruction set has that. */
-#ifdef __FMA__
-#define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
-#else
-#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-#endif
-
-/* x = k log(2) + r: 2^k (expm1(r) + 1) - 1, as twice the half, since 2^128 is no float. */
-static inline float vector_expm1f(float x)
-{
-    const float low = x < -18 ? -18 : x, c = low > 89 ? 89 : low;
-    const float shifted = c * 1.44269504088896341f + 12582912.0f, k = shifted - 12582912.0f; /* 1.5 2^23: rounds */
-    const float r = MULTIPLY_ADD(k, -1.42860677e-6f, MULTIPLY_ADD(k, -0.693145752f, c));
-    const float half = lt_bits_to_float((lt_float_to_bits(shifted) << 23) + 0x3f000000u); /* 2^(k-1) */
-    float p = 0.0013945999581846957f;
-    p = MULTIPLY_ADD(p, r, 0.008366345979845943f);
-    p = MULTIPLY_ADD(p, r, 0.04166629043236338f);
-    p = MULTIPLY_ADD(p, r, 0.1666654545878187f);
-    p = MULTIPLY_ADD(p, r, 0.500000005833097f);
-    p = MULTIPLY_ADD(r * r, p, r);
-    const float y = MULTIPLY_ADD(half, p, half - 0.5f) * 2;
-    return __builtin_fabsf(x) < 0x1p-126f ? x : __builtin_copysignf(y, x); /* half of the least number is 0 */
-}
-
-/* |x| P(x^2) / Q(x^2), at most 1, the float next to erf from 3.92 on. 3 ULP. */
+/* |x| P(x^2) / Q(x^2), at most 1, the float next to erf from 3.92 on. To 2e-8, 6 ULP. */
 static inline float vector_erff(float x)
 {
     const float square = x * x, s = square > 15.3664f ? 15.3664f : square;
     float p = 2.05015667e-06f;
-    p = MULTIPLY_ADD(p, s, 0.000284880033f);
-    p = MULTIPLY_ADD(p, s, 0.00376539261f);
-    p = MULTIPLY_ADD(p, s, 0.0527480276f);
-    p = MULTIPLY_ADD(p, s, 0.190400872f);
-    p = MULTIPLY_ADD(p, s, 1.12837915f);
+    p = multiply_addf(p, s, 0.000284880033f);
+    p = multiply_addf(p, s, 0.00376539261f);
+    p = multiply_addf(p, s, 0.0527480276f);
+    p = multiply_addf(p, s, 0.190400872f);
+    p = multiply_addf(p, s, 1.12837915f);
     float q = 3.80923057e-05f;
-    q = MULTIPLY_ADD(q, s, 0.00116248584f);
-    q = MULTIPLY_ADD(q, s, 0.0149687615f);
-    q = MULTIPLY_ADD(q, s, 0.114106839f);
-    q = MULTIPLY_ADD(q, s, 0.502071121f);
-    q = MULTIPLY_ADD(q, s, 1.0f);
+    q = multiply_addf(q, s, 0.00116248584f);
+    q = multiply_addf(q, s, 0.0149687615f);
+    q = multiply_addf(q, s, 0.114106839f);
+    q = multiply_addf(q, s, 0.502071121f);
+    q = multiply_addf(q, s, 1.0f);
     const float y = __builtin_fabsf(x) * p / q;
     return __builtin_copysignf(y > 1 ? 1 : y, x);
-}
-
-/* The arc tangent of the smaller by the larger, t P(t^2), turned into the octant. */
-static inline float vector_atan2f(float y, float x)
-{
-    const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b, small = a > b ? b : a;
-    const float quotient = small / large, t = large == 0 ? 0 : small == large ? 1 : quotient, s = t * t;
-    float p = 0.00297454319f;
-    p = MULTIPLY_ADD(p, s, -0.0165809973f);
-    p = MULTIPLY_ADD(p, s, 0.0435532403f);
-    p = MULTIPLY_ADD(p, s, -0.0758055328f);
-    p = MULTIPLY_ADD(p, s, 0.106789289f);
-    p = MULTIPLY_ADD(p, s, -0.142142063f);
-    p = MULTIPLY_ADD(p, s, 0.199941369f);
-    p = MULTIPLY_ADD(p, s, -0.33333167f);
-    p = MULTIPLY_ADD(p * s, t, t);
-    p = a > b ? 1.57079632679489662f - p : p;
-    p = lt_float_to_bits(x) >> 31 != 0 ? 3.14159265358979324f - p : p;
-    return x != x || y != y ? x + y : __builtin_copysignf(p, y);
 }
 
 /* 2^(y log2(|x|)) in double, to 2e-9. |x| = 2^k m with m from sqrt(1/2) to sqrt(2), whose logarithm is an odd series in
@@ -135,13 +95,23 @@ static inline float vector_erfcf(float x)
     return x != x ? x : y;
 }
 
-#undef MULTIPLY_ADD
-
 #define erf(x) vector_erf(x) /* so that it is not taken for a name that macros pass on */
-#define erfcf  vector_erfcf
-#define powf vector_powf
-#define erff vector_erff
-#define expm1f vector_expm1f
-#define atan2f vector_atan2f
+#define erff    vector_erff
+#define erfcf   vector_erfcf
+#define expf    vector_expf
+#define exp2f   vector_exp2f
+#define expm1f  vector_expm1f
+#define sinhf   vector_sinhf
+#define coshf   vector_coshf
+#define tanhf   vector_tanhf
+#define logf    vector_logf
+#define log2f   vector_log2f
+#define log10f  vector_log10f
+#define log1pf  vector_log1pf
+#define asinf   vector_asinf
+#define acosf   vector_acosf
+#define atanf   vector_atanf
+#define atan2f  vector_atan2f
+#define powf    vector_powf
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "cpu/common/loops.h"
 #include "context/interrupt.h"
-#include "cpu/vector/exponential.h"
 #include "cpu/vector/vector_math.h"
 
 #define BLOCK 2048
@@ -19,7 +18,7 @@
 
 #define T       float
 #define S(name) name##_f32
-#define EXP     inline_expf
+#define EXP     expf
 #include "softmax.inc"
 #undef T
 #undef S

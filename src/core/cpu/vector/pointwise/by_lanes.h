@@ -7,29 +7,35 @@
 #include "steady_blocks.h"
 
 /* A call that stays one of a single element. */
+#if defined(__clang__)
+#define ALONE __attribute__((noinline)) static
+#else
 #define ALONE __attribute__((noinline, noclone)) static
+#endif
 
 /* ---- angles ------------------------------------------------------------------------------------------------------ */
 
-/* Sines and cosines of double below NEAR are polynomials of our own. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where
- * all are less than 15 or, of float, 125, else as the largest needs it. Those from NEAR to FAR get vectors of their own, filled up with
- * NEAR; of double, the way from FAR on is libm's. nan and infinities go there too. */
-#define NEAR_sin_f32 125.0f
-#define NEAR_cos_f32 125.0f
-#define NEAR_tan_f32 125.0f
+/* Angles below NEAR are ours. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where all are less than 15 or, of float,
+ * 125, else as the largest needs it. Those from NEAR to FAR get vectors of their own, filled up with NEAR; of double, the way from FAR on is
+ * libm's. nan and infinities go there too. */
+#define NEAR_sin_f32 NEAR_ANGLE
+#define NEAR_cos_f32 NEAR_ANGLE
+#define NEAR_tan_f32 NEAR_ANGLE
 #define FAR_f32      INFINITY
 #define NEAR_sin_f64 5e4
 #define NEAR_cos_f64 5e4
 #define NEAR_tan_f64 15.0
 #define FAR_f64      1e14
-#define near_sin_f32 lt_sin_f32
-#define near_cos_f32 lt_cos_f32
-#define near_tan_f32 lt_tan_f32
+#define near_sin_f32 near_sinf
+#define near_cos_f32 near_cosf
+#define near_tan_f32 near_tanf
 #define near_sin_f64 vector_sin
 #define near_cos_f64 vector_cos
 #define near_tan_f64 lt_tan_f64
+#define RUN          512 /* elements that are looked at, and computed at once where all are near */
 
-#define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
+/* Of the elements of a vector of which some are beyond NEAR. */
+#define MIXED_ANGLES(name, s, T)                                                                   \
     ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
     static void name##_beyond_##s(const T *x, T *y)                                                \
     {                                                                                              \
@@ -46,24 +52,31 @@
         for (int j = 0; j < WIDTH && alone > 0; j++)                                               \
             if (!((x[j] < 0 ? -x[j] : x[j]) < FAR_##s)) y[j] = name##_alone_##s(x[j]);             \
     }                                                                                              \
+    static void name##_mixed_##s(const T *in, T *out)                                              \
+    {                                                                                              \
+        _Alignas(64) T x[WIDTH], near[WIDTH];                                                      \
+        memcpy(x, in, sizeof x); /* out may be where in is */                                      \
+        SIMD for (int j = 0; j < WIDTH; j++) near[j] = (x[j] < 0 ? -x[j] : x[j]) < NEAR_##name##_##s ? x[j] : 0; \
+        SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name##_##s(near[j]);                  \
+        name##_beyond_##s(x, out);                                                                 \
+    }
+
+#define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
+    MIXED_ANGLES(name, s, T)                                                                       \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[WIDTH], near[WIDTH], y[WIDTH];                                            \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
+        for (int64_t i = 0, count; i < n; i += count) {                                            \
             const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            count = in == x || out == y ? WIDTH : steady_run(i, n, RUN);                           \
             int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
-            {                                                                                      \
-                const T a = in[j] < 0 ? -in[j] : in[j];                                            \
-                near[j] = a < NEAR_##name##_##s ? in[j] : 0;                                                \
-                beyond += !(a < NEAR_##name##_##s);                                                         \
-            }                                                                                      \
-            if (beyond > 0 && in != x) memcpy(x, in, sizeof x); /* out may be where in is */       \
-            if (beyond < WIDTH)                                                                    \
-                SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name##_##s(near[j]);            \
-            if (beyond > 0) name##_beyond_##s(x, out);                                             \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
+                beyond += !((in[j] < NEAR_##name##_##s) & (in[j] > -NEAR_##name##_##s));                             \
+            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
+                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            for (int64_t k = 0; k < count && beyond > 0; k += WIDTH) name##_mixed_##s(in + k, out + k); \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
     }

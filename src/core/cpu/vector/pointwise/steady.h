@@ -16,10 +16,12 @@
 #define UNARY_BODY(R, T, CALL)                                                                     \
     _Alignas(64) R y[WIDTH];                                                                       \
     _Alignas(64) T x[WIDTH];                                                                       \
-    for (int64_t i = 0; i < n; i += WIDTH) {                                                       \
+    for (int64_t i = 0, count; i < n; i += count) {                                                \
         const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                          \
         R *out = steady_out(y, ptrs[0], strides[0], sizeof(R), i, n);                              \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] = CALL(in[j]);                                 \
+        count = in == x || out == y ? WIDTH : steady_run(i, n, n);                                 \
+        for (int64_t k = 0; k < count; k += WIDTH)                                                 \
+            SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(in[k + j]);                     \
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
     }
 
@@ -27,11 +29,13 @@
 #define BINARY_BODY(R, T, CALL)                                                                    \
     _Alignas(64) R y[WIDTH];                                                                       \
     _Alignas(64) T x[2][WIDTH];                                                                    \
-    for (int64_t i = 0; i < n; i += WIDTH) {                                                       \
+    for (int64_t i = 0, count; i < n; i += count) {                                                \
         const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                        \
         const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                        \
         R *out = steady_out(y, ptrs[0], strides[0], sizeof(R), i, n);                              \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] = CALL(a[j], b[j]);                            \
+        count = a == x[0] || b == x[1] || out == y ? WIDTH : steady_run(i, n, n);                  \
+        for (int64_t k = 0; k < count; k += WIDTH)                                                 \
+            SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(a[k + j], b[k + j]);            \
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
     }
 

@@ -27,6 +27,12 @@ static inline void *steady_out(void *buffer, char *to, int64_t stride, size_t si
     return stride == (int64_t)size && i + WIDTH <= n ? to + i * stride : buffer;
 }
 
+/* How many dense elements from i on are done at once: whole vectors, at most so many elements. */
+static inline int64_t steady_run(int64_t i, int64_t n, int64_t most)
+{
+    return (n - i < most ? n - i : most) / WIDTH * WIDTH;
+}
+
 static inline void steady_store(char *to, int64_t stride, const void *buffer, size_t size,
                                 int64_t i, int64_t n)
 {

@@ -9,7 +9,6 @@
  * then the careful comparison goes over the same elements once more. The loops stand in reduction.inc. */
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
-#include "cpu/vector/exponential.h"
 #include "cpu/vector/turn.h"
 #include "cpu/vector/vector_math.h"
 
@@ -65,7 +64,7 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #define TURN(...) TURN_AS(f32, float, __VA_ARGS__)
 #define T       float
 #define M(g)    g##f
-#define EXP     inline_expf
+#define EXP     expf
 #define S(name) name##_f32
 #include "rows_float.inc"
 #undef TURN

@@ -99,6 +99,7 @@ describe('functions of double', function()
       local x, expected = {}, {}
       for i, pair in ipairs(values) do x[i], expected[i] = pair[1], pair[2] end
       assert.is_true(most_units(torch[name](doubles(x)):tolist(), expected) <= 3)
+      for i, v in ipairs(x) do assert.is_true(most_units(torch[name](doubles { v }):tolist(), { expected[i] }) <= 3) end -- each alone
     end)
   end
 

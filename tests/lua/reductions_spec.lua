@@ -161,3 +161,93 @@ describe('smooth_l1_loss', function()
     assert.is_true(F.smooth_l1_loss(torch.tensor { 0 / 0 }, torch.tensor { 0 }):isnan():item())
   end)
 end)
+
+describe('a sort of many short lines', function()
+  it('is that of each, stable both ways, nan the largest', function()
+    torch.manual_seed(1)
+    for _, name in ipairs { 'float32', 'float64', 'int32', 'int64', 'float16' } do
+      for _, n in ipairs { 1, 2, 10, 31, 32, 33 } do
+        for _, count in ipairs { 4, 16, 35 } do
+          local x = torch.randint(-4, 5, { count, n }, { device = device }):to(torch[name])
+          if x:is_floating_point() then
+            x[1][1] = 0 / 0
+            x[2] = x[2] * -0.0
+            x[3][1 + n // 2] = -1 / 0
+            x[2][n] = 1 / 0
+          end
+          for _, descending in ipairs { false, true } do
+            local what = ('%s, %d of %d, %s'):format(name, count, n, descending)
+            local values, places = x:sort(2, descending)
+            for r = 1, count do
+              local line = x[r]:tolist()
+              local order = {}
+              for i = 1, n do order[i] = i end
+              local function before(a, b) -- of places
+                local u, v = line[a], line[b]
+                if descending then u, v = v, u end
+                if u ~= u or v ~= v then
+                  if u ~= u and v ~= v then return a < b end
+                  return v ~= v
+                end
+                if u ~= v then return u < v end
+                return a < b
+              end
+              table.sort(order, before)
+              local got, of = values[r]:tolist(), places[r]:tolist()
+              for i = 1, n do
+                assert.equal(order[i], of[i], what)
+                local wanted = line[order[i]]
+                assert.is_true(got[i] == wanted and 1 / got[i] == 1 / wanted or got[i] ~= got[i] and wanted ~= wanted, what)
+              end
+            end
+            assert.is_true(places:equal(x:argsort(2, descending)), what)
+            local k = math.max(1, n // 3)
+            local some, where = x:topk(k, 2, descending)
+            assert.is_true(torch.equal(some:nan_to_num(7), values:narrow(2, 1, k):nan_to_num(7)), what)
+            assert.is_true(torch.equal(x:gather(2, where):nan_to_num(7), some:nan_to_num(7)), what)
+          end
+        end
+      end
+    end
+  end)
+
+  it('of parts of a tensor, too', function()
+    torch.manual_seed(1)
+    local x = torch.randn(5, 20, 12, { device = device })
+    local part = x:narrow(2, 3, 17):narrow(3, 2, 9)
+    local values, places = part:sort(3)
+    local wanted, wanted_places = part:contiguous():sort(3)
+    assert.is_true(values:equal(wanted) and places:equal(wanted_places))
+    assert.is_true(values:equal((x:transpose(2, 3):narrow(3, 3, 17):narrow(2, 2, 9):sort(2)):transpose(2, 3)))
+  end)
+end)
+
+describe('adaptive_avg_pool2d', function()
+  it('to one element is the mean of the plane', function()
+    torch.manual_seed(1)
+    for _, size in ipairs { 1, 3, 8, 33, 56, 100 } do
+      local x = torch.randn(2, 3, size, size, { device = device }) + 3
+      local y = torch.nn.functional.adaptive_avg_pool2d(x, 1)
+      assert.is_true(torch.allclose(y:view(2, 3):double(), x:double():mean { 3, 4 }, 1e-6, 0))
+    end
+  end)
+end)
+
+describe('a square in a chain', function()
+  it('written as a power is the eager one', function()
+    if device ~= 'cpu' then return end
+    torch.manual_seed(1)
+    for _, name in ipairs { 'float32', 'float64', 'bfloat16', 'float16' } do
+      local x, y = torch.randn(70001):to(torch[name]), torch.randn(70001):to(torch[name])
+      for _, power in ipairs { 2, 3, 2.5, 1, 0.5 } do
+        for i, f in ipairs {
+          function() return (x - 0.5) ^ power end, function() return ((x * y) ^ power):sum() end, function() return ((x + y) ^ power):mean() end,
+          function() return power ^ (x - y) end,
+        } do
+          local eager, compiled = f(), torch.compile(f)()
+          assert.is_true(compiled:nan_to_num(9):equal(eager:nan_to_num(9)), ('%s, power %g, %d'):format(name, power, i))
+        end
+      end
+    end
+  end)
+end)

@@ -8,13 +8,15 @@
  * were left out whose highest digit can't be that of a place asked for; the values are made from the ranks again, or
  * fetched by position where several have the same key. Ranks that fit into 32 bits make pairs of half the size.
  *
- * Many lines are shared out among the threads; of few lines each is cut into parts, one for each thread. */
+ * Many lines are shared out among the threads; of few lines each is cut into parts, one for each thread. Many lines of few elements are sorted
+ * side by side (vector/order/sort.c). */
 #include <string.h>
 
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"
+#include "cpu/common/loops.h"
 #include "mem.h"
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
@@ -391,6 +393,40 @@ static void sort_some(const void *context, int64_t job)
         sort_line_at(j, j->scratch + (size_t)job * j->bytes, line);
 }
 
+/* ---- short lines side by side ----------------------------------------------------------------------------- */
+
+static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
+{
+    return j->lines.dtype[v] == dtype && (j->lines.length == 1 || j->lines.step[v] == (int64_t)lt_dtype_size(dtype));
+}
+
+static bool side_by_side(const sort_job *j)
+{
+    return !j->one && j->lines.length <= LT_SORT_SHORT && j->lines.ndim > 0 && j->lines.sizes[0] >= LT_SORT_GROUP / 4 &&
+           dense_in(j, 0, j->read) && (!j->values || dense_in(j, 1, j->read)) && (!j->indices || dense_in(j, 2, LT_INT64));
+}
+
+static void sort_short_lines(const void *context, int64_t job)
+{
+    const sort_job *j = context;
+    const lt_lines *lines = &j->lines;
+    const int64_t size = (int64_t)lt_dtype_size(j->read), last = lines->count * (job + 1) / j->jobs;
+    lt_short_lines s = {.n = lines->length, .wanted = j->wanted, .descending = j->descending};
+    s.in_step = lines->strides[0][0] / size;
+    s.values_step = j->values ? lines->strides[1][0] / size : 0;
+    s.places_step = j->indices ? lines->strides[2][0] / (int64_t)sizeof *s.places : 0;
+    for (int64_t line = lines->count * job / j->jobs; line < last && !lt_interrupted(); line += s.lines) {
+        s.lines = lt_lines_in_row(lines, line, last);
+        if (s.lines > LT_SORT_GROUP) s.lines = LT_SORT_GROUP;
+        s.in = lt_line_at(lines, 0, line);
+        s.values = j->values ? lt_line_at(lines, 1, line) : NULL;
+        s.places = j->indices ? (int64_t *)(void *)lt_line_at(lines, 2, line) : NULL;
+        lt_loops.sort[j->read](&s);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- */
+
 static lt_status sort_lines(sort_job *j, const lt_array *in)
 {
     const int64_t count = j->lines.count, n = j->lines.length;
@@ -401,6 +437,7 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
                                                                : LT_INT32;
     j->jobs = count >= threads ? threads : 1;
     j->threads = count >= threads ? 1 : threads;
+    if (side_by_side(j)) return lt_cpu_share(j->jobs, (int)j->jobs, sort_short_lines, j);
     j->parts = j->threads;
     if (n / PART >= j->parts) j->parts = n / PART < MOST_PARTS ? (int)(n / PART) + 1 : MOST_PARTS;
     const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);

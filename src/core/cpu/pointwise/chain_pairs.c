@@ -41,6 +41,17 @@ static int second_of(const lt_chain_step *step, int k)
     }
 }
 
+/* x ^ 2, which is x * x in the op's loop, too. */
+static bool squares(const lt_chain_instruction *in)
+{
+    if (in->step->op != LT_PW_POW || in->n != 3 || !in->converted[2]) return false;
+    double wide;
+    float narrow;
+    memcpy(&wide, in->number[2], sizeof wide);
+    memcpy(&narrow, in->number[2], sizeof narrow);
+    return (in->step->compute == LT_FLOAT64 ? wide : (double)narrow) == 2;
+}
+
 static int type_of(lt_dtype dtype)
 {
     switch (dtype) {
@@ -81,8 +92,10 @@ static bool join(const lt_chain_program *p, lt_chain_instruction *first,
 {
     if (!is_plain(p, first) || first->step->compute != second->step->compute) return false;
     const lt_pair_loops *pairs = lt_pairs();
-    const int f = first_of(first->step), s = second_of(second->step, k);
+    const bool square = k == 1 && squares(second);
+    const int f = first_of(first->step), s = square ? LT_SECOND_SQUARE : second_of(second->step, k);
     if (pairs == NULL || f == LT_FIRSTS || s == LT_SECONDS) return false;
+    if (square) second->n = 2;
     if (second->n == 3) take_operand(second, 3, second, 3 - k);
     take_operand(second, 1, first, 1);
     take_operand(second, 2, first, 2);

@@ -32,6 +32,8 @@ typedef struct lt_lua_state {
     lua_State *main;       /* NULL after lua_close */
     lua_State *running;    /* the thread inside backward, on which hooks are called */
     uint64_t next_step;    /* context->allocated before which the collector does not run again */
+    uint64_t last_step;    /* context->allocated when it ran */
+    int64_t results;       /* made since then */
     uint64_t next_full;    /* the same, for a full collection */
     int64_t high;          /* bytes held that a full collection is run for earlier, */
     double next_early;     /* but not before the clock has these seconds */
@@ -109,6 +111,7 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
 static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 {
     uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
+    s->results++;
     if (allocated >= s->next_step) lt_lua_pace_slow(L, s);
 }
 

@@ -4,7 +4,8 @@
  * has handed out are looked at before every result. The collector runs in its generational mode: after every quarter of
  * a megabyte a minor collection, a microsecond long, frees the temporaries that died young, so that the next
  * result gets their block back while it still is in the processor's second-level cache; from time to time a full one frees what
- * had grown old. Both are paced by how long the last one took: a minor one comes after a pause, so that ops that
+ * had grown old. What two minor collections have met is old: they wait for a few results, so that a temporary that the next op or the one
+ * after it reads is not. Both are paced by how long the last one took: a minor one comes after a pause, so that ops that
  * compute much from few bytes have it more often than ops bound by memory. An allocation that fails runs a full collection
  * before it is tried again. */
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include "settings/autocast.h"
 
 #define MINOR_LEAST (256ll << 10) /* bytes between collections, at least */
+#define MINOR_RESULTS 4           /* and results, unless they are large */
+#define MINOR_LARGE (4ll << 20)   /* bytes, with which a collection waits for no more results */
 #define MINOR_PAUSE 20            /* times as long as a minor collection looks for garbage, at least, till the next */
 #define FREEING 1e-9              /* seconds for a byte of garbage in Lua: a tensor's box has 80, and its tensor is freed with it */
 /* Bytes of new tensor data that pay for a second of full collections: operations bound by memory make some 4e10 bytes of
@@ -101,7 +104,7 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
     if (s != NULL) {
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
-        s->next_step = s->next_full = 0; /* bytes of the other one */
+        s->next_step = s->last_step = s->next_full = 0; /* bytes of the other one */
         s->high = 0;
         lt_context_release(before);
         return LT_OK;
@@ -371,6 +374,9 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     s->next_step = allocated + MINOR_LEAST;
+    if (s->results < MINOR_RESULTS && allocated - s->last_step < MINOR_LARGE) return;
+    s->results = 0;
+    s->last_step = allocated;
     const double now = lt_clock();
     if (allocated >= s->next_full || (now >= s->next_early && LT_INSIDE(L, lt_mem_live()) > s->high)) {
         full_collection(L, s, allocated);

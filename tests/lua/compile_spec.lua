@@ -223,6 +223,61 @@ describe('a compiled function', function()
     assert_same(g, c)
   end)
 
+  it('reads what is rolled where it is', function()
+    local function check(what, x, f, ...)
+      local run, seen = compiled(f)
+      assert_same(f(x), run(x))
+      for i, wanted in ipairs { ... } do
+        local note = seen.notes[i]
+        assert.same(wanted, { note.passes, note.written }, what)
+      end
+    end
+    local function shifted(t, by, along) return t * 2 + t:roll(by, along) end
+    for _, shape in ipairs { { 7 }, { 1000 }, { 3, 5 }, { 40, 333 }, { 2, 3, 700 }, { 600, 5, 3 }, { 3, 130, 2, 65 } } do
+      for _, dtype in ipairs { torch.float32, torch.float64, torch.int8, torch.bfloat16 } do
+        local x = (torch.randn(shape) * 50):to(dtype)
+        for d = 1, #shape do
+          for _, by in ipairs { 1, -1, 2, shape[d], 1000001 } do
+            check('one', x, function(t) return shifted(t, by, d) end, { 1, 1 })
+            check('two', x, function(t) return shifted(t, { by, -2 * by }, { d, #shape }) end, { 1, 1 })
+          end
+        end
+        check('flat', x, function(t) return shifted(t, 3) end)
+      end
+    end
+    local x = torch.randn(50, 30)
+    check('life', x, function(t)
+      local near = -t
+      for down = -1, 1 do
+        for right = -1, 1 do near = near + t:roll({ down, right }, { 1, 2 }) end
+      end
+      return near:gt(0) | near:lt(t)
+    end, { 1, 1 })
+    check('summed', x, function(t) return (t:roll({ 3, 4 }, { 1, 2 }) * 2):sum() end, { 1, 0 })
+    check('fed', x, function(t) return t:roll(3, 2):sum() end, { 1, 0 })
+    check('lines', x, function(t) return F.softmax(t:roll(3, 2) + t, 2) end, { 1, 0 })
+    check('what is computed before it', x, function(t) return (t * 2):roll(3, 1) + t end, { 2, 2 })
+    check('a roll of a roll', x, function(t) return t:roll(3, 1):roll(5, 1) + t end, { 2, 2 })
+    check('three dimensions', torch.randn(4, 5, 6), function(t) return t:roll({ 1, 2, 3 }, { 1, 2, 3 }) * 2 end)
+    check('strided', x, function(t) return t:t():roll(3, 1) + 1 end)
+    check('itself', x, function(t) return t:roll({ 3, 1 }, { 1, 2 }) end, { 1, 1 })
+    check('what it moves is written later', x:clone(), function(t)
+      local y = t:clone()
+      local moved = y:roll(7, 2)
+      y:fill_(3)
+      return moved + y
+    end)
+    local run = compiled(function(t) return (t:roll({ 3, 1 }, { 1, 2 }) * t):sum() end)
+    local a, b = x:clone():requires_grad_(), x:clone():requires_grad_()
+    run(a):backward()
+    local eager = (b:roll({ 3, 1 }, { 1, 2 }) * b):sum()
+    eager:backward()
+    assert_same(b.grad, a.grad)
+    local moved, added = (compiled(function(t) local r = t:roll(2, 1) return r, r + t end))(x)
+    assert_same(x:roll(2, 1), moved)
+    assert_same(x:roll(2, 1) + x, added)
+  end)
+
   it('reduces what it computes without writing it, to the same bits', function()
     local function check(reason, x, f)
       local run, seen = compiled(f)

@@ -53,6 +53,23 @@ describe('peak resident memory #rss #cpu', function()
   bounded('of small temporaries',
     'local a = torch.rand(2, 3) for i = 1, 1000000 do local b = a + a end')
 
+  it('has few blocks where each value is read by the next ops', function()
+    local output = process.lua [[
+      local a, blocks, n = torch.rand(512, 512), {}, 0
+      local function note(t)
+        local at = t:data_ptr()
+        if not blocks[at] then n, blocks[at] = n + 1, true end
+        return t
+      end
+      for i = 1, 100 do
+        local x = note(-a)
+        for k = 1, 9 do x = note(x + note(a * k)) end
+      end
+      print(n)
+    ]]
+    assert.is_true(tonumber(output) < 24, output)
+  end)
+
   bounded('of a value replaced by a new one', [[
     local x = torch.zeros(500, 500)
     for i = 1, 3000 do x = x * 0.5 + 1 end

@@ -28,7 +28,7 @@ typedef struct plan {
     } group[LT_WINDOW_MOST];
     lt_chain chain; /* of the group at hand */
     const lt_tensor *read
-        [LT_CHAIN_VALUES]; /* what each of its values is in memory; NULL: the result of a step */
+        [LT_CHAIN_VALUES]; /* what each of its values is in memory; NULL: the result of a step, or of another chain */
     lt_iter *walks[LT_CHAIN_VALUES];
 } plan;
 
@@ -89,7 +89,7 @@ static void group_all(plan *s)
         for (int i = 0; i < p->n; i++) {
             lt_pending *input = lt_pending_of(p->inputs[i]->storage);
             if (input == NULL) continue;
-            const bool inside = lt_is_whole(p->inputs[i], input) &&
+            const bool inside = p->roll.n == 0 && lt_is_whole(p->inputs[i], input) &&
                                 same_geometry(p, input->ndim, input->sizes, input->strides);
             if (!inside) input->written = true;
             const int from = inside ? input->group : input->group + 1;
@@ -144,6 +144,14 @@ static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value 
     return LT_OK;
 }
 
+static bool same_roll(const lt_chain_roll *a, const lt_chain_roll *b)
+{
+    const int n = a != NULL ? a->n : 0;
+    bool same = n == (b != NULL ? b->n : 0);
+    for (int k = 0; k < n && same; k++) same = a->size[k] == b->size[k] && a->step[k] == b->step[k] && a->by[k] == b->by[k];
+    return same;
+}
+
 /* The i-th input of p as it lies in memory, which its storage may not have yet. */
 static lt_tensor place_of(plan *s, const lt_pending *p, int i, lt_storage *memory)
 {
@@ -171,7 +179,7 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
     lt_storage memory;
     lt_tensor at = place_of(s, p, i, &memory);
     for (int v = 0; v < c->n_values && input == NULL; v++) {
-        if (s->read[v] == NULL || !same_memory(s->read[v], t)) continue;
+        if (s->read[v] == NULL || !same_memory(s->read[v], t) || !same_roll(c->values[v].roll, &p->roll)) continue;
         *out = v;
         return LT_OK;
     }
@@ -179,7 +187,9 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
     s->read[made] = input == NULL ? t : NULL;
     s->walks[made] = NULL;
     *out = made;
-    return describe(shape, &at, &c->values[made], &s->walks[made]);
+    if (p->roll.n == 0) return describe(shape, &at, &c->values[made], &s->walks[made]);
+    c->values[made] = (lt_chain_value){.dtype = (lt_dtype)at.dtype, .data = lt_data(&at), .roll = &p->roll};
+    return LT_OK;
 }
 
 static bool same_step(const lt_chain_step *a, const lt_chain_step *b)
@@ -205,12 +215,19 @@ static int new_result(plan *s, lt_dtype dtype, char *data)
     return c->n_values++;
 }
 
+/* Whether who reads p may as well read what p copies. */
+static bool is_read_through(const plan *s, const lt_pending *p)
+{
+    return p->op == LT_CHAIN_COPY && p->dtype == (lt_dtype)p->inputs[0]->dtype && !p->written && !(s->fed != NULL && s->fed->value == p);
+}
+
 static lt_status add_step(plan *s, const lt_pending *shape, int v)
 {
     lt_pending *p = s->values[v];
     lt_chain *c = &s->chain;
     lt_chain_step step = {.op = p->op, .compute = p->compute, .n = p->n, .n_params = p->n_params};
     char *data = p->written ? s->blocks[v].data : NULL;
+    if (is_read_through(s, p)) return value_of(s, shape, p, 0, &p->value);
     memcpy(step.params, p->params, sizeof step.params);
     for (int i = 0; i < p->n; i++) LT_TRY(value_of(s, shape, p, i, &step.in[i]));
     int known = 0;

@@ -10,8 +10,16 @@ enum {
     LT_CHAIN_PARAMS = 4,
     LT_CHAIN_STEPS = 48,  /* most of one chain */
     LT_CHAIN_VALUES = 96, /* its values: results of steps and what they read */
+    LT_CHAIN_ROLLED = 2,  /* dimensions along which one of them is rolled */
     LT_CHAIN_COPY = -1    /* the op of a step that converts its input to the dtype of its result */
 };
+
+/* Elements of dense memory that are read as if they had been moved on along n dimensions: entry i of one is what lies at i - by, or, where there is
+ * none, at i - by + size. step: elements from one entry to the next. */
+typedef struct lt_chain_roll {
+    int n;
+    int64_t size[LT_CHAIN_ROLLED], step[LT_CHAIN_ROLLED], by[LT_CHAIN_ROLLED];
+} lt_chain_roll;
 
 /* An operand of steps: numel elements in the order of the chain. */
 typedef struct lt_chain_value {
@@ -21,7 +29,11 @@ typedef struct lt_chain_value {
     char *data;  /* the first; NULL: results that nobody sees */
     const struct lt_iter *
         walk; /* elements elsewhere than one after the other: operand 1 beside a dense operand 0; else NULL */
+    const lt_chain_roll *roll; /* elements in another order, on the host alone; else NULL */
 } lt_chain_value;
+
+/* Whether its elements are brought together before a step reads them. */
+static inline bool lt_is_gathered(const lt_chain_value *v) { return v->walk != NULL || v->roll != NULL; }
 
 typedef struct lt_chain_step {
     int op; /* of pointwise_ops.h, or LT_CHAIN_COPY */

@@ -226,7 +226,7 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
                             : facts->gives_real            ? lt_real_of(compute)
                                                            : compute;
     if (given == NULL && lt_any_window()) {
-        LT_TRY(lt_window_record(&(lt_recorded){op, compute, result_dtype, inputs, n, params, n_params, ndim, sizes}, out));
+        LT_TRY(lt_window_record(&(lt_recorded){op, compute, result_dtype, inputs, n, params, n_params, ndim, sizes, NULL}, out));
         if (*out != NULL) return LT_OK;
     }
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));

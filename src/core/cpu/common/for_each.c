@@ -4,6 +4,7 @@
 #include "context/interrupt.h"
 #include "threads.h"
 
+#define ALONE (2 * LT_CPU_GRAIN / LT_CPU_MOVED) /* fewer elements are one thread's */
 #define CHUNK ((int64_t)131072) /* most elements that a thread takes at a time */
 /* An inner dimension shorter than this is exchanged with a long outer one: few calls of long runs beat
  * many calls of short ones, although the long runs are strided. */
@@ -61,7 +62,7 @@ static void run_chunk(const void *context, int64_t c)
 
 static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
 {
-    const int threads = lt_cpu_threads_for(it->numel);
+    const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
     const walk w = {it, loop, context, lt_cpu_piece(it->numel, CHUNK, threads)};
     return lt_cpu_share((it->numel + w.piece - 1) / w.piece, threads, run_chunk, &w);
 }
@@ -89,18 +90,18 @@ static void one_run(const lt_iter *it, lt_loop loop, const void *context)
 lt_status lt_cpu_for_each(const lt_iter *it, lt_loop loop, const void *context)
 {
     if (it->numel == 0) return LT_OK;
-    if (it->ndim <= 1 && it->numel <= 2 * LT_CPU_GRAIN) {
+    if (it->ndim <= 1 && it->numel < ALONE) {
         one_run(it, loop, context);
         return LT_OK;
     }
     if (it->ndim >= 2 && it->sizes[0] < SHORT_RUN && it->sizes[1] > 4 * it->sizes[0]) {
         lt_iter exchanged = *it;
         exchange_inner(&exchanged);
-        if (it->numel > 2 * LT_CPU_GRAIN) return large(&exchanged, loop, context);
+        if (it->numel >= ALONE) return large(&exchanged, loop, context);
         lt_cpu_walk(&exchanged, it->ndim, it->data, 0, it->numel, loop, context);
         return LT_OK;
     }
-    if (it->numel > 2 * LT_CPU_GRAIN) return large(it, loop, context);
+    if (it->numel >= ALONE) return large(it, loop, context);
     lt_cpu_walk(it, it->ndim, it->data, 0, it->numel, loop, context);
     return LT_OK;
 }

@@ -4,9 +4,10 @@
 
 #include "ltensor.h"
 
-/* Elements of work per thread: twice as many must be there before a second one is started, since the threads'
- * meeting costs as much as tens of thousands of elements when the machine has other work. */
+/* Elements of work per thread, of those that lie in the nearest cache and cost an instruction: twice as many must be there before a second one is
+ * started, since the threads' meeting costs as much as tens of thousands of elements. */
 #define LT_CPU_GRAIN 131072
+#define LT_CPU_MOVED 4 /* what an element costs that comes from memory or goes there */
 
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);

@@ -1,6 +1,8 @@
 /* chain.c - a chain of elementwise ops on the CPU (devices/chain.h): each step is done for a block of elements before the next block begins, so
  * that what lies between the steps stays in the first-level cache. The loops are those of pointwise.c; values that are not written lie in
  * slots, which later values take over. */
+#include <string.h>
+
 #include "chain_program.h"
 #include "cpu/common/for_each.h"
 #include "cpu/common/threads.h"
@@ -27,7 +29,7 @@ static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *ga
 {
     for (int i = 0; i < step->n; i++) {
         const int v = step->in[i];
-        if (p->chain->values[v].walk == NULL || gathered[v]) continue;
+        if (!lt_is_gathered(&p->chain->values[v]) || gathered[v]) continue;
         gathered[v] = true;
         lt_chain_instruction *in = &p->instructions[p->n++];
         in->step = NULL;
@@ -81,7 +83,7 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
 bool lt_chain_in_slot(const lt_chain_program *p, int v)
 {
     const lt_chain_value *value = &p->chain->values[v];
-    return v != p->seen && (value->walk != NULL || value->data == NULL);
+    return v != p->seen && (lt_is_gathered(value) || value->data == NULL);
 }
 
 /* A slot for each value that needs one, from the instruction that makes it to the last that reads it. An output takes the slot of an input
@@ -150,7 +152,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
     for (int i = 0; i < p->chain->n_steps; i++) made[p->chain->steps[i].out] = true;
     for (int v = 0; v < p->chain->n_values; v++) {
         const lt_chain_value *value = &p->chain->values[v];
-        if (made[v] || value->number || value->walk != NULL) continue;
+        if (made[v] || value->number || lt_is_gathered(value)) continue;
         run->input[run->inputs++] =
             (lt_chain_move){.value = v, .size = (int64_t)lt_dtype_size(value->dtype)};
     }
@@ -178,9 +180,38 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
         run->fetched[m] = (p->length * run->input[m].size / LINE + run->calls - 1) / run->calls;
 }
 
+/* Where element `at` of what was rolled lies, and how many follow it there, as they do in the order of the chain. */
+static int64_t rolled_place(const lt_chain_roll *r, int64_t at, int64_t *run)
+{
+    int64_t place = at;
+    *run = INT64_MAX;
+    for (int k = 0; k < r->n; k++) {
+        const int64_t entries = at / r->step[k], i = entries % r->size[k], end = i < r->by[k] ? r->by[k] : r->size[k];
+        const int64_t left = (end - i) * r->step[k] - (at - entries * r->step[k]);
+        if (left < *run) *run = left;
+        place += ((i < r->by[k] ? r->size[k] : 0) - r->by[k]) * r->step[k];
+    }
+    return place;
+}
+
+/* Elements [from, from + n) of a value that was rolled. */
+static void gather_rolled(const lt_chain_value *v, char *to, int64_t from, int64_t n)
+{
+    const int64_t size = (int64_t)lt_dtype_size(v->dtype);
+    for (int64_t done = 0, run; done < n; done += run) {
+        const int64_t place = rolled_place(v->roll, from + done, &run);
+        if (run > n - done) run = n - done;
+        memcpy(to + done * size, v->data + place * size, (size_t)(run * size));
+    }
+}
+
 /* Elements [from, from + n) of a value that is walked, one after the other. */
 static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
+    if (v->roll != NULL) {
+        gather_rolled(v, to, from, n);
+        return;
+    }
     char *const ptrs[] = {to - from * v->walk->strides[0][0], v->walk->data[1]};
     lt_cpu_walk(v->walk, v->walk->ndim, ptrs, from, from + n, lt_loops.cast[v->dtype][v->dtype],
                 NULL);
@@ -283,7 +314,7 @@ lt_status lt_cpu_chain(const lt_chain *c, bool *done)
     lt_chain_program p; /* not zeroed as a whole */
     *done = true;
     lt_chain_prepare(&p, c, -1);
-    const int threads = lt_cpu_threads_for(c->numel * c->n_steps);
+    const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
     return lt_cpu_share((c->numel + j.piece - 1) / j.piece, threads, run_piece, &j);
 }

@@ -102,7 +102,7 @@ static lt_status copy_transposed(const lt_iter *it, int d)
     int64_t bands = (it->sizes[d] + TILE - 1) / TILE;
     for (int e = 1; e < it->ndim; e++)
         if (e != d) bands *= it->sizes[e];
-    return lt_cpu_share(bands, lt_cpu_threads_for(it->numel), run_band, &job);
+    return lt_cpu_share(bands, lt_cpu_threads_for(LT_CPU_MOVED * it->numel), run_band, &job);
 }
 
 static void reverse_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)

@@ -79,7 +79,7 @@ static void run_rows(const void *context, int64_t job)
 lt_status lt_cpu_copy_rows(const lt_iter *it)
 {
     const size_t size = lt_dtype_size(it->dtype[0]);
-    const int threads = lt_cpu_threads_for(it->numel);
+    const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
     rows r; /* not zeroed as a whole */
     r.it.ndim = it->ndim - 1;
     r.it.operands = 2;

@@ -73,5 +73,5 @@ lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step)
     r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
     r.as_computed = out->dtype == (r.integers ? LT_INT64 : LT_FLOAT64);
     r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];
-    return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(r.n), run_chunk, &r);
+    return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(LT_CPU_MOVED * r.n), run_chunk, &r);
 }

@@ -118,7 +118,7 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
     lt_tensor *result = NULL;
     if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype && lt_device_equal(target, self->device)) {
         LT_TRY(lt_window_record(
-            &(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes}, &result));
+            &(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes, NULL}, &result));
         if (result != NULL) {
             *out = result;
             return LT_OK;

@@ -1,4 +1,4 @@
-/* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, roll, tril, triu. */
+/* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, tril, triu. */
 #include "ops/common.h"
 #include "devices/copies.h"
 #include "counting.h"
@@ -19,8 +19,6 @@
 #include "op/repeat.h"
 #include "op/repeat_interleave.h"
 #include "op/reshape.h"
-#include "op/reshape_as.h"
-#include "op/roll.h"
 #include "op/select.h"
 #include "op/stack.h"
 #include "op/tile.h"
@@ -397,56 +395,6 @@ lt_status lt_flip_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
 done:
     lt_tensor_release(reversed);
     lt_tensor_release(result);
-    return status;
-}
-
-static lt_status roll_one(lt_tensor *self, int64_t shift, int d, lt_tensor **out)
-{
-    int64_t size = self->sizes[d];
-    if (size == 0 || self->numel == 0) return lt_clone(self, out);
-    shift = (shift % size + size) % size;
-    lt_tensor *parts[2] = {NULL, NULL};
-    lt_status status = LT_OK;
-    LT_CHECK(lt_narrow(self, d, size - shift, shift, &parts[0]));
-    LT_CHECK(lt_narrow(self, d, 0, size - shift, &parts[1]));
-    status = lt_cat(&(lt_tensor_list){2, parts}, d, out);
-done:
-    lt_tensor_release(parts[0]);
-    lt_tensor_release(parts[1]);
-    return status;
-}
-
-lt_status lt_roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
-{
-    lt_status status = LT_OK;
-    lt_tensor *now = NULL, *next = NULL, *flat = NULL;
-    if (dims == NULL || dims->n == 0) {
-        if (shifts->n != 1)
-            return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:0", shifts->n);
-        LT_CHECK(lt_reshape(self, &(lt_dims){1, {-1}}, &flat));
-        LT_CHECK(roll_one(flat, shifts->v[0], 0, &now));
-        status = lt_reshape_as(now, self, out);
-        goto done;
-    }
-    if (dims->n != shifts->n)
-        return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d", shifts->n, dims->n);
-    if (self->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions",
-                        lt_shown(dims->v[0]));
-    now = lt_tensor_retain(self);
-    for (int i = 0; i < dims->n; i++) {
-        int d;
-        LT_CHECK(lt_wrap_dim(dims->v[i], self->ndim, &d));
-        LT_CHECK(roll_one(now, shifts->v[i], d, &next));
-        lt_tensor_release(now);
-        now = next;
-        next = NULL;
-    }
-    *out = now;
-    now = NULL;
-done:
-    lt_tensor_release(now);
-    lt_tensor_release(flat);
     return status;
 }
 

@@ -1,0 +1,114 @@
+/* roll.c - entries moved on along some dimensions, in one pass: each of these is cut in two, and each of the parts goes where it belongs. In a window
+ * nothing is moved: a chain reads the elements where they are (devices/chain.h). */
+#include "checked.h"
+#include "compile/window.h"
+#include "counting.h"
+#include "memory_format.h"
+#include "ops/common.h"
+#include "op/_roll.h"
+#include "op/_roll_backward.h"
+#include "op/reshape.h"
+#include "op/reshape_as.h"
+#include "op/roll.h"
+
+/* by[d]: how far the entries of dimension d move, from 0 to its size. */
+static lt_status add_up(const lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, int64_t *by)
+{
+    for (int d = 0; d < self->ndim; d++) by[d] = 0;
+    for (int i = 0; i < dims->n; i++) {
+        int d;
+        LT_TRY(lt_wrap_dim(dims->v[i], self->ndim, &d));
+        const int64_t size = self->sizes[d];
+        if (size > 0) by[d] = ((by[d] + shifts->v[i] % size) % size + size) % size;
+    }
+    return LT_OK;
+}
+
+/* One part: of each dimension that is rolled the entries that stay before its end, or, where `wrapped` has its bit, those that come back. */
+static lt_status move_part(lt_tensor *result, lt_tensor *self, const int64_t *by, uint64_t wrapped)
+{
+    lt_tensor *to = NULL, *from = NULL;
+    int64_t sizes[LT_MAX_DIMS], to_offset = result->offset, from_offset = self->offset;
+    for (int d = 0; d < self->ndim; d++) {
+        const bool back = wrapped >> d & 1;
+        sizes[d] = back ? by[d] : self->sizes[d] - by[d];
+        to_offset += back ? 0 : by[d] * result->strides[d];
+        from_offset += back ? (self->sizes[d] - by[d]) * self->strides[d] : 0;
+    }
+    lt_status status = LT_OK;
+    LT_CHECK(lt_tensor_view(result, self->ndim, sizes, result->strides, to_offset, &to));
+    LT_CHECK(lt_tensor_view(self, self->ndim, sizes, self->strides, from_offset, &from));
+    LT_CHECK(lt_copy_elements(to, from));
+done:
+    lt_tensor_release(to);
+    lt_tensor_release(from);
+    return status;
+}
+
+static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
+{
+    lt_tensor *result = NULL;
+    uint64_t rolled = 0, part = 0;
+    for (int d = 0; d < self->ndim; d++) rolled |= (uint64_t)(by[d] > 0) << d;
+    LT_TRY(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, self->sizes,
+                                 self->ndim > 1 && lt_suggests_channels_last(self), &result));
+    lt_status status = LT_OK;
+    do { /* every subset of the dimensions that are rolled */
+        if (status == LT_OK && self->numel > 0) status = move_part(result, self, by, part);
+        part = (part - rolled) & rolled;
+    } while (part != 0);
+    if (status == LT_OK)
+        *out = result;
+    else
+        lt_tensor_release(result);
+    return status;
+}
+
+lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+{
+    int64_t by[LT_MAX_DIMS];
+    LT_TRY(add_up(self, shifts, dims, by));
+    if (lt_any_window()) {
+        LT_TRY(lt_window_record_roll(self, by, out));
+        if (*out != NULL) return LT_OK;
+    }
+    LT_AT_ONCE();
+    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("roll", self));
+    return move_all(self, by, out);
+}
+
+lt_status lt__roll_backward_impl(lt_tensor *grad_output, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+{
+    lt_dims back = *shifts;
+    for (int i = 0; i < back.n; i++) back.v[i] = lt_sub_within(0, back.v[i]);
+    return lt__roll(grad_output, &back, dims, out);
+}
+
+static lt_status roll_along(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+{
+    lt_dims from_last = *dims;
+    if (dims->n != shifts->n)
+        return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d", shifts->n, dims->n);
+    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions", lt_shown(dims->v[0]));
+    for (int i = 0; i < dims->n; i++) {
+        int d;
+        LT_TRY(lt_wrap_dim(dims->v[i], self->ndim, &d));
+        from_last.v[i] = d - self->ndim;
+    }
+    return lt__roll(self, shifts, &from_last, out);
+}
+
+lt_status lt_roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+{
+    if (dims != NULL && dims->n > 0) return roll_along(self, shifts, dims, out);
+    if (shifts->n != 1) return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:0", shifts->n);
+    lt_tensor *flat = NULL, *rolled = NULL;
+    lt_status status = LT_OK;
+    LT_CHECK(lt_reshape(self, &(lt_dims){1, {-1}}, &flat));
+    LT_CHECK(lt__roll(flat, shifts, &(lt_dims){1, {-1}}, &rolled));
+    LT_CHECK(lt_reshape_as(rolled, self, out));
+done:
+    lt_tensor_release(flat);
+    lt_tensor_release(rolled);
+    return status;
+}

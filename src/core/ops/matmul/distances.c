@@ -39,7 +39,7 @@ static lt_tensor *do_squared_length(lt_scope *s, lt_tensor *rows) { return do_su
 lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
 {
     lt_scope s;
-    lt_scope_open(&s, false);
+    lt_scope_open_together(&s, false, x1);
     lt_tensor *length1 = do_squared_length(&s, x1), *length2 = do_squared_length(&s, x2);
     lt_tensor *left[] = {do_mul_scalar(&s, x1, lt_int(-2)), length1, do_ones_like(&s, length1)};
     lt_tensor *right[] = {x2, do_ones_like(&s, length2), length2};
@@ -121,7 +121,7 @@ lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *comp
     LT_TRY(parse_compute_mode(compute_mode, &way));
     LT_TRY(check(x1, x2, p));
     lt_scope s;
-    lt_scope_open(&s, LT_COMPOSITE(cdist));
+    lt_scope_open_together(&s, LT_COMPOSITE(cdist), x1); /* so that the differences of all pairs are not written */
     if (by_product(x1, x2, p, way))
         return lt_scope_give(&s, do__euclidean_dist(&s, do_expand_batches(&s, x1, x2), do_expand_batches(&s, x2, x1)), out);
     lt_tensor *result = NULL;

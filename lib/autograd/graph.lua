@@ -9,8 +9,20 @@ local named = require 'torch.support.named'
 local C = torch._C
 local graph = {}
 
--- The innermost hooks, for custom Functions, and the message of those that are disabled.
-local current, refused
+-- The open scopes of hooks, for custom Functions, and of messages that refuse hooks; `outer` of the list itself is the innermost. Guards end in any
+-- order.
+local hooks, refusals = {}, {}
+
+local function open(list, scope)
+  scope.outer, list.outer = list.outer, scope
+  return scope
+end
+
+local function close(list, scope)
+  local inner = list
+  while inner and inner.outer ~= scope do inner = inner.outer end
+  if inner then inner.outer = scope.outer end
+end
 
 local guard_metatable = { __name = 'guard', __close = function(guard) guard.leave() end }
 
@@ -29,11 +41,11 @@ end
 function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
   kinds.check('saved_tensors_hooks', 'pack_hook', pack_hook, 'function')
   kinds.check('saved_tensors_hooks', 'unpack_hook', unpack_hook, 'function')
-  if refused then fail('%s', refused) end
-  local outer, opened = current, C.open_saved_hooks(pack_hook, unpack_hook)
-  current = { pack = pack_hook, unpack = unpack_hook }
+  if refusals.outer then fail('%s', refusals.outer.message) end
+  local opened = C.open_saved_hooks(pack_hook, unpack_hook)
+  local scope = open(hooks, { pack = pack_hook, unpack = unpack_hook })
   return within('saved_tensors_hooks', function()
-    current = outer
+    close(hooks, scope)
     C.close_saved_hooks(opened)
   end, body, ...)
 end
@@ -57,21 +69,19 @@ end
 --- While body(...) runs, or until the guard ends, setting hooks of saved tensors is an error with this message; so it is at once where some are set.
 function graph.disable_saved_tensors_hooks(error_message, body, ...)
   kinds.check('disable_saved_tensors_hooks', 'error_message', error_message, 'string')
-  if current then fail('%s', error_message) end
-  local outer = refused
-  refused = error_message
-  return within('disable_saved_tensors_hooks', function() refused = outer end, body, ...)
+  if hooks.outer then fail('%s', error_message) end
+  local scope = open(refusals, { message = error_message })
+  return within('disable_saved_tensors_hooks', function() close(refusals, scope) end, body, ...)
 end
 
 --- While body(...) runs, or until the guard ends, tensors may be written in place although they were saved for backward: what was saved in the
 --- scope is copied before. Backward may run later, too, as long as nobody writes them any more. Such scopes do not nest.
 function graph.allow_mutation_on_saved_tensors(body, ...)
   C.open_saved_copies()
-  local outer = current
   -- Custom Functions, whose tensors core does not keep, have theirs copied at once.
-  current = { pack = function(tensor) return tensor:clone() end, unpack = function(tensor) return tensor end }
+  local scope = open(hooks, { pack = function(tensor) return tensor:clone() end, unpack = function(tensor) return tensor end })
   return within('allow_mutation_on_saved_tensors', function()
-    current = outer
+    close(hooks, scope)
     C.close_saved_copies()
   end, body, ...)
 end
@@ -170,6 +180,6 @@ function graph.register_multi_grad_hook(tensors, fn, options)
 end
 
 --- For custom Functions: the innermost hooks, or nil.
-function graph.__hooks() return current end
+function graph.__hooks() return hooks.outer end
 
 return { graph = graph }

@@ -241,8 +241,8 @@ expm1
     torch.tensor{0.0, 1e-8}:expm1()
     --> tensor([0.0000e+00, 1.0000e-08])
 log
-    torch.tensor{1.0, math.exp(1)}:log()
-    --> tensor([0.0000, 1.0000])
+    torch.tensor{1.0, 10.0}:log()
+    --> tensor([0.0000, 2.3026])
 log1p
     torch.tensor{0.0, 1e-8}:log1p()
     --> tensor([0.0000e+00, 1.0000e-08])
@@ -265,8 +265,8 @@ cos
     torch.tensor{0.0, math.pi}:cos()
     --> tensor([ 1., -1.])
 tan
-    torch.tensor{0.0, math.pi / 4}:tan()
-    --> tensor([0.0000, 1.0000])
+    torch.tensor{0.0, 1.0}:tan()
+    --> tensor([0.0000, 1.5574])
 asin
     torch.tensor{0.0, 1.0}:asin()
     --> tensor([0.0000, 1.5708])

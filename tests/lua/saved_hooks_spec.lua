@@ -314,10 +314,22 @@ describe('scopes of saved tensors', function()
   local function nothing(value) return value end
   local function hooks() return graph.saved_tensors_hooks(nothing, nothing) end
 
-  -- Whatever is saved afterwards is kept as it is.
+  local Exp = torch.autograd.Function:extend('Exp')
+  function Exp.forward(ctx, x)
+    local y = x:exp()
+    ctx:save_for_backward(y)
+    return y
+  end
+  function Exp.backward(ctx, g) return g * ctx.saved_tensors[1] end
+  function Exp.jvp(ctx, t) return t * ctx.saved_tensors[1] end
+
+  -- Whatever is saved afterwards is kept as it is, with its tangents where a custom Function saves it.
   local function assert_plain()
     collectgarbage()
     local x = leaf(1, 2)
+    local plain, one = x:detach(), torch.ones_like(x)
+    local _, second = torch.func.jvp(torch.func.grad(function(t) return Exp(t):sum() end), { plain }, { one })
+    assert.is_true(torch.allclose(plain:exp(), second))
     local y = f(x)
     assert.error_matches(function()
       local z = x:exp()

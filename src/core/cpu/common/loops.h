@@ -150,6 +150,8 @@ typedef struct lt_attention_loops {
     double (*dot)(const void *a, const void *b, int64_t n);
 } lt_attention_loops;
 
+#define LT_PRODUCT_DEPTH 512 /* products that are added up before they go to C */
+
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column], likewise B
  * and C. C is not read when beta is 0. Integers: rows of B and C are dense. Floats: A has dense rows or columns. */
 typedef struct lt_product {
@@ -158,6 +160,7 @@ typedef struct lt_product {
     const void *a, *b;
     void *c;
     bool few; /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
+    void *room; /* for rows of A side by side: m times the least of k and LT_PRODUCT_DEPTH elements, and 64 bytes. NULL: they are read where they lie (floats only) */
     const void *row_bias; /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);

@@ -11,10 +11,12 @@
 #include "cpu/common/threads.h"
 
 #define COST 3                   /* multiplications that take as long as an element of a simple loop */
-#define COLUMNS 32               /* of a piece; a multiple of what the loops take at a time */
+#define COLUMNS 32               /* that the loops take at a time, twice or four times as many as some of them do */
+#define STRIP 12                 /* rows that they take at a time, likewise */
 #define FEW 8                    /* columns */
-#define ROWS 64                  /* of a piece, for which preparing its columns costs little */
-#define MOST ((int64_t)1 << 24)  /* elements of A that a piece reads: an interrupt waits for its end */
+#define MANY 512                 /* columns, from which on bringing the rows of A side by side costs little */
+#define ROOM ((int64_t)640 << 10) /* bytes of such rows, in the second cache beside what passes through it */
+#define MOST ((int64_t)1 << 29)  /* multiplications of a piece: an interrupt waits for its end */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {
@@ -37,6 +39,9 @@ typedef struct floats {
     lt_product_loop loop;
     int64_t size, batch_a, batch_b, batch_c, batch_bias; /* bytes */
     int64_t rows, columns, row_pieces, col_pieces; /* of a piece; how many of them */
+    int threads;
+    char *room; /* of each thread, room_bytes apart; NULL: A is read where it lies */
+    size_t room_bytes;
 } floats;
 
 /* The transpose of the product: the operands change places. */
@@ -59,22 +64,40 @@ static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool co
     return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : 3 * n)) + (columns_of_c ? 6 * m * n : 0);
 }
 
-/* Pieces of COLUMNS columns, which the loops bring side by side once for each: rows are only parted as far as threads, or
- * interrupts, ask for it. */
+static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+/* n in `parts` of about one size, each a multiple of `unit`. */
+static int64_t part_of(int64_t n, int64_t parts, int64_t unit) { return up((n + parts - 1) / parts, unit); }
+
+/* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS columns, and rows 4 KB apart, as those are of which columns are
+ * rows, push one another out of the first cache. */
+static bool gathers(const lt_product *p, int64_t size)
+{
+    const int64_t apart = p->a_row * size % 4096, line = 64;
+    if (p->m < 2 * STRIP) return false;
+    if (p->a_column != 1) return p->n > COLUMNS;
+    return p->n >= MANY || (p->n >= MANY / 4 && (apart < line || apart > 4096 - line));
+}
+
+/* Pieces whose rows of A fit their room, as long as an interrupt may wait; and as many as the threads want, parted where that has less brought side by side
+ * more than once. */
 static void cut(floats *f, int64_t batch, int threads)
 {
     const lt_product *p = &f->whole;
-    f->columns = COLUMNS;
-    f->col_pieces = (p->n + COLUMNS - 1) / COLUMNS;
-    f->row_pieces = p->k / (MOST / ROWS) >= 1 ? p->m / ROWS : p->m * p->k / MOST;
-    if (threads > 1) {
-        const int64_t columns = batch * f->col_pieces, wanted = (4 * threads + columns - 1) / columns;
-        const int64_t useful = p->m / ROWS > threads ? p->m / ROWS : threads;
-        if (f->row_pieces < wanted) f->row_pieces = wanted < useful ? wanted : useful;
+    const int64_t most = ROOM / f->size / LT_PRODUCT_DEPTH / STRIP * STRIP;
+    int64_t row_parts = (p->m + most - 1) / most, col_parts = 1;
+    const int64_t wanted = threads == 1 ? 1 : batch >= 4 * threads ? 1 : 2 * threads;
+    for (;;) {
+        f->rows = part_of(p->m, row_parts, 4);
+        f->columns = part_of(p->n, col_parts, COLUMNS);
+        f->row_pieces = (p->m + f->rows - 1) / f->rows;
+        f->col_pieces = (p->n + f->columns - 1) / f->columns;
+        const bool enough = batch * f->row_pieces * f->col_pieces >= wanted && f->rows * f->columns <= MOST / (p->k + 1);
+        const bool by_columns = f->columns > COLUMNS && (f->columns > 2 * f->rows || f->rows <= STRIP);
+        if (enough || (!by_columns && f->rows <= STRIP)) return;
+        if (by_columns) col_parts = f->col_pieces * 2;
+        else row_parts = f->row_pieces * 2;
     }
-    if (f->row_pieces < 1) f->row_pieces = 1;
-    f->rows = ((p->m + f->row_pieces - 1) / f->row_pieces + 7) / 8 * 8;
-    f->row_pieces = (p->m + f->rows - 1) / f->rows;
 }
 
 static void run_piece(const void *context, int64_t index)
@@ -89,6 +112,7 @@ static void run_piece(const void *context, int64_t index)
     if (p.row_bias != NULL) p.row_bias = (const char *)p.row_bias + n * f->batch_bias + row * f->size;
     p.m = p.m - row < f->rows ? p.m - row : f->rows;
     p.n = p.n - column < f->columns ? p.n - column : f->columns;
+    if (f->room != NULL) p.room = f->room + (size_t)(f->threads > 1 ? omp_get_thread_num() : 0) * f->room_bytes;
     f->loop(&p);
 }
 
@@ -123,9 +147,18 @@ static lt_status multiply_floats(const lt_gemm *g)
         put_row_bias(g);
         f.whole.beta = 1;
     }
-    const int threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
-    cut(&f, g->batch, threads);
-    return lt_cpu_share(g->batch * f.row_pieces * f.col_pieces, threads, run_piece, &f);
+    f.threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
+    cut(&f, g->batch, f.threads);
+    size_t capacity = 0;
+    if (!vector && !f.whole.few && gathers(&f.whole, size)) {
+        const int64_t depth = g->k < LT_PRODUCT_DEPTH ? g->k : LT_PRODUCT_DEPTH;
+        f.room_bytes = (size_t)up(f.rows * depth * size + 64, 64);
+        f.room = lt_block_array(f.threads, f.room_bytes, &capacity);
+        if (f.room == NULL) return LT_ERR_MEMORY;
+    }
+    const lt_status status = lt_cpu_share(g->batch * f.row_pieces * f.col_pieces, f.threads, run_piece, &f);
+    lt_block_free(f.room, capacity);
+    return status;
 }
 
 /* ---- integers, half types --------------------------------------------------------------------------------------- */

@@ -7,16 +7,18 @@
 #include "cpu/vector/turn.h"
 #include "lanes.h"
 
-#define DEPTH 512 /* of a panel: sums of more products than that are added up in C */
+#define DEPTH LT_PRODUCT_DEPTH
+#define NEAR  (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
 
 #if defined(__AVX512F__)
 #define FEW_ROWS 4 /* of few columns */
-#define ROWS 8 /* times two sums are what the registers hold, and enough to hide how long one step takes */
+#define ROWS 12 /* times two sums are what the registers hold, and enough to hide how long one step takes */
 #else
 #define FEW_ROWS 2
-#define ROWS 4
+#define ROWS 6
 #endif
 
+#define UNROLL _Pragma("GCC unroll 16") /* a loop that counts registers: what gcc leaves a loop it keeps in memory */
 #define BLOCK 1024 /* products of which a long sum is made */
 #define WIDTH 1024 /* rows of a matrix whose columns are added up */
 

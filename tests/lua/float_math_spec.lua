@@ -69,12 +69,12 @@ describe('functions of float', function()
     end)
   end
 
-  for name, units in pairs { pow = 1, atan2 = 3 } do
+  for name, most in pairs { pow = 1, atan2 = 3 } do
     it(name, function()
       local a, b = special:unsqueeze(2):expand(n, n):flatten(), special:unsqueeze(1):expand(n, n):flatten()
-      agree(torch[name], units, a, b)
-      agree(torch[name], units, torch.exp(torch.linspace(-80, 80, 100003)), torch.linspace(-1.2, 1.1, 100003))
-      agree(torch[name], units, torch.linspace(-9, 9, 19):expand(19, 19):flatten(), torch.linspace(-9, 9, 19):repeat_interleave(19))
+      agree(torch[name], most, a, b)
+      agree(torch[name], most, torch.exp(torch.linspace(-80, 80, 100003)), torch.linspace(-1.2, 1.1, 100003))
+      agree(torch[name], most, torch.linspace(-9, 9, 19):expand(19, 19):flatten(), torch.linspace(-9, 9, 19):repeat_interleave(19))
     end)
   end
 

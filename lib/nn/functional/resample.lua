@@ -120,11 +120,8 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- They are kept for as long as the collector lets them be: a net asks for the same ones again and again. The last few short ones are also kept from
--- it, since making them anew costs as much as using them for a batch.
+-- They are kept for as long as the collector lets them be: a net asks for the same ones again and again.
 local kept = setmetatable({}, { __mode = 'v' })
-local LAST, SHORT = 16, 4096 -- how many; taps of one
-local last, turn = {}, 0
 
 local function resampled(input, dim, out, scale, mode, align, pixels)
   local n = input:size(dim)
@@ -139,10 +136,6 @@ local function resampled(input, dim, out, scale, mode, align, pixels)
       tensors[i] = torch.tensor(list, { dtype = i % 3 == 0 and input.dtype or torch.int64, device = input.device })
     end
     kept[key] = tensors
-    if tensors[2]:numel() <= SHORT then
-      turn = turn % LAST + 1
-      last[turn] = tensors
-    end
   end
   return torch._C._resample(input, dim, table.unpack(tensors))
 end

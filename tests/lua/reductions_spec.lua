@@ -228,7 +228,8 @@ describe('adaptive_avg_pool2d', function()
     for _, size in ipairs { 1, 3, 8, 33, 56, 100 } do
       local x = torch.randn(2, 3, size, size, { device = device }) + 3
       local y = torch.nn.functional.adaptive_avg_pool2d(x, 1)
-      assert.is_true(torch.allclose(y:view(2, 3):double(), x:double():mean { 3, 4 }, 1e-6, 0))
+      local close = device == 'cpu' and 1e-6 or 2e-5 -- one thread of a GPU adds up the whole plane
+      assert.is_true(torch.allclose(y:view(2, 3):double(), x:double():mean { 3, 4 }, close, 0))
     end
   end)
 end)

@@ -127,13 +127,13 @@ for python in ${LTENSOR_PYTHON-python3 /usr/bin/python3}; do
     break
 done
 
-# A program of one operation is small.
+# A program of one operation is small: most of it are loops for three instruction sets, with the functions inside that they call.
 # shellcheck disable=SC2046
 cc -O2 -std=c99 tests/bench/start/product.c $(pkg-config --cflags --libs ltensor-static) -Wl,--as-needed -o "$work/product"
 [ "$("$work/product")" = 376 ] || { echo "packages.sh: the product is not right" >&2; exit 1; }
 strip "$work/product"
 size=$(wc -c <"$work/product")
-[ "$size" -le 5000000 ] || { echo "packages.sh: a static program of one product has $size bytes" >&2; exit 1; }
+[ "$size" -le 5500000 ] || { echo "packages.sh: a static program of one product has $size bytes" >&2; exit 1; }
 passed=$((passed + 1))
 
 # By CMake, which builds into one folder: the static ones are moved to their own names.

@@ -46,8 +46,7 @@
 
 static inline const void *element(const char *from, int64_t stride, int64_t i) { return from + i * stride; }
 
-/* Unused: a library of chosen ops may have no pairs. */
-__attribute__((unused)) static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const double function = param_f64(((const lt_scalar *)context)[0]);
     for (int64_t i = 0; i < n; i++) {
@@ -76,7 +75,7 @@ static void gammainc_f32(bool upper, char *const *ptrs, const int64_t *strides, 
     }
 }
 
-__attribute__((unused)) static void rare_pair_f32(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+static void rare_pair_f32(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const float function = param_f32(((const lt_scalar *)context)[0]);
     if (function == LT_RARE_GAMMAINC || function == LT_RARE_GAMMAINCC) {

@@ -38,6 +38,7 @@ typedef struct lt_lua_state {
     int64_t high;          /* bytes held that a full collection is run for earlier, */
     double next_early;     /* but not before the clock has these seconds */
     double next_minor;     /* the clock's seconds before which no minor one runs */
+    double last_full;      /* seconds that the last full collection took */
     double last_minor;     /* seconds that the last minor collection took, less those of freeing */
     int64_t next_callback; /* id of the next hook or Function context */
     char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */

@@ -362,11 +362,13 @@ static double lua_bytes(lua_State *L) { return 1024.0 * lua_gc(L, LUA_GCCOUNT) +
 /* What is left is in use. Where a collection finds that less is than at other times, the mark comes down slowly. */
 static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
 {
-    const double took = collection(L, true);
+    /* As with minor ones: one that takes long by itself has met another process. */
+    const double took = collection(L, true), usual = took < s->last_full ? took : s->last_full;
     const int64_t used = LT_INSIDE(L, lt_mem_live()), high = used + used / 8 + HIGH_LEAST, before = s->high - s->high / 32;
-    s->next_full = allocated + until_full(L, took);
+    s->next_full = allocated + until_full(L, usual);
     s->high = high > before ? high : before;
-    s->next_early = lt_clock() + EARLY_PAUSE * took;
+    s->next_early = lt_clock() + EARLY_PAUSE * usual;
+    s->last_full = took;
 }
 
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)

@@ -414,6 +414,56 @@ describe('a compiled function', function()
     assert.equal(1, scalar(torch.tensor(3.0)):item())
   end)
 
+  -- What takes planes of its argument, with windows of every kind that the kernels know.
+  local of_planes = {
+    ['max_pool1d, stride 1'] = { { 3, 5, 1001 }, function(t) return F.max_pool1d(t, 3, { stride = 1 }) end },
+    ['max_pool2d'] = { { 2, 3, 30, 41 }, function(t) return F.max_pool2d(t, 3, { stride = 2, padding = 1 }) end },
+    ['max_pool2d of one plane'] = { { 1, 250, 260 }, function(t) return F.max_pool2d(t, 2) end },
+    ['max_pool3d'] = { { 2, 3, 5, 6, 7 }, function(t) return F.max_pool3d(t, 2, { stride = 1, dilation = 2 }) end },
+    ['adaptive_max_pool2d'] = { { 2, 3, 30, 41 }, function(t) return F.adaptive_max_pool2d(t, { 4, 5 }) end },
+    ['avg_pool1d of four'] = { { 3, 5, 4099 }, function(t) return F.avg_pool1d(t, 4) end },
+    ['avg_pool2d'] = { { 2, 3, 30, 41 }, function(t) return F.avg_pool2d(t, 3, { stride = 1, padding = 1, count_include_pad = false }) end },
+    ['avg_pool2d of four'] = { { 2, 3, 30, 42 }, function(t) return F.avg_pool2d(t, 2) end },
+    ['avg_pool3d'] = { { 2, 5, 6, 7 }, function(t) return F.avg_pool3d(t, 2) end },
+    ['adaptive_avg_pool2d'] = { { 9, 64, 7, 7 }, function(t) return F.adaptive_avg_pool2d(t, 1) end },
+  }
+
+  it('gives pools the planes that it computes without writing them, to the same bits', function()
+    for name, case in pairs(of_planes) do
+      for _, dtype in ipairs { torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64 } do
+        local shape, take = case[1], case[2]
+        if dtype ~= torch.int64 or not name:find '^a' then
+          local x = (torch.randn(shape) * 3):to(dtype)
+          local f = function(t) return take(t * 2 + 1) end
+          local run, seen = compiled(f)
+          assert_same(f(x), run(x))
+          assert.same({ 1, 0 }, { seen.notes[1].passes, seen.notes[1].written }, name)
+          if dtype ~= torch.int64 then
+            local function step(t)
+              local leaf = t:clone():requires_grad_()
+              take((leaf * 2 + 1):relu()):sum():backward()
+              return leaf.grad
+            end
+            assert_same(step(x), (compiled(step))(x))
+          end
+        end
+      end
+    end
+  end)
+
+  it('gives pools no planes that lie channels last, are too large, or are of narrow integers', function()
+    local function pool(t) return F.max_pool2d(t * 2, 2), F.avg_pool2d(t * 2, 3) end
+    for _, x in ipairs { torch.randn(2, 8, 20, 20):to { memory_format = torch.channels_last }, torch.randn(1, 2, 300, 300), torch.randn(2, 8, 20, 20):transpose(3, 4) } do
+      local expected, got = table.pack(pool(x)), table.pack((compiled(pool))(x))
+      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+    end
+    local bytes = torch.randint(0, 100, { 2, 3, 20, 20 }):to(torch.uint8)
+    local run = compiled(function(t) return F.max_pool2d(t + 1, 2) end)
+    assert_same(F.max_pool2d(bytes + 1, 2), run(bytes))
+    local bad = compiled(function(t) return F.max_pool2d(t * 2, 50) end)
+    assert.has_error(function() bad(torch.randn(2, 3, 20, 20)) end)
+  end)
+
   it('writes what is looked at again', function()
     local x = torch.randn(300, 70)
     local run, seen = compiled(function(t)

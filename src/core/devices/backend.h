@@ -147,6 +147,7 @@ typedef struct lt_pooling {
     bool adaptive;
     bool count_padding; /* averages count elements of the padding, which are 0 */
     int64_t divisor;    /* of averages; 0: the number of elements */
+    const lt_fed *fed;  /* what computes the planes that are read forward; NULL: they are in memory. The host's alone */
 } lt_pooling;
 /* Positions of a dimension as weighted sums of others: of x, dense as [outer, in, inner], to y, [outer, out, inner], both float or double. Position o
  * of y adds up weights[k] times position places[k] of x, k from starts[o] to before starts[o + 1]. The lists lie on the device; there are `taps`

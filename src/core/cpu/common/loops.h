@@ -177,7 +177,9 @@ typedef struct lt_pool_loops {
     /* Extremes of all windows of a plane, where takes_rectangles(p). */
     bool (*takes_rectangles)(const lt_pooling *p);
     void (*rectangles)(const lt_pooling *p, void *out, const void *in);
-    void (*sums)(void *sum, const void *in, int64_t step, int64_t n);
+    /* Adds `taps` elements of each window, one after the other, to its sum. */
+    void (*sums)(void *sum, const void *in, int64_t step, int64_t taps, int64_t n);
+    void (*means)(void *sums, int64_t size, int64_t n); /* in place */
     void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of dense elements */
 } lt_pool_loops;
 

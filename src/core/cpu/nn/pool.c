@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "cpu/common/is_nan.h"
+#include "cpu/common/mean.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu/cpu.h"
+#include "cpu/pointwise/chain_lines.h"
 #include "mem.h"
 
 #define ROW 1024 /* windows side by side whose places are held at a time */
@@ -56,6 +58,7 @@ typedef struct job {
     char *out;
     int64_t *indices; /* forward, may be NULL */
     const char *in;
+    int64_t first; /* the plane that `in` begins with */
     const int64_t *places; /* backward of extremes */
     bool each_window;      /* the loops go by next_window also where rows of windows could be taken */
     const span *columns;   /* the windows along the last dimension, found once for all rows; for next_window */
@@ -130,11 +133,6 @@ static bool by_rows(const lt_pooling *p)
     return !p->adaptive && p->out[2] >= 4 && volume(p->in) < INT32_MAX;
 }
 
-static float mean_f32(float sum, int64_t n) { return sum / (float)n; }
-static double mean_f64(double sum, int64_t n) { return sum / (double)n; }
-/* Towards zero; -2^63 / -1 has no trap. */
-static int64_t mean_i64(uint64_t sum, int64_t n) { return n == -1 ? (int64_t)-sum : (int64_t)sum / n; }
-
 
 #define T       float
 #define SUM     float
@@ -172,8 +170,6 @@ static int64_t mean_i64(uint64_t sum, int64_t n) { return n == -1 ? (int64_t)-su
 #undef LOWEST
 #undef S
 
-/* ---- the entries ---------------------------------------------------------------------------------------------------- */
-
 /* Adaptive windows of one size, which meet no other, are ordinary ones. Long ones are summed faster one by one. */
 static lt_pooling plain_windows(const lt_pooling *p)
 {
@@ -191,6 +187,49 @@ static lt_pooling plain_windows(const lt_pooling *p)
     return plain;
 }
 
+/* ---- planes that a chain computes -------------------------------------------------------------------------------- */
+
+typedef struct fed_job {
+    const job *job;
+    lt_job plane;
+    const lt_chain_lines *in;
+    int threads;
+    char *rooms;
+    size_t room; /* of a thread */
+} fed_job;
+
+static void take_planes(const void *context, int64_t first, int64_t last, const char *in)
+{
+    const fed_job *f = context;
+    job j = *f->job;
+    j.in = in;
+    j.first = first;
+    for (int64_t plane = first; plane < last; plane++) f->plane(&j, plane);
+}
+
+static void run_fed(const void *context, int64_t t)
+{
+    const fed_job *f = context;
+    const int64_t count = f->job->pool->planes, unit = f->in->unit, units = (count + unit - 1) / unit, first = t * units / f->threads * unit,
+                  end = (t + 1) * units / f->threads * unit;
+    lt_chain_lines_read(f->in, first, end < count ? end : count, f->rooms + (size_t)t * f->room, take_planes, f);
+}
+
+static lt_status share_fed(const job *j, int threads, lt_job plane)
+{
+    lt_chain_lines in; /* not zeroed */
+    size_t capacity;
+    lt_chain_lines_of(&in, j->pool->fed, volume(j->pool->in), 0, j->pool->dtype);
+    fed_job f = {.job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_chain_lines_room(&in)};
+    f.rooms = lt_block_array(threads, f.room, &capacity);
+    if (f.rooms == NULL) return LT_ERR_MEMORY;
+    lt_status status = lt_cpu_share(threads, threads, run_fed, &f);
+    lt_block_free(f.rooms, capacity);
+    return status;
+}
+
+/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+
 static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
 {
     const lt_pooling plain = plain_windows(asked), *p = &plain;
@@ -205,12 +244,12 @@ static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
     const int64_t work = p->planes * (volume(p->in) + volume(p->out) * (p->adaptive ? 1 : volume(p->kernel)));
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
-    const lt_status status = lt_cpu_share(p->planes, threads, plane, j);
+    const lt_status status = p->fed != NULL ? share_fed(j, threads, plane) : lt_cpu_share(p->planes, threads, plane, j);
     lt_block_free(columns, capacity);
     return status;
 }
 
-/* Half types: `in` (n_in elements) in float, the result back to out. */
+/* Half types: `in` (n_in elements; fed or in memory) in float, the result back to out. */
 static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out, lt_job of_float, lt_job of_double)
 {
     if (!lt_is_half(p->dtype)) return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
@@ -218,7 +257,7 @@ static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int
     lt_pooling f = *p;
     job wide = *j;
     f.dtype = LT_FLOAT32;
-    lt_status status = lt_widen(&in, p->dtype, j->in, n_in);
+    lt_status status = p->fed == NULL ? lt_widen(&in, p->dtype, j->in, n_in) : LT_OK;
     if (status == LT_OK) status = lt_widen(&out, p->dtype, NULL, n_out);
     wide.pool = &f;
     wide.in = (const char *)in.data;

@@ -184,7 +184,7 @@ static lt_status sum_images(job *j)
     status = lt_cpu_share(j->shares, j->threads, run_share, j);
     memcpy(w, j->w, (size_t)(n * j->size));
     for (int t = 1; t < j->shares; t++)
-        lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, n);
+        lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, 1, n);
     lt_block_free(j->w, capacity);
     return status;
 }
@@ -251,7 +251,7 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
         some.batch = c->batch - n < piece ? c->batch - n : piece;
         void *to = part == LT_CONV_W && n > 0 ? sums.data : w;
         status = in_pieces(part, &some, (char *)x + n * x_image, to, (char *)y + n * y_image, bias, done);
-        if (to == sums.data && status == LT_OK && *done) lt_loops.pool[0].sums(w, sums.data, 1, w_count(c));
+        if (to == sums.data && status == LT_OK && *done) lt_loops.pool[0].sums(w, sums.data, 1, 1, w_count(c));
     }
     if (sums.data != NULL) lt_widened_free(&sums);
     return status;

@@ -1,6 +1,7 @@
 /* pool.c - extremes and averages of windows: geometry and checks; the kernels see planes (backend.h). The number of
  * windows follows from the input's sizes, so that a derivative finds them again from these. */
 #include "autograd/dual.h"
+#include "compile/window.h"
 #include "ops/steps.h"
 #include "ops/windows.h"
 #include "op/_adaptive_avg_pool_backward.h"
@@ -139,6 +140,23 @@ static lt_status begin(lt_tensor **out, lt_dtype dtype, lt_device device, const 
     return lt_begin_output(out, dtype, device, sizes->n, sizes->v, work);
 }
 
+typedef struct kernel {
+    const lt_pooling *pool;
+    const lt_backend *backend;
+    bool extremes;
+    lt_tensor *out, *indices, *in; /* in NULL: it is fed */
+} kernel;
+
+static lt_status take(const void *context, const lt_fed *fed)
+{
+    const kernel *k = context;
+    lt_pooling p = *k->pool;
+    p.fed = fed;
+    const void *const in = k->in != NULL ? lt_data(k->in) : NULL;
+    if (!k->extremes) return k->backend->avg_pool(&p, lt_data(k->out), in);
+    return k->backend->max_pool(&p, lt_data(k->out), k->indices != NULL ? (int64_t *)(void *)lt_data(k->indices) : NULL, in);
+}
+
 /* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is one of the kernels'. */
 static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
 {
@@ -148,15 +166,15 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
     p->dtype = (lt_dtype)self->dtype;
     p->device = self->device;
     const bool last = keep_channels_last(p, spatial, self, *out != NULL || out_indices == NULL ? *out : *out_indices);
-    LT_CHECK(lt_make_ordered(self, last, &from));
+    const bool fed = !last && lt_window_feeds_lines(self, p->in[0] * p->in[1] * p->in[2]);
+    if (!fed) LT_CHECK(lt_refuse_hollow(extremes ? "max_pool" : "avg_pool", self));
+    if (!fed) LT_CHECK(lt_make_ordered(self, last, &from));
     LT_CHECK(begin(out, p->dtype, p->device, &sizes, last, &work));
     if (out_indices != NULL) LT_CHECK(begin(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
-        const lt_backend *backend = lt_backend_of(self);
-        if (extremes)
-            LT_CHECK(backend->max_pool(p, lt_data(work), indices != NULL ? (int64_t *)(void *)lt_data(indices) : NULL, lt_data(from)));
-        else
-            LT_CHECK(backend->avg_pool(p, lt_data(work), lt_data(from)));
+        const kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
+        /* What is saved for backward is read again. */
+        LT_CHECK(fed ? lt_window_feed(extremes ? "max_pool" : "avg_pool", self, lt_is_differentiated(self), take, &k) : take(&k, NULL));
     }
     if (indices != NULL) {
         status = lt_finish_output(out_indices, indices);

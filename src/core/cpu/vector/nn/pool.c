@@ -5,6 +5,7 @@
 
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
+#include "cpu/common/mean.h"
 
 #define STRIP 2048 /* elements */
 
@@ -61,6 +62,6 @@ static bool takes_rectangles(const lt_pooling *p)
 #undef S
 
 const lt_pool_loops LT_LOOP(pool)[3] = {
-    {extremes_f32, pairs_f32, takes_rectangles, rectangles_f32, sums_f32, line_f32},
-    {extremes_f64, pairs_f64, takes_rectangles, rectangles_f64, sums_f64, line_f64},
-    {extremes_i64, pairs_i64, takes_rectangles, rectangles_i64, sums_i64, line_i64}};
+    {extremes_f32, pairs_f32, takes_rectangles, rectangles_f32, sums_f32, means_f32, line_f32},
+    {extremes_f64, pairs_f64, takes_rectangles, rectangles_f64, sums_f64, means_f64, line_f64},
+    {extremes_i64, pairs_i64, takes_rectangles, rectangles_i64, sums_i64, means_i64, line_i64}};

@@ -464,6 +464,25 @@ describe('a compiled function', function()
     assert.has_error(function() bad(torch.randn(2, 3, 20, 20)) end)
   end)
 
+  it('reads lines that are repeated, short and long ones, and of every width', function()
+    for _, n in ipairs { 1, 2, 3, 16, 33, 100, 1500 } do
+      for _, m in ipairs { 1, 2, 7, 64, 200 } do
+        for _, dtype in ipairs { torch.float32, torch.float64, torch.bfloat16, torch.uint8 } do
+          local a, b = (torch.randn(23, n) * 9):to(dtype), (torch.randn(m, n) * 9):to(dtype)
+          local wide = (torch.randn(23, 2 * n) * 9):to(dtype)[{ {}, { 1, 2 * n, 2 } }]
+          local function apart(x) return (x:unsqueeze(2) - b:unsqueeze(1)) * 2 end
+          local function total(x) return apart(x):float():abs():sum(-1), (x:t():unsqueeze(2) * 2 + x:t():unsqueeze(1)):amax(1) end
+          for _, f in ipairs { apart, total } do
+            for _, x in ipairs { a, wide } do
+              local expected, got = table.pack(f(x)), table.pack((compiled(f))(x))
+              for i = 1, expected.n do assert_same(expected[i], got[i]) end
+            end
+          end
+        end
+      end
+    end
+  end)
+
   it('writes what is looked at again', function()
     local x = torch.randn(300, 70)
     local run, seen = compiled(function(t)

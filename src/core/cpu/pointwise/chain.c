@@ -16,6 +16,7 @@ enum {
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
     NEAR_MANY =
         512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
+    NEAR_ALL = 8192, /* where nothing is: it does not wait */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64,   /* elements of a block */
     AHEAD = 2048, /* elements */
@@ -132,10 +133,10 @@ static void choose_length(lt_chain_program *p, int slots)
         if (!value->number && size > largest) largest = size;
         if (lt_chain_in_slot(p, v) && size > slot) slot = size;
         if ((value->data != NULL || v == p->seen) && !value->number) streams += size;
-        if (value->data != NULL && !value->number) far++;
+        if (value->data != NULL && !value->number && !lt_is_gathered(value)) far++;
     }
     for (int i = 0; i < p->n; i++) converts = converts || p->instructions[i].loop == lt_run_blocks;
-    const int64_t near = far > 1 && !converts ? NEAR_MANY : NEAR;
+    const int64_t near = far == 0 ? NEAR_ALL : far > 1 && !converts ? NEAR_MANY : NEAR;
     p->slot_size = slot;
     p->length = LEAST;
     while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE)
@@ -205,16 +206,39 @@ static void gather_rolled(const lt_chain_value *v, char *to, int64_t from, int64
     }
 }
 
-/* Elements [from, from + n) of a value that is walked, one after the other. */
-static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
+static void walk(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
-    if (v->roll != NULL) {
-        gather_rolled(v, to, from, n);
-        return;
-    }
     char *const ptrs[] = {to - from * v->walk->strides[0][0], v->walk->data[1]};
     lt_cpu_walk(v->walk, v->walk->ndim, ptrs, from, from + n, lt_loops.cast[v->dtype][v->dtype],
                 NULL);
+}
+
+/* The same of lines that are repeated, along dimension 1: one is walked, the others are copies of what lies there by then, of twice as many
+ * each time. */
+static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int64_t n)
+{
+    const int64_t size = (int64_t)lt_dtype_size(v->dtype), line = v->walk->sizes[0], lines = line * v->walk->sizes[1];
+    for (int64_t m; n > 0; from += m, n -= m, to += m * size) {
+        m = lines - from % lines;
+        if (m > n) m = n;
+        int64_t done = line < m ? line : m;
+        walk(v, to, from, done);
+        for (int64_t more; done < m; done += more) {
+            more = done < m - done ? done : m - done;
+            memcpy(to + done * size, to, (size_t)(more * size));
+        }
+    }
+}
+
+/* Elements [from, from + n) of a value that is walked, one after the other. */
+static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
+{
+    if (v->roll != NULL)
+        gather_rolled(v, to, from, n);
+    else if (v->walk->ndim > 1 && v->walk->strides[1][1] == 0 && v->walk->sizes[0] < n)
+        gather_repeated(v, to, from, n);
+    else
+        walk(v, to, from, n);
 }
 
 /* Asks for elements of what lies in memory, the block from `from` on: before call number i its part, since the processor takes few such

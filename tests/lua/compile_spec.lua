@@ -465,11 +465,11 @@ describe('a compiled function', function()
   end)
 
   it('reads lines that are repeated, short and long ones, and of every width', function()
-    for _, n in ipairs { 1, 2, 3, 16, 33, 100, 1500 } do
-      for _, m in ipairs { 1, 2, 7, 64, 200 } do
+    for _, n in ipairs { 1, 3, 33, 700 } do
+      for _, m in ipairs { 2, 7, 100 } do
         for _, dtype in ipairs { torch.float32, torch.float64, torch.bfloat16, torch.uint8 } do
-          local a, b = (torch.randn(23, n) * 9):to(dtype), (torch.randn(m, n) * 9):to(dtype)
-          local wide = (torch.randn(23, 2 * n) * 9):to(dtype)[{ {}, { 1, 2 * n, 2 } }]
+          local a, b = (torch.randn(5, n) * 9):to(dtype), (torch.randn(m, n) * 9):to(dtype)
+          local wide = (torch.randn(5, 2 * n) * 9):to(dtype)[{ {}, { 1, 2 * n, 2 } }]
           local function apart(x) return (x:unsqueeze(2) - b:unsqueeze(1)) * 2 end
           local function total(x) return apart(x):float():abs():sum(-1), (x:t():unsqueeze(2) * 2 + x:t():unsqueeze(1)):amax(1) end
           for _, f in ipairs { apart, total } do

@@ -110,6 +110,19 @@ describe('attention', function()
     compare('bfloat16', odd:bfloat16(), odd:bfloat16(), odd:bfloat16())
   end)
 
+  it('lies as query does: heads that were side by side go together without a copy', function()
+    local parted = torch.randn(2, 5, 3, 4):to(device):transpose(2, 3):requires_grad_()
+    local dense = parted:detach():contiguous():requires_grad_()
+    local a, b = attention(parted, parted, parted, { is_causal = true }), attention(dense, dense, dense, { is_causal = true })
+    assert.same({ 60, 4, 12, 1 }, a:stride())
+    assert.same({ 60, 20, 4, 1 }, b:stride())
+    assert.equal(a:data_ptr(), a:transpose(2, 3):reshape(2, 5, 12):data_ptr())
+    assert.is_true(torch.allclose(a, b))
+    local factor = torch.randn(2, 3, 5, 4):to(device)
+    for _, t in ipairs { a, b } do (t * factor):sum():backward() end
+    assert.is_true(torch.allclose(parted.grad, dense.grad))
+  end)
+
   it('keeps a number that is none', function()
     local q, k = torch.randn(1, 1, 20, 8), torch.randn(1, 1, 20, 8)
     k[{ 1, 1, 3, 1 }] = 0 / 0

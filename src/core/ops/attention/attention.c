@@ -121,6 +121,16 @@ static lt_tensor *do_fresh(lt_scope *s, lt_dtype dtype, lt_device device, const 
     return lt_scope_hold(s, status, out);
 }
 
+/* In the order in which query lies, so that where the heads of a model were parted side by side they go together again without a copy. */
+static lt_tensor *do_result(lt_scope *s, const lt_attention *a, const lt_tensor *query)
+{
+    lt_tensor *result = do_fresh(s, a->dtype, a->device, &(lt_dims){4, {a->batch, a->heads, a->queries, a->value_width}});
+    const int64_t row = a->heads * a->value_width;
+    if (result != NULL && a->heads > 1 && a->queries > 1 && query->strides[1] < query->strides[2])
+        lt_set_strides(result, (int64_t[]){a->queries * row, a->value_width, row, 1});
+    return result;
+}
+
 static void set_mask(lt_scope *s, lt_attention *a, lt_tensor *mask)
 {
     if (mask == NULL || s->status != LT_OK) return;
@@ -140,7 +150,7 @@ lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value,
     lt_attention a = geometry(query, value, &(rule){attn_mask, seed, is_causal, scale, dropout_p});
     lt_tensor *q = do_kernel_input(&s, query), *k = do_kernel_input(&s, key), *v = do_kernel_input(&s, value);
     a.dtype = q != NULL ? (lt_dtype)q->dtype : LT_FLOAT32;
-    lt_tensor *result = do_fresh(&s, a.dtype, a.device, &(lt_dims){4, {a.batch, a.heads, a.queries, a.value_width}});
+    lt_tensor *result = do_result(&s, &a, query);
     lt_tensor *sums = do_fresh(&s, statistics_type(query), a.device, &(lt_dims){3, {a.batch, a.heads, a.queries}});
     set_mask(&s, &a, attn_mask);
     if (s.status == LT_OK && sums->numel > 0) {

@@ -176,6 +176,7 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
         kernel_specs "kernels on 1 GPU with checks, SEED=$SEED" "indexing views optim draws cuda_vectors attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda \
             LTENSOR_SIM_SEED="$SEED" LTENSOR_LIB_DIR="$PWD/$BUILD/checked"
     fi
+    kernel_specs "compiled programs on 1 GPU without a compiler" "compile_reference compile_programs" CXX=none LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda
     kernel_specs "kernels with 64-bit indices" "indexing views strides elementwise attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_INDEX_LIMIT=1
     for n in 0 1 2; do
         for notebook in docs/notebooks/*.md docs/guide/*.md docs/book/06-gpus.md docs/index.md; do

@@ -43,12 +43,13 @@ constexpr char magic[8] = "ltensor";
 
 /* ---- compiling ---------------------------------------------------------------------------------------------------- */
 
-/* Its path; empty: there is none. */
+/* Its path; empty: there is none. Where CXX names one there is no other. */
 std::string find_compiler()
 {
-    const char *const path = getenv("PATH");
-    for (const char *name : {(const char *)getenv("CXX"), "c++", "g++", "clang++"}) {
-        if (name == nullptr || name[0] == '\0') continue;
+    const char *const path = getenv("PATH"), *const chosen = getenv("CXX");
+    std::vector<const char *> names = {"c++", "g++", "clang++"};
+    if (chosen != nullptr && chosen[0] != '\0') names = {chosen};
+    for (const char *name : names) {
         if (strchr(name, '/') != nullptr && access(name, X_OK) == 0) return name;
         const std::string all = path != nullptr ? path : "/usr/bin:/bin";
         for (size_t from = 0; from <= all.size();) {

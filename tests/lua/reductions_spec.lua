@@ -252,3 +252,20 @@ describe('a square in a chain', function()
     end
   end)
 end)
+
+describe('running totals', function()
+  it('of short lines, some or many of them, dense, apart or the same ones again', function()
+    for _, name in ipairs { 'float32', 'float64', 'int64' } do
+      for _, n in ipairs { 1, 2, 7, 8, 10, 31, 32, 33, 70 } do
+        for _, count in ipairs { 1, 3, 4, 7, 1000 } do
+          local wide = torch.randint(-3, 4, { count, n + 3 }, { device = device }):to(torch[name])
+          for _, x in ipairs { wide:narrow(2, 2, n), wide:narrow(2, 1, n):contiguous(), wide:narrow(2, 1, n):unsqueeze(1):expand(2, count, n) } do
+            local columns = x:transpose(1, -1):contiguous()
+            assert.is_true(x:cumsum(-1):equal(columns:cumsum(1):transpose(1, -1)), ('cumsum of %s, %d lines of %d'):format(name, count, n))
+            assert.is_true(torch.allclose(x:cumprod(-1), columns:cumprod(1):transpose(1, -1)), ('cumprod of %s, %d lines of %d'):format(name, count, n))
+          end
+        end
+      end
+    end
+  end)
+end)

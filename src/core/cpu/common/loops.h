@@ -97,9 +97,10 @@ typedef struct lt_scan_loops {
     /* Extremes up to each of n elements of a line, of which the first is number `from`; of equals the last. */
     void (*follow)(bool maximum, void *best, int64_t *place, void *out, int64_t *places, const void *in, int64_t from,
                    int64_t n);
-    /* Running sums or products of a line that go on from *so_far; of n neighbouring lines, whose elements lie `step`
-     * bytes apart. */
+    /* Running sums or products of a line that go on from *so_far; of `count` whole lines that begin `step` elements apart; of n neighbouring
+     * lines, whose elements lie `step` bytes apart. */
     void (*line)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
+    void (*lines)(lt_scan op, void *out, int64_t out_step, const void *in, int64_t in_step, int64_t length, int64_t count);
     void (*side_by_side)(lt_scan op, char *out, int64_t out_step, const char *in, int64_t in_step, int64_t length,
                          int64_t n, lt_total *so_far);
 } lt_scan_loops;

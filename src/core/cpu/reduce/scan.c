@@ -1,5 +1,5 @@
 /* scan.c - running totals along a dimension, kept in double or int64. Dense lines go straight through the vector
- * loops, and so do lines that lie side by side, as short dense ones do once they are turned; others are brought block by block into double or int64. */
+ * loops, and so do lines that lie side by side; others are brought block by block into double or int64. */
 #include <math.h>
 
 #include "cpu/cpu.h"
@@ -10,8 +10,7 @@
 #include "cpu/common/threads.h"
 
 #define COLUMNS 1024 /* lines side by side at a time */
-#define SHORT  32 /* elements of a dense line that is turned */
-#define TURNED 32 /* such lines at a time */
+#define SHORT   32   /* elements of dense lines of which some are taken at once */
 
 /* log(exp(a) + exp(b)); two infinities alike stay what they are. */
 static double log_add(double a, double b)
@@ -86,20 +85,16 @@ static void run_lines(const void *context, int64_t job)
     }
 }
 
-static void run_turned(const void *context, int64_t job)
+static void run_short(const void *context, int64_t job)
 {
     const scan_job *j = context;
     const lt_lines *lines = &j->lines;
     const int64_t end = (job + 1) * j->batch, last = end < lines->count ? end : lines->count;
-    const int64_t size = (int64_t)lt_dtype_size(lines->dtype[0]), length = lines->length;
-    _Alignas(64) char rows[TURNED * SHORT * 8];
-    lt_total totals[TURNED];
+    const int64_t size = (int64_t)lt_dtype_size(lines->dtype[0]);
     for (int64_t l = job * j->batch, n; l < last; l += n) {
-        n = lt_lines_in_row(lines, l, l + TURNED < last ? l + TURNED : last);
-        lt_loops.turn[size == 8](rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / size, n, length);
-        begin_totals(j, totals, n);
-        lt_loops.scan[j->type].side_by_side(j->op, rows, TURNED * size, rows, TURNED * size, length, n, totals);
-        lt_loops.turn[size == 8](lt_line_at(lines, 1, l), lines->strides[1][0] / size, rows, TURNED, length, n);
+        n = lt_lines_in_row(lines, l, last);
+        lt_loops.scan[j->type].lines(j->op, lt_line_at(lines, 1, l), lines->strides[1][0] / size, lt_line_at(lines, 0, l),
+                                     lines->strides[0][0] / size, lines->length, n);
     }
 }
 
@@ -135,6 +130,6 @@ lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int d
     }
     j.dense = direct && lt_lines_dense(lines, 2);
     j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (lines->length + 1) / (4 * LT_LINES_TILE));
-    const bool turned = j.dense && lines->length <= SHORT && lines->ndim > 0 && lines->sizes[0] >= TURNED / 2;
-    return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads, turned ? run_turned : run_lines, &j);
+    const bool some = j.dense && lines->length <= SHORT && lines->ndim > 0;
+    return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads, some ? run_short : run_lines, &j);
 }

@@ -79,6 +79,6 @@
 #undef FIELD
 #undef S
 
-#define ROW(s) {find_##s, across_##s, follow_##s, line_##s, side_by_side_##s}
+#define ROW(s) {find_##s, across_##s, follow_##s, line_##s, lines_##s, side_by_side_##s}
 const lt_scan_loops LT_LOOP(scan)[LT_ROWS_I64 + 1] = {[LT_ROWS_F32] = ROW(f32), [LT_ROWS_F64] = ROW(f64),
                                                       [LT_ROWS_I64] = ROW(i64)};

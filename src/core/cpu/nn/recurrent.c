@@ -4,8 +4,8 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-/* What a unit costs, next to an element of a simple loop: several exponentials. */
-#define UNIT_WORK 16
+/* What a gate of a unit costs, next to an element of a simple loop: an exponential and a division. */
+#define GATE_WORK 16
 
 typedef struct job {
     const lt_cell_step *step;
@@ -23,7 +23,7 @@ static void run_share(const void *context, int64_t t)
 static lt_status run(const lt_cell_step *step, bool backward)
 {
     job j = {step, lt_loops.cells[step->cell][backward][step->dtype == LT_FLOAT64],
-             lt_cpu_threads_for(step->rows * step->hidden * UNIT_WORK)};
+             lt_cpu_threads_for(step->rows * step->hidden * lt_cell_gates(step->cell) * GATE_WORK)};
     if (j.threads > step->rows) j.threads = (int)step->rows;
     return lt_cpu_share(j.threads, j.threads, run_share, &j);
 }

@@ -126,3 +126,56 @@ describe('what is added at indices', function()
     assert(torch.equal(zeros({ 600, 4 }):index_add_(2, index, one), zeros({ 600, 4 }):index_add_(2, index, one:contiguous())), 'of one value')
   end)
 end)
+
+describe('gather and scatter_add', function()
+  local function example(n, size)
+    local x, where = torch.rand(3, size, { dtype = torch.float64, device = device }), torch.randint(1, size + 1, { 3, n }, { device = device })
+    where[{ 2, n }] = -size -- from the end
+    return x, where
+  end
+
+  it('find every place, of any number of them', function()
+    for _, n in ipairs { 1, 7, 8, 9, 255, 256, 257, 1000 } do
+      for _, dtype in ipairs { torch.float64, torch.float32, torch.bfloat16, torch.uint8 } do
+        local x, where = example(n, 50)
+        x = (x * 100):floor():to(dtype)
+        local rows, places = x:tolist(), where:tolist()
+        local picked, ones = x:gather(2, where):tolist(), torch.ones(3, n, { dtype = torch.float64, device = device })
+        local sums = x:double():scatter_add(2, where, ones):tolist()
+        for i = 1, 3 do
+          local counts = x[i]:tolist()
+          for j = 1, n do
+            local place = places[i][j] < 0 and places[i][j] + 51 or places[i][j]
+            assert.equal(rows[i][place], picked[i][j])
+            counts[place] = counts[place] + 1
+          end
+          assert.same(counts, sums[i])
+        end
+      end
+    end
+  end)
+
+  it('take indices that do not lie together', function()
+    local x, where = example(300, 50)
+    local apart = where:t():contiguous():t()
+    assert.is_true(x:gather(2, where):equal(x:gather(2, apart)))
+    assert.is_true(x:gather(2, where[{ {}, { 1, 300, 3 } }]):equal(x:gather(2, where)[{ {}, { 1, 300, 3 } }]))
+  end)
+
+  if device == 'cpu' then
+    it('refuse what is out of range wherever it stands, before anything is written', function()
+      for _, n in ipairs { 1, 8, 9, 300 } do
+        for _, bad in ipairs { 0, 51, -51, math.maxinteger, math.mininteger } do
+          for _, at in ipairs { 1, n // 2 + 1, n } do
+            local x, where = example(n, 50)
+            where[{ 3, at }] = bad
+            local before = x:clone()
+            assert.truthy(failure(function() return x:gather(2, where) end):find 'index %-?%d+')
+            assert.truthy(failure(function() return x:scatter_add_(2, where, torch.ones(3, n, { dtype = torch.float64 })) end):find 'index %-?%d+')
+            assert.is_true(x:equal(before))
+          end
+        end
+      end
+    end)
+  end
+end)

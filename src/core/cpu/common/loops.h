@@ -234,6 +234,12 @@ typedef struct lt_resample_loops {
     void (*lines_of_places)(const lt_resampling *r, const void *in, void *out, int64_t lines);
 } lt_resample_loops;
 
+/* n indices, `stride` bytes apart, which count from `base`, or from the end where they are negative, up to `size`: their places times `step` begin
+ * offsets, to which i * `own` is added, or are added to them; or they are only looked at. Bit 63 of the result: one is out of range. */
+typedef uint64_t (*lt_locate_loop)(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step,
+                                   int64_t own, int64_t *offsets);
+typedef enum lt_locating { LT_LOCATE_BEGIN, LT_LOCATE_ADD, LT_LOCATE_LOOK, LT_LOCATE_COUNT } lt_locating;
+
 typedef struct lt_cpu_loops {
     const char *isa;
 #define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
@@ -260,6 +266,7 @@ typedef struct lt_cpu_loops {
     const lt_resample_loops *resample; /* float, double */
     const lt_complex_loops *complex;   /* op -1 ends them */
     const lt_sample_loops *sample;     /* float, double */
+    const lt_locate_loop *locate;      /* by lt_locating */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -301,7 +308,8 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_reverse_loop lt_reverse_##isa[2];                                              \
     extern const lt_resample_loops lt_resample_##isa[2];                                           \
     extern const lt_complex_loops lt_complex_##isa[];                                              \
-    extern const lt_sample_loops lt_sample_##isa[2];
+    extern const lt_sample_loops lt_sample_##isa[2];                                               \
+    extern const lt_locate_loop lt_locate_##isa[LT_LOCATE_COUNT];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

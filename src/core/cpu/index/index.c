@@ -58,50 +58,18 @@ static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_
     }
 }
 
-/* For n indices their places times step are added to offsets, or begin them, own apart; or they are only looked at.
- * The sign of the result is set if one is out of range. */
-typedef enum located { BEGIN, ADD, LOOK } located;
-
-static inline __attribute__((always_inline)) uint64_t locate_one(located what, const char *p, int64_t stride, int64_t n,
-                                                                 uint64_t base, uint64_t size, int64_t step, int64_t own,
-                                                                 int64_t *offsets)
-{
-    uint64_t outside = 0; /* of each place, and of how far it is from the last one */
-#pragma omp simd reduction(|:outside)
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t v = *(const uint64_t *)(const void *)(p + i * stride);
-        const uint64_t at = v - base + (-(v >> 63) & (size + base));
-        outside |= at | (size - 1 - at);
-        /* without signs: of a place that is out of range the product is not used, but must be one */
-        if (what == BEGIN) offsets[i] = (int64_t)(at * (uint64_t)step + (uint64_t)(i * own));
-        if (what == ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + at * (uint64_t)step);
-    }
-    return outside;
-}
-
 /* Byte offsets of n elements of a run, or with offsets NULL only the check; false: an index is out of range. */
 static bool locate(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n, int64_t *offsets)
 {
-    enum { DENSE = sizeof(int64_t) };
     const lt_index_args *args = x->args;
     if (args->count == 0 && offsets != NULL) /* no index at all: the elements themselves */
         for (int64_t i = 0; i < n; i++) offsets[i] = i * strides[1];
     for (int k = 0; k < args->count; k++) {
-        const char *p = ptrs[2 + k];
-        const uint64_t size = (uint64_t)args->sizes[k], base = (uint64_t)args->base[k];
-        const int64_t stride = strides[2 + k], step = args->strides[k];
-        uint64_t outside;
-        if (offsets == NULL)
-            outside = stride == DENSE ? locate_one(LOOK, p, DENSE, n, base, size, 0, 0, NULL)
-                                      : locate_one(LOOK, p, stride, n, base, size, 0, 0, NULL);
-        else if (k > 0)
-            outside = locate_one(ADD, p, stride, n, base, size, step, 0, offsets);
-        else if (stride == DENSE && strides[1] == 0)
-            outside = locate_one(BEGIN, p, DENSE, n, base, size, step, 0, offsets);
-        else
-            outside = locate_one(BEGIN, p, stride, n, base, size, step, strides[1], offsets);
+        const lt_locating what = offsets == NULL ? LT_LOCATE_LOOK : k > 0 ? LT_LOCATE_ADD : LT_LOCATE_BEGIN;
+        const uint64_t outside = lt_loops.locate[what](ptrs[2 + k], strides[2 + k], n, (uint64_t)args->base[k], (uint64_t)args->sizes[k],
+                                                       args->strides[k], strides[1], offsets);
         if (outside >> 63) {
-            record_bad(x, k, p, stride, n);
+            record_bad(x, k, ptrs[2 + k], strides[2 + k], n);
             return false;
         }
     }

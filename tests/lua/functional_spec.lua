@@ -295,3 +295,21 @@ describe('a gradient of an activation', function()
     end
   end)
 end)
+
+describe('linspace', function()
+  it('counts both halves from their own end, of any number of steps', function()
+    for _, n in ipairs { 1, 2, 3, 4, 5, 1023, 2048, 2051, 200001 } do
+      local first, last = -0.3, 0.7
+      local x, step = torch.linspace(first, last, n, { dtype = torch.float64, device = device }):tolist(), n > 1 and (last - first) / (n - 1) or 0
+      for i = 1, n do
+        local below = n == 1 or i <= n // 2
+        assert.equal(below and first + (i - 1) * step or last - (n - i) * step, x[i])
+      end
+    end
+  end)
+
+  it('ends at the number given, the sign of a zero too', function()
+    assert.equal(-math.huge, 1 / torch.linspace(-1, -0.0, 5, { device = device })[5]:item())
+    assert.equal(7, torch.linspace(1, 7, 4, { dtype = torch.int32, device = device })[4]:item())
+  end)
+end)

@@ -76,7 +76,7 @@ lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, con
 lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count);
 lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out);
 /* source.c */
-lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step);
+lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards);
 /* fft.c */
 lt_status lt_cpu_fft(const lt_fft *f);
 /* optim.c */

@@ -12,6 +12,7 @@ typedef struct range {
     int64_t n, size;
     bool integers, as_computed; /* computed as integers; of the dtype in which they are computed */
     lt_scalar start, step;
+    int64_t zeroth, direction; /* what step is multiplied by for the first element, and one more for the next: 1 or -1 */
     lt_loop convert;
 } range;
 
@@ -35,8 +36,9 @@ static void run_chunk(const void *context, int64_t job)
 {
     const range *r = context;
     const int64_t end = (job + 1) * CHUNK < r->n ? (job + 1) * CHUNK : r->n;
-    const uint64_t first = (uint64_t)r->start.v.i, by = (uint64_t)r->step.v.i;
-    const double start = lt_scalar_double(r->start), step = lt_scalar_double(r->step);
+    const uint64_t step_of_integers = (uint64_t)r->step.v.i, by = (uint64_t)r->direction * step_of_integers;
+    const uint64_t first = (uint64_t)r->start.v.i + (uint64_t)r->zeroth * step_of_integers;
+    const double start = lt_scalar_double(r->start), step = lt_scalar_double(r->step), direction = (double)r->direction;
     union {
         uint64_t i[BLOCK];
         double d[BLOCK];
@@ -52,8 +54,8 @@ static void run_chunk(const void *context, int64_t job)
         if (r->integers) {
             integers(i, first + (uint64_t)from * by, by, m);
         } else {
-            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] =
-                start + ((double)from + (double)(int)j) * step;
+            const double times = (double)(r->zeroth + r->direction * from);
+            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] = start + (times + direction * (double)(int)j) * step;
         }
         if (!r->as_computed)
             r->convert((char *[]){r->out + from * r->size, (char *)&block}, (int64_t[]){r->size, 8}, m, NULL);
@@ -62,14 +64,16 @@ static void run_chunk(const void *context, int64_t job)
 
 /* Values are computed in int64 when start and step are integers, in double otherwise, so that no error
  * accumulates, and converted block by block where the result has another dtype. */
-lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step)
+lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards)
 {
     range r = {.out = out->data,
                .n = 1,
                .size = (int64_t)lt_dtype_size(out->dtype),
                .start = start,
-               .step = step};
+               .step = step,
+               .direction = backwards ? -1 : 1};
     for (int d = 0; d < out->ndim; d++) r.n *= out->sizes[d];
+    r.zeroth = backwards ? r.n - 1 : 0;
     r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
     r.as_computed = out->dtype == (r.integers ? LT_INT64 : LT_FLOAT64);
     r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];

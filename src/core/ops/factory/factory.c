@@ -100,7 +100,7 @@ static lt_status new_range(lt_scalar start, lt_scalar step, int64_t n, lt_dtype 
         return lt_error(LT_ERR_RUNTIME, "\"arange\" not implemented for '%s'", lt_dtype_scalar_name(dtype));
     LT_TRY(lt_tensor_new(dtype, device, 1, &n, &t));
     lt_array view = lt_array_of(t);
-    lt_status status = n > 0 ? lt_backend_of(t)->range(&view, start, step) : LT_OK;
+    lt_status status = n > 0 ? lt_backend_of(t)->range(&view, start, step, false) : LT_OK;
     if (status != LT_OK) {
         lt_tensor_release(t);
         return status;
@@ -164,17 +164,13 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
     if (first > 0) {
         LT_CHECK(lt_tensor_view(t, 1, &first, t->strides, 0, &lower));
         lt_array view = lt_array_of(lower);
-        LT_CHECK(lt_backend_of(t)->range(&view, lt_float(a), lt_float(step)));
+        LT_CHECK(lt_backend_of(t)->range(&view, lt_float(a), lt_float(step), false));
     }
     if (steps > 1) {
-        int64_t rest = steps - half;
-        const int64_t backwards = -1;
-        lt_tensor *part = NULL;
-        LT_CHECK(new_range(lt_float(b), lt_float(-step), rest, work, t->device, &upper));
-        LT_CHECK(lt_tensor_view(t, 1, &rest, &backwards, steps - 1, &part));
-        status = lt_copy_elements(part, upper);
-        lt_tensor_release(part);
-        if (status != LT_OK) goto done;
+        const int64_t rest = steps - half;
+        LT_CHECK(lt_tensor_view(t, 1, &rest, t->strides, half, &upper));
+        lt_array view = lt_array_of(upper);
+        LT_CHECK(lt_backend_of(t)->range(&view, lt_float(b), lt_float(-step), true));
     }
     if (final == work) {
         *out = t;

@@ -18,13 +18,13 @@ static __device__ __forceinline__ double element(double start, double step, int6
 }
 
 template <class C>
-static __global__ void __launch_bounds__(BLOCK) range(char *data, lt_dtype dtype, int size, int64_t n, C start, C step)
+static __global__ void __launch_bounds__(BLOCK) range(char *data, lt_dtype dtype, int size, int64_t n, C start, C step, bool backwards)
 {
     const int64_t i = lt_thread_number();
-    if (i < n) lt_store<C>(dtype, data + i * size, element(start, step, i));
+    if (i < n) lt_store<C>(dtype, data + i * size, element(start, step, backwards ? n - 1 - i : i));
 }
 
-lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step)
+lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards)
 {
     cudaStream_t stream;
     int64_t n = 1;
@@ -34,9 +34,10 @@ lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step)
     char *const data = static_cast<char *>(out->data);
     const int size = (int)lt_element_size(out->dtype);
     if (start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT)
-        LT_LAUNCH(range<int64_t>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n, start.v.i, step.v.i);
+        LT_LAUNCH(range<int64_t>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n, start.v.i, step.v.i,
+                  backwards);
     else
         LT_LAUNCH(range<double>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n,
-                  lt_number<double>(start), lt_number<double>(step));
+                  lt_number<double>(start), lt_number<double>(step), backwards);
     return lt_cuda_launched(out->device.index, stream, "range");
 }

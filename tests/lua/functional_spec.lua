@@ -296,6 +296,58 @@ describe('a gradient of an activation', function()
   end)
 end)
 
+describe('padding with elements of the tensor', function()
+  local F = torch.nn.functional
+  local sources = {
+    reflect = function(p, n) return p < 0 and -p or p < n and p or 2 * (n - 1) - p end,
+    replicate = function(p, n) return math.min(math.max(p, 0), n - 1) end,
+    circular = function(p, n) return p % n end,
+  }
+
+  -- Every position looked up, a dimension after the other; amounts as pad takes them.
+  local function looked_up(x, amounts, mode)
+    for i = 1, #amounts // 2 do
+      local d, places = x.ndim + 1 - i, {}
+      local n = x:size(d)
+      for p = -amounts[2 * i - 1], n + amounts[2 * i] - 1 do places[#places + 1] = sources[mode](p, n) + 1 end
+      x = x:index_select(d, torch.tensor(places, { device = device }))
+    end
+    return x
+  end
+
+  it('finds them along one to three dimensions, of elements of any size', function()
+    for mode in pairs(sources) do
+      for _, dtype in ipairs { torch.uint8, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128 } do
+        for _, width in ipairs { 3, 16, 67 } do
+          local x = torch.randint(0, 100, { 2, 3, 4, 5, width }, { device = device }):to(dtype)
+          local amounts = { 2, 1, 0, 3, 1, 2 }
+          assert.is_true(F.pad(x, amounts, { mode = mode }):equal(looked_up(x, amounts, mode)), mode)
+          local image = x[1]
+          assert.is_true(F.pad(image, { 0, 2, 1, 0 }, { mode = mode }):equal(looked_up(image, { 0, 2, 1, 0 }, mode)), mode)
+          local lines = x[{ 1, 2 }]
+          assert.is_true(F.pad(lines, { 1, 2 }, { mode = mode }):equal(looked_up(lines, { 1, 2 }, mode)), mode)
+        end
+      end
+    end
+  end)
+
+  it('gives the same wherever the elements lie, by rows of any length, with any number of threads', function()
+    local threads = torch.get_num_threads()
+    for mode in pairs(sources) do
+      local x = torch.rand(40, 3, 61, 59, { device = device })
+      local apart = x:permute(1, 3, 4, 2):contiguous():permute(1, 4, 2, 3)
+      local padded = F.pad(x, { 3, 4, 5, 6 }, { mode = mode })
+      assert.is_true(padded:equal(looked_up(x, { 3, 4, 5, 6 }, mode)), mode)
+      assert.is_true(padded:equal(F.pad(apart, { 3, 4, 5, 6 }, { mode = mode })), mode)
+      torch.set_num_threads(1)
+      assert.is_true(padded:equal(F.pad(x, { 3, 4, 5, 6 }, { mode = mode })), mode)
+      torch.set_num_threads(threads)
+      local long = torch.rand(2, 1, 65537, { device = device })
+      assert.is_true(F.pad(long, { 2, 3 }, { mode = mode }):equal(looked_up(long, { 2, 3 }, mode)), mode)
+    end
+  end)
+end)
+
 describe('linspace', function()
   it('counts both halves from their own end, of any number of steps', function()
     for _, n in ipairs { 1, 2, 3, 4, 5, 1023, 2048, 2051, 200001 } do

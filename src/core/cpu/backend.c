@@ -74,6 +74,7 @@ const lt_backend lt_cpu_backend = {
     .max_pool_backward = lt_cpu_max_pool_backward,
     .avg_pool = lt_cpu_avg_pool,
     .avg_pool_backward = lt_cpu_avg_pool_backward,
+    .pad = lt_cpu_pad,
     .resample = lt_cpu_resample,
     .sample = lt_cpu_sample,
     .sample_backward = lt_cpu_sample_backward,

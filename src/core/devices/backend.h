@@ -14,6 +14,7 @@
 #include "ltensor.h"
 #include "network.h"
 #include "optim_rules.h"
+#include "padding.h"
 #include "random/random.h"
 
 typedef struct lt_iter lt_iter; /* iter.h */
@@ -149,6 +150,13 @@ typedef struct lt_pooling {
     int64_t divisor;    /* of averages; 0: the number of elements */
     const lt_fed *fed;  /* what computes the planes that are read forward; NULL: they are in memory. The host's alone */
 } lt_pooling;
+/* Up to three last dimensions with elements of their own (padding.h) at both ends: x, dense as [outer, in...], to y, [outer, out...], of elements
+ * of `size` bytes. The first sizes of fewer dimensions are 1. No amount is negative, and no dimension empty. */
+typedef struct lt_padding {
+    lt_pad_mode mode;
+    int64_t size, outer, in[3], before[3], out[3];
+} lt_padding;
+
 /* Positions of a dimension as weighted sums of others: of x, dense as [outer, in, inner], to y, [outer, out, inner], both float or double. Position o
  * of y adds up weights[k] times position places[k] of x, k from starts[o] to before starts[o + 1]. The lists lie on the device; there are `taps`
  * places. */
@@ -399,6 +407,7 @@ typedef struct lt_backend {
     lt_status (*max_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
     lt_status (*avg_pool)(const lt_pooling *p, void *out, const void *in);
     lt_status (*avg_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad);
+    lt_status (*pad)(const lt_padding *p, void *y, const void *x); /* NULL: the backend has none */
     lt_status (*resample)(const lt_resampling *r, void *y, const void *x);
     lt_status (*sample)(const lt_sampling *s, void *y, const void *x, const void *grid);
     /* The derivatives by x (dense) and by grid, each unless NULL. */

@@ -1,9 +1,10 @@
-/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own elements: these are copied into the middle,
- * from where the ends of each dimension are filled. */
+/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own elements: by the backend, a row after the other,
+ * or copied into the middle, from where the ends of each dimension are filled. */
 #include <string.h>
 
 #include "context/interrupt.h"
 #include "counting.h"
+#include "devices/padding.h"
 #include "mem.h"
 #include "ops/steps.h"
 #include "op/_constant_pad_backward.h"
@@ -81,25 +82,12 @@ lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *
     return lt_constant_pad_nd(grad_output, &back, lt_int(0), out);
 }
 
-typedef int64_t (*source_fn)(int64_t position, int64_t size);
-
-/* Where the element at `position` (negative and beyond the size: padding) comes from. */
-static int64_t reflected(int64_t p, int64_t size)
-{
-    if (p < 0) p = -p;
-    return p < size ? p : 2 * (size - 1) - p;
-}
-static int64_t repeated(int64_t p, int64_t size) { return p < 0 ? 0 : p < size ? p : size - 1; }
-static int64_t wrapped(int64_t p, int64_t size) { return (p % size + size) % size; }
-
 /* How many elements of dimension d negative amounts of padding leave. */
 static int64_t kept(const lt_dims *pad, const lt_tensor *self, int d)
 {
     int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d);
     return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
 }
-
-static const source_fn sources[] = {reflected, repeated, wrapped};
 
 /* The part of t, which has been padded along the dimensions after d, that self's elements make up along those before it. */
 static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, int d)
@@ -116,21 +104,21 @@ typedef struct padded_end {
     lt_tensor *part;
     int d;
     int64_t from, n, low, size;
-    source_fn source;
+    lt_pad_mode mode;
 } padded_end;
 
 /* Where element i of it comes from: a position of the part, as low and size are. */
-static int64_t source_of(const padded_end *e, int64_t i) { return e->low + e->source(e->from + i - e->low, e->size); }
+static int64_t source_of(const padded_end *e, int64_t i) { return e->low + lt_pad_source(e->mode, e->from + i - e->low, e->size); }
 
 typedef void (*end_fn)(lt_scope *s, const padded_end *e);
 
-static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int d, source_fn source, end_fn end)
+static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int d, lt_pad_mode mode, end_fn end)
 {
     if (s->status != LT_OK) return;
     const int64_t low = before(pad, padded->ndim, d), high = after(pad, padded->ndim, d), size = padded->sizes[d] - low - high;
     lt_tensor *part = do_inner_part(s, padded, pad, d);
-    if (s->status == LT_OK && low > 0) end(s, &(padded_end){part, d, 0, low, low, size, source});
-    if (s->status == LT_OK && high > 0) end(s, &(padded_end){part, d, low + size, high, low, size, source});
+    if (s->status == LT_OK && low > 0) end(s, &(padded_end){part, d, 0, low, low, size, mode});
+    if (s->status == LT_OK && high > 0) end(s, &(padded_end){part, d, low + size, high, low, size, mode});
 }
 
 /* The elements of an end are one after the other where they come from, forwards or backwards, or are all the same. */
@@ -161,6 +149,39 @@ static void add_end(lt_scope *s, const padded_end *e)
     if (s->status == LT_OK) s->status = lt_index_add_(e->part, e->d, index, grad, lt_int(1));
 }
 
+static void pad_ends(lt_scope *s, lt_tensor *self, const lt_dims *pad, lt_pad_mode mode, lt_tensor *result)
+{
+    lt_tensor *inner = do_inner_part(s, result, pad, self->ndim);
+    if (s->status == LT_OK) s->status = lt_copy_elements(inner, self);
+    for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2; d--) at_both_ends(s, result, pad, d, mode, fill_end);
+}
+
+/* Rows that are long enough are shared out among the threads by the copies of pad_ends. */
+static bool padded_by_rows(const lt_tensor *self, const lt_dims *pad)
+{
+    enum { LONG = 65536 };
+    const int padded = pad->n / 2;
+    return lt_backend_of(self)->pad != NULL && self->numel > 0 && padded > 0 && padded <= 3 && self->sizes[self->ndim - 1] <= LONG &&
+           before(pad, self->ndim, self->ndim - 1) <= LONG && after(pad, self->ndim, self->ndim - 1) <= LONG && lt_is_contiguous(self);
+}
+
+static lt_status pad_rows(const lt_tensor *self, const lt_dims *pad, lt_pad_mode mode, lt_tensor *result)
+{
+    const int first = self->ndim - pad->n / 2;
+    lt_padding p = {.mode = mode, .size = (int64_t)lt_dtype_size((lt_dtype)self->dtype), .outer = 1, .in = {1, 1, 1}, .out = {1, 1, 1}};
+    for (int d = 0; d < self->ndim; d++) {
+        const int at = 3 - self->ndim + d;
+        if (d < first) {
+            p.outer *= self->sizes[d];
+            continue;
+        }
+        p.in[at] = self->sizes[d];
+        p.before[at] = before(pad, self->ndim, d);
+        p.out[at] = result->sizes[d];
+    }
+    return lt_backend_of(self)->pad(&p, lt_data(result), lt_data(self));
+}
+
 /* No amount of padding is negative. */
 lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mode, lt_tensor **out)
 {
@@ -173,9 +194,10 @@ lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mo
     lt_tensor *result = NULL;
     const lt_status made = lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &result);
     result = lt_scope_hold(&s, made, result);
-    lt_tensor *inner = s.status == LT_OK ? do_inner_part(&s, result, pad, self->ndim) : NULL;
-    if (s.status == LT_OK) s.status = lt_copy_elements(inner, self);
-    for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2; d--) at_both_ends(&s, result, pad, d, sources[mode], fill_end);
+    if (s.status == LT_OK && padded_by_rows(self, pad))
+        s.status = pad_rows(self, pad, (lt_pad_mode)mode, result);
+    else if (s.status == LT_OK)
+        pad_ends(&s, self, pad, (lt_pad_mode)mode, result);
     return lt_scope_give(&s, result, out);
 }
 
@@ -184,13 +206,13 @@ lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims 
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *sums = do_clone(&s, grad_output);
-    for (int d = grad_output->ndim - pad->n / 2; d < grad_output->ndim; d++) at_both_ends(&s, sums, pad, d, sources[mode], add_end);
+    for (int d = grad_output->ndim - pad->n / 2; d < grad_output->ndim; d++) at_both_ends(&s, sums, pad, d, (lt_pad_mode)mode, add_end);
     lt_tensor *inner = s.status == LT_OK ? do_inner_part(&s, sums, pad, grad_output->ndim) : NULL;
     return lt_scope_give(&s, s.status == LT_OK ? do_contiguous(&s, inner) : NULL, out);
 }
 
 /* Where negative amounts cut elements off, from which others come: every element is looked up, a dimension after the other. */
-static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn source, lt_tensor **out)
+static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode mode, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, true);
@@ -200,7 +222,7 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn so
         int64_t n = padded_size(size, low, after(pad, self->ndim, d)), numel;
         if (n == size && low == 0) continue;
         int64_t first = 0;
-        if (source == wrapped) { /* around what negative amounts leave */
+        if (mode == LT_PAD_CIRCULAR) { /* around what negative amounts leave */
             first = low < 0 ? -low : 0;
             size = kept(pad, self, d);
         }
@@ -209,7 +231,7 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, source_fn so
         if ((s.status = lt_check_sizes(sizes.n, sizes.v, &numel)) != LT_OK) break;
         int64_t *values = lt_mem_array(n, sizeof *values);
         for (int64_t i = 0; values != NULL && i < n; i++) {
-            values[i] = first + source(i - low - first, size);
+            values[i] = first + lt_pad_source(mode, i - low - first, size);
             if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
         }
         if (lt_interrupted()) s.status = lt_stopped();
@@ -238,11 +260,15 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
     }
     if (value != NULL && *value != 0)
         return lt_error(LT_ERR_RUNTIME, "Padding mode \"%s\" doesn't take in value argument", mode);
-    source_fn source = strcmp(mode, "reflect") == 0     ? reflected
-                       : strcmp(mode, "replicate") == 0 ? repeated
-                       : strcmp(mode, "circular") == 0  ? wrapped
-                                                        : NULL;
-    if (source == NULL) return lt_error(LT_ERR_RUNTIME, "Unrecognised padding mode %s", mode);
+    lt_pad_mode how;
+    if (strcmp(mode, "reflect") == 0)
+        how = LT_PAD_REFLECT;
+    else if (strcmp(mode, "replicate") == 0)
+        how = LT_PAD_REPLICATE;
+    else if (strcmp(mode, "circular") == 0)
+        how = LT_PAD_CIRCULAR;
+    else
+        return lt_error(LT_ERR_RUNTIME, "Unrecognised padding mode %s", mode);
     int padded = pad->n / 2;
     if (padded == 0 || padded > 3 || (self->ndim != padded + 1 && self->ndim != padded + 2))
         return lt_error(LT_ERR_RUNTIME,
@@ -250,25 +276,23 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
     for (int d = self->ndim - padded; d < self->ndim; d++) {
         int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), size = self->sizes[d];
         char text[256];
-        if (source == reflected && (low >= size || high >= size))
+        if (how == LT_PAD_REFLECT && (low >= size || high >= size))
             return lt_error(LT_ERR_RUNTIME,
                             "Padding size should be less than the corresponding input dimension, "
                             "but got: padding "
                             "(%lld, %lld) at dimension %lld of input %s",
                             (long long)low, (long long)high, lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
-        if (source == wrapped && (low > kept(pad, self, d) || high > kept(pad, self, d)))
+        if (how == LT_PAD_CIRCULAR && (low > kept(pad, self, d) || high > kept(pad, self, d)))
             return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
         const int64_t padded_to = padded_size(size, low, high);
-        if (padded_to < 0 || (source == wrapped && padded_to == 0))
+        if (padded_to < 0 || (how == LT_PAD_CIRCULAR && padded_to == 0))
             return lt_error(LT_ERR_RUNTIME, "Negative padding value is resulting in an empty dimension.");
         if (size == 0)
             return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %lld of input %s",
                             lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
     }
-    if (cuts(pad)) return cut_by_lookup(self, pad, source, out);
-    int number = 0;
-    while (sources[number] != source) number++;
-    return lt__pad_by_lookup(self, pad, number, out);
+    if (cuts(pad)) return cut_by_lookup(self, pad, how, out);
+    return lt__pad_by_lookup(self, pad, how, out);
 }

@@ -78,6 +78,42 @@ describe('grid_sample', function()
     end
   end)
 
+  it('has the derivative of an image wherever its elements lie', function()
+    torch.manual_seed(6)
+    local image, grid, grad = rand(2, 3, 6, 5), rand(2, 4, 9, 2) * 2 - 1, rand(2, 3, 4, 9)
+    local expected
+    for _, lies in ipairs { image, image:permute(1, 4, 3, 2):contiguous():permute(1, 4, 3, 2), image:to { memory_format = torch.channels_last } } do
+      local x = lies:detach():requires_grad_()
+      local by_image = torch.autograd.grad(F.grid_sample(x, grid), { x }, grad)
+      expected = expected or by_image
+      assert.is_true(torch.allclose(expected, by_image))
+    end
+  end)
+
+  it('gives the same of any block of points as of all', function()
+    torch.manual_seed(7)
+    for _, dtype in ipairs { torch.float32, torch.float64 } do
+      local image, grid = rand(1, 2, 9, 11):to(dtype), (rand(1, 1, 200, 2) * 3 - 1.5):to(dtype)
+      for _, mode in ipairs { 'bilinear', 'nearest', 'bicubic' } do
+        local all = F.grid_sample(image, grid, mode)
+        for _, n in ipairs { 1, 3, 4, 7, 8, 9, 15, 16, 17, 63, 64, 65 } do
+          local some = F.grid_sample(image, grid[{ {}, {}, { 5, 4 + n } }], mode)
+          assert.is_true(some:equal(all[{ {}, {}, {}, { 5, 4 + n } }]), mode)
+        end
+      end
+      image[{ 1, 1, 1, 1 }] = 1 / 0 -- not looked at by points outside
+      assert.equal(0, F.grid_sample(image, torch.full({ 1, 1, 20, 2 }, 3, { dtype = dtype, device = device })):abs():sum():item())
+    end
+  end)
+
+  it('takes more elements along a dimension, and further apart, than 32 bits count', function()
+    local image, grid = rand(1, 2, 1, 1):expand(1, 2, 2 ^ 32 | 0, 3), rand(1, 1, 20, 2) * 2 - 1
+    for _, mode in ipairs { 'bilinear', 'nearest', 'bicubic' } do
+      local near = F.grid_sample(image[{ {}, {}, { 1, 4 } }], grid, mode, 'border')
+      assert.is_true(torch.allclose(near, F.grid_sample(image, grid, mode, 'border')), mode)
+    end
+  end)
+
   it('computes half types in float', function()
     torch.manual_seed(5)
     local image, grid = rand(1, 2, 4, 4):bfloat16(), (rand(1, 3, 3, 2) * 2 - 1):bfloat16()

@@ -59,7 +59,9 @@ static void run_grad_x(const void *context, int64_t index)
     const int64_t plane = s->in[0] * s->in[1] * s->in[2] * j->size;
     char *out = j->out + (p.batch * s->channels + p.from) * plane;
     memset(out, 0, (size_t)((p.to - p.from) * plane));
-    j->loops->grad_x(s, out, p.grad + p.from * s->points * j->size, p.grid, p.to - p.from);
+    lt_sampling dense = *s; /* x may lie otherwise */
+    dense.x_step[0] = s->in[1] * s->in[2], dense.x_step[1] = s->in[2], dense.x_step[2] = 1;
+    j->loops->grad_x(&dense, out, p.grad + p.from * s->points * j->size, p.grid, p.to - p.from);
 }
 
 /* all: how many points or channels an image has; piece: how many a job takes. */

@@ -3,17 +3,30 @@
 #include <string.h>
 
 #include "cpu/common/loops.h"
+#include "cpu/vector/look_up.h"
 #include "cpu/vector/vector_math.h"
 #include "formulas/sampling.h"
 
 #define SIMD  _Pragma("omp simd")
-#define BLOCK 128 /* points */
+#define BLOCK 64  /* points: what they look up lies in the nearest cache for the next tap */
 #define AXIS  4   /* most taps along a dimension */
 #define TAPS  16  /* of a point: 4 x 4, or 2 x 2 x 2 */
 
 static int taps_of(const lt_sampling *s)
 {
     return s->mode == LT_SAMPLE_NEAREST ? 1 : s->mode == LT_SAMPLE_BILINEAR ? 2 : 4;
+}
+
+/* Whether elements may lie further from the first one than an int32 counts, or there are more than that along a dimension. */
+static bool is_wide(const lt_sampling *s)
+{
+    double reach = 0;
+    bool many = false;
+    for (int d = 3 - s->dims; d < 3; d++) {
+        many |= s->in[d] > INT32_MAX;
+        reach += (double)(s->in[d] - 1) * (double)s->x_step[d];
+    }
+    return many || reach > INT32_MAX;
 }
 
 #define LOOPS "cpu/vector/nn/sample.inc"

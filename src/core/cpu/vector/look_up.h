@@ -1,0 +1,56 @@
+/* look_up.h - elements by their places, several at once: compilers take such loads apart. */
+#ifndef LT_CPU_LOOK_UP_H
+#define LT_CPU_LOOK_UP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define LOOK_UP static inline __attribute__((always_inline)) void
+
+/* out[i] = from[places[i]], i < n, 0 where taken[i], which is 0 or -1, is 0. taken NULL: all are. */
+LOOK_UP lt_look_up_f32(float *out, const float *from, const int32_t *places, const int32_t *taken, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16) {
+        const __m512i place = _mm512_loadu_si512(places + i);
+        const __mmask16 some = taken == NULL ? (__mmask16)-1 : _mm512_movepi32_mask(_mm512_loadu_si512(taken + i));
+        _mm512_storeu_ps(out + i, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), some, place, from, sizeof *from));
+    }
+#elif defined(__AVX2__)
+    for (; i + 8 <= n; i += 8) {
+        const __m256i place = _mm256_loadu_si256((const __m256i *)(const void *)(places + i));
+        const __m256i some = taken == NULL ? _mm256_set1_epi32(-1) : _mm256_loadu_si256((const __m256i *)(const void *)(taken + i));
+        _mm256_storeu_ps(out + i, _mm256_mask_i32gather_ps(_mm256_setzero_ps(), from, place, _mm256_castsi256_ps(some), sizeof *from));
+    }
+#endif
+    for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
+}
+
+LOOK_UP lt_look_up_f64(double *out, const double *from, const int32_t *places, const int32_t *taken, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 8 <= n; i += 8) {
+        const __m256i place = _mm256_loadu_si256((const __m256i *)(const void *)(places + i));
+        const __mmask8 some = taken == NULL ? (__mmask8)-1 : _mm256_movepi32_mask(_mm256_loadu_si256((const __m256i *)(const void *)(taken + i)));
+        _mm512_storeu_pd(out + i, _mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, place, from, sizeof *from));
+    }
+#elif defined(__AVX2__)
+    for (; i + 4 <= n; i += 4) {
+        const __m128i place = _mm_loadu_si128((const __m128i *)(const void *)(places + i));
+        const __m128i some = taken == NULL ? _mm_set1_epi32(-1) : _mm_loadu_si128((const __m128i *)(const void *)(taken + i));
+        const __m256d mask = _mm256_castsi256_pd(_mm256_cvtepi32_epi64(some));
+        _mm256_storeu_pd(out + i, _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, place, mask, sizeof *from));
+    }
+#endif
+    for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
+}
+
+#undef LOOK_UP
+
+#endif

@@ -365,3 +365,21 @@ describe('linspace', function()
     assert.equal(7, torch.linspace(1, 7, 4, { dtype = torch.int32, device = device })[4]:item())
   end)
 end)
+
+describe('interpolation by the nearest element', function()
+  it('finds it in lines of any length, as it is', function()
+    local F, nan = torch.nn.functional, 0 / 0
+    for _, dtype in ipairs { torch.float32, torch.float64 } do
+      for _, out in ipairs { 1, 7, 8, 9, 15, 16, 17, 255, 256, 257, 600 } do
+        local x = torch.rand(2, 3, 5, 41, { dtype = dtype, device = device })
+        local places = {}
+        for i = 1, out do places[i] = math.floor((i - 1) * 41 / out + 1e-6) + 1 end
+        local lines = torch.tensor({ 1, 1, 2, 2, 3, 3, 4, 4, 5, 5 }, { device = device })
+        local expected = x:index_select(4, torch.tensor(places, { device = device })):index_select(3, lines)
+        assert.is_true(F.interpolate(x, { 10, out }):equal(expected))
+      end
+    end
+    local y = F.interpolate(torch.tensor({ { { 1, nan, -0.0, 1 / 0 } } }, { device = device }), { 8 }):flatten():tolist()
+    assert.is_true(y[3] ~= y[3] and 1 / y[5] == -math.huge and y[8] == math.huge)
+  end)
+end)

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "cpu/common/loops.h"
+#include "cpu/vector/look_up.h"
 
-#define SIMD _Pragma("omp simd")
+#define SIMD   _Pragma("omp simd")
+#define PLACES 256 /* that are looked up in one line before the next */
 
 #define LOOPS "cpu/vector/nn/resample.inc"
 #include "cpu/common/both_floats.h"

@@ -5,7 +5,6 @@
 #include "context/interrupt.h"
 #include "mem.h"
 #include "memory_format.h"
-#include "op/_slice.h"
 #include "op/_unsafe_view.h"
 #include "op/cat.h"
 #include "op/clone.h"
@@ -19,7 +18,6 @@
 #include "op/repeat.h"
 #include "op/repeat_interleave.h"
 #include "op/reshape.h"
-#include "op/select.h"
 #include "op/stack.h"
 #include "op/tile.h"
 #include "op/to.h"
@@ -404,29 +402,34 @@ static lt_status triangle(lt_tensor *self, int64_t diagonal, bool keep_lower, lt
     if (self->ndim < 2)
         return lt_error(LT_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions", keep_lower ? "tril" : "triu");
     lt_status status = LT_OK;
-    lt_tensor *given = *out, *result = given, *row = NULL, *part = NULL;
+    lt_tensor *given = *out, *result = given, *part = NULL;
     if (given == NULL) LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &result));
     if (result != self) LT_CHECK(lt_copy_elements(result, self));
     int rows_dim = self->ndim - 2;
-    int64_t columns = self->sizes[self->ndim - 1];
+    int64_t columns = self->sizes[self->ndim - 1], sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
+    for (int d = 0; d < self->ndim; d++) { /* of a row */
+        const int at = d < rows_dim ? d : d - 1;
+        if (d == rows_dim) continue;
+        sizes[at] = result->sizes[d];
+        strides[at] = result->strides[d];
+    }
     for (int64_t i = 0; i < self->sizes[rows_dim] && result->numel > 0; i++) {
         int64_t cut = lt_add_within(lt_add_within(i, diagonal), keep_lower ? 1 : 0);
         cut = cut < 0 ? 0 : cut > columns ? columns : cut;
         int64_t from = keep_lower ? cut : 0, to = keep_lower ? columns : cut;
         if (from >= to) continue;
         if (lt_interrupted()) LT_CHECK(lt_stopped());
-        LT_CHECK(lt_select_impl(result, rows_dim, i, &row));
-        LT_CHECK(lt__slice_impl(row, row->ndim - 1, from, to, 1, &part));
+        sizes[rows_dim] = to - from;
+        const int64_t offset = result->offset + i * result->strides[rows_dim] + from * strides[rows_dim];
+        LT_CHECK(lt_tensor_view(result, self->ndim - 1, sizes, strides, offset, &part));
         LT_CHECK(lt_fill_value(part, lt_int(0)));
         lt_tensor_release(part);
-        lt_tensor_release(row);
-        part = row = NULL;
+        part = NULL;
     }
     if (given == NULL) *out = result;
     result = given;
 done:
     lt_tensor_release(part);
-    lt_tensor_release(row);
     if (result != given) lt_tensor_release(result);
     return status;
 }

@@ -151,7 +151,7 @@ typedef struct lt_attention_loops {
     double (*dot)(const void *a, const void *b, int64_t n);
 } lt_attention_loops;
 
-#define LT_PRODUCT_DEPTH 512 /* products that are added up before they go to C */
+#define LT_PRODUCT_DEPTH 256 /* products that are added up before they go to C: two vectors of columns of so many lines leave room in the first cache */
 
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column], likewise B
  * and C. C is not read when beta is 0. Integers: rows of B and C are dense. Floats: A has dense rows or columns. */

@@ -151,7 +151,7 @@ typedef struct lt_attention_loops {
     double (*dot)(const void *a, const void *b, int64_t n);
 } lt_attention_loops;
 
-#define LT_PRODUCT_DEPTH 512 /* products that are added up before they go to C */
+#define LT_PRODUCT_DEPTH 256 /* products that are added up before they go to C: two vectors of columns of so many lines leave room in the first cache */
 
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column], likewise B
  * and C. C is not read when beta is 0. Integers: rows of B and C are dense. Floats: A has dense rows or columns. */
@@ -165,6 +165,23 @@ typedef struct lt_product {
     const void *row_bias; /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
+
+#define LT_TRIANGLE_ROWS 12 /* of a triangle, at most */
+
+/* A lower triangle, or with `backward` an upper one: element (i, p) is a[i * a_row + p * a_column]. unit: those of the diagonal are 1, whatever is there. */
+typedef struct lt_triangle {
+    const void *a;
+    int64_t rows, a_row, a_column;
+    bool backward, unit;
+} lt_triangle;
+
+/* Of few rows, `step` elements apart. solve: n columns of x become the solution. cholesky: the square that n columns begin with becomes its upper factor, what is
+ * right of it the solution by that; the order of the minor that is not positive, or 0. mirror: one triangle of n x n elements to the other. */
+typedef struct lt_triangle_loops {
+    void (*solve)(const lt_triangle *t, void *x, int64_t step, int64_t n);
+    int (*cholesky)(void *matrix, int64_t step, int64_t rows, int64_t n);
+    void (*mirror)(void *matrix, int64_t n, bool to_upper);
+} lt_triangle_loops;
 
 /* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
 typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
@@ -254,6 +271,7 @@ typedef struct lt_cpu_loops {
     const lt_attention_loops *attention; /* float, double */
     const lt_product_loop *multiply; /* by dtype, of integers */
     const lt_product_loop *product;  /* float, double */
+    const lt_triangle_loops *triangle; /* float, double */
     const lt_pool_loops *pool;       /* float, double, int64 */
     const lt_direct_loop *direct;    /* one, of float */
     const lt_depthwise_loops *depthwise; /* one, of float */
@@ -297,6 +315,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_attention_loops lt_attention_##isa[2];                                         \
     extern const lt_product_loop lt_multiply_##isa[LT_DTYPE_COUNT];                                \
     extern const lt_product_loop lt_product_##isa[2];                                              \
+    extern const lt_triangle_loops lt_triangle_##isa[2];                                           \
     extern const lt_pool_loops lt_pool_##isa[3];                                                   \
     extern const lt_direct_loop lt_direct_##isa[1];                                                  \
     extern const lt_depthwise_loops lt_depthwise_##isa[1];                                           \

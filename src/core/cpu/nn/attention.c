@@ -80,25 +80,29 @@ static double get(const void *p, int64_t i, lt_dtype dtype)
     return dtype == LT_FLOAT64 ? ((const double *)p)[i] : ((const float *)p)[i];
 }
 
-/* What a mask and causality make of row r of the scores of a block. */
+/* What a mask makes of row r of the scores of a block. */
 static void mask_row(const job *j, const block *b, int64_t r, char *scores)
 {
     const lt_attention *a = j->a;
-    const int64_t query = b->q + r;
-    if (a->mask.data != NULL) {
-        const int64_t *steps = a->mask.strides;
-        const int64_t at = b->n * steps[0] + b->h * steps[1] + query * steps[2] + b->k * steps[3];
-        if (a->mask.dtype == LT_BOOL) {
-            const bool *takes = (const bool *)a->mask.data + at;
-            for (int64_t c = 0; c < b->columns; c++)
-                if (!takes[c * steps[3]]) put(scores, c, a->dtype, -INFINITY);
-        } else {
-            for (int64_t c = 0; c < b->columns; c++)
-                put(scores, c, a->dtype, get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
-        }
+    const int64_t *steps = a->mask.strides;
+    const int64_t at = b->n * steps[0] + b->h * steps[1] + (b->q + r) * steps[2] + b->k * steps[3];
+    if (a->mask.dtype == LT_BOOL) {
+        const bool *takes = (const bool *)a->mask.data + at;
+        for (int64_t c = 0; c < b->columns; c++)
+            if (!takes[c * steps[3]]) put(scores, c, a->dtype, -INFINITY);
+    } else {
+        for (int64_t c = 0; c < b->columns; c++)
+            put(scores, c, a->dtype, get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
     }
-    for (int64_t c = query - b->k + 1; a->causal && c < b->columns; c++)
-        if (c >= 0) put(scores, c, a->dtype, -INFINITY);
+}
+
+/* Columns of row r of a block that its query may take. What lies beyond them becomes no exponential, which of such numbers takes long, but 0. */
+static int64_t taken(const job *j, const block *b, int64_t r, char *row)
+{
+    if (!j->a->causal) return b->columns;
+    const int64_t seen = b->q + r - b->k + 1, n = seen < 0 ? 0 : least(b->columns, seen);
+    memset(row + n * j->size, 0, (size_t)((b->columns - n) * j->size));
+    return n;
 }
 
 /* The scores of a block: rows of KEYS elements. */
@@ -107,8 +111,7 @@ static void score(const job *j, const block *b, char *scores)
     const lt_attention *a = j->a;
     multiply(j, false, true, b->rows, b->columns, a->width, a->scale, row_of(&a->query, j->size, b->n, b->h, b->q),
              stride_of(&a->query), shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores, KEYS);
-    const bool crosses = a->causal && b->k + b->columns > b->q + 1;
-    for (int64_t r = 0; r < b->rows && (a->mask.data != NULL || crosses); r++)
+    for (int64_t r = 0; r < b->rows && a->mask.data != NULL; r++)
         mask_row(j, b, r, scores + r * KEYS * j->size);
 }
 
@@ -133,17 +136,18 @@ static void run_queries(const job *j, block b, char *scores)
     for (int64_t r = 0; r < b.rows; r++) {
         most[r] = -INFINITY;
         sum[r] = 0;
-        memset(out + r * ldo * j->size, 0, (size_t)(a->value_width * j->size));
+        if (end == 0) memset(out + r * ldo * j->size, 0, (size_t)(a->value_width * j->size));
     }
     for (b.k = 0; b.k < end; b.k += KEYS) {
         b.columns = least(KEYS, end - b.k);
         score(j, &b, scores);
         for (int64_t r = 0; r < b.rows; r++) {
-            const double factor = j->loops->step(scores + r * KEYS * j->size, b.columns, &most[r], &sum[r]);
+            char *row = scores + r * KEYS * j->size;
+            const double factor = j->loops->step(row, taken(j, &b, r, row), &most[r], &sum[r]);
             if (factor != 1 && b.k > 0) j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
         }
         multiply(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
-                 shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), 1, out, ldo);
+                 shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), b.k > 0, out, ldo);
     }
     for (int64_t r = 0; r < b.rows; r++) {
         j->loops->multiply(out + r * ldo * j->size, a->value_width, sum[r] > 0 || sum[r] != sum[r] ? 1 / sum[r] : 0);
@@ -181,8 +185,10 @@ static void run_pair(const job *j, const block *b, const double *deltas, char *s
                *query = row_of(&a->query, j->size, b->n, b->h, b->q);
     const int64_t ldg = stride_of(&a->grad);
     score(j, b, p);
-    for (int64_t r = 0; r < b->rows; r++)
-        j->loops->weights(p + r * KEYS * j->size, b->columns, get(logsumexp_of(j, b, r), 0, a->dtype));
+    for (int64_t r = 0; r < b->rows; r++) {
+        char *row = p + r * KEYS * j->size;
+        j->loops->weights(row, taken(j, b, r, row), get(logsumexp_of(j, b, r), 0, a->dtype));
+    }
     if (a->grad_value != NULL)
         multiply(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad, ldg, 1,
                  grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width), a->value_width);

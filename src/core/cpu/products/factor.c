@@ -1,10 +1,12 @@
-/* factor.c - factorizations of batches of matrices and solutions by them: LAPACK (lapack.h), one matrix after the other. */
+/* factor.c - factorizations of batches of matrices and solutions by them, one matrix after the other: LAPACK (lapack.h); Cholesky's and triangular
+ * ones of float and double by our own loops (triangle.h), which need no library and no threads' meetings between few columns. */
 #include <string.h>
 
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "libraries/lapack.h"
+#include "triangle.h"
 
 /* Matrix i of an array whose matrices are `stride` elements apart. */
 static char *at(const lt_factor *f, void *array, int64_t i, int64_t stride)
@@ -93,10 +95,28 @@ static lt_status failed(int info)
     return lt_error(LT_ERR_RUNTIME, "LAPACK refused argument %d", -info);
 }
 
+/* Matrix i, where the loops are ours. */
+static lt_status by_loops(const lt_factor *f, int64_t i)
+{
+    char *a = at(f, f->a, i, f->stride_a);
+    int info = 0;
+    if (f->kind == LT_FACTOR_CHOLESKY)
+        LT_TRY(lt_cpu_cholesky(f, a, &info));
+    else
+        LT_TRY(lt_cpu_triangular(f, a, at(f, f->b, i, (int64_t)f->n * f->columns)));
+    if (f->infos != NULL) f->infos[i] = info;
+    return LT_OK;
+}
+
 lt_status lt_cpu_factor(lt_factor *f)
 {
+    const bool loops = (f->kind == LT_FACTOR_CHOLESKY || f->kind == LT_FACTOR_TRIANGULAR) && !lt_dtype_is_complex(f->dtype);
     for (int64_t i = 0; i < f->batch; i++) {
         int rank = 0;
+        if (loops) {
+            LT_TRY(by_loops(f, i));
+            continue;
+        }
         const int info = one(f, i, &rank);
         if (info < 0) return failed(info);
         if (f->infos != NULL) f->infos[i] = f->kind == LT_FACTOR_LEAST_SQUARES ? rank : info;

@@ -1,5 +1,5 @@
 /* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and double and of vector/products/matmul.c
- * for integers: they are cut into pieces that threads share out. Half types are multiplied in float. */
+ * for integers: they are cut into pieces that threads share out. Half types are multiplied in float, bfloat16 by tiles where there are any (tiles.h). */
 #include <omp.h>
 
 #include "cpu/cpu.h"
@@ -9,6 +9,7 @@
 #include "cpu/common/loops.h"
 #include "mem.h"
 #include "cpu/common/threads.h"
+#include "tiles.h"
 
 #define COST 3                   /* multiplications that take as long as an element of a simple loop */
 #define COLUMNS 32               /* that the loops take at a time, twice or four times as many as some of them do */
@@ -263,5 +264,5 @@ lt_status lt_cpu_gemm(const lt_gemm *g)
         return lt_error(LT_ERR_RUNTIME, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
     if (lt_dtype_is_int(g->dtype)) return multiply_integers(g);
     if (g->dtype == LT_FLOAT32 || g->dtype == LT_FLOAT64) return multiply_floats(g);
-    return multiply_halves(g);
+    return lt_cpu_tiles_take(g) ? lt_cpu_tiles_gemm(g) : multiply_halves(g);
 }

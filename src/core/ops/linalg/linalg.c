@@ -361,14 +361,19 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
     const refusal singular = {op, "The solver failed because the input matrix is singular.", false};
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *left = do_dense_copy(&s, do_expand(&s, a, &wide_a)), *pivots = NULL;
+    lt_tensor *left = do_expand(&s, a, &wide_a), *pivots = NULL, *turned = NULL;
+    const bool as_it_is = triangle != NULL && !lt_dtype_is_complex((lt_dtype)a->dtype); /* it is only read */
+    if (as_it_is && left != NULL && !lt_is_contiguous(left)) turned = do_turn(&s, left);
+    const bool by_columns = turned != NULL && lt_is_contiguous(turned);
+    if (by_columns) left = turned;
+    else if (!as_it_is || left == NULL || !lt_is_contiguous(left)) left = do_dense_copy(&s, left);
     lt_tensor *right = do_expand(&s, b, &wide_b);
     if (right != NULL) right = do_dense_copy(&s, do_turn(&s, right));
     if (triangle == NULL) pivots = do_lu(&s, left, &singular); /* of the transposed */
     if (s.status == LT_OK && n > 0 && columns > 0) {
         lt_factor f = factor_of(triangle != NULL ? LT_FACTOR_TRIANGULAR : LT_FACTOR_SOLVE, left);
-        f.transposed = true;
-        f.upper = triangle != NULL && !triangle->upper;
+        f.transposed = !by_columns;
+        f.upper = triangle != NULL && triangle->upper == by_columns;
         f.unit = triangle != NULL && triangle->unit;
         f.pivots = pivots != NULL ? integers_of(pivots) : NULL;
         f.columns = columns;

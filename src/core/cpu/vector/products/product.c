@@ -7,8 +7,10 @@
 #include "cpu/vector/turn.h"
 #include "lanes.h"
 
-#define DEPTH LT_PRODUCT_DEPTH
-#define NEAR  (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
+#define DEPTH  LT_PRODUCT_DEPTH
+#define PANELS 4          /* of columns of B that are brought side by side at a time, in the second cache */
+#define LINES  16         /* of B that are read at a time */
+#define NEAR   (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
 
 #if defined(__AVX512F__)
 #define FEW_ROWS 4 /* of few columns */

@@ -1,0 +1,223 @@
+/* tiles.c - see tiles.h. Both operands are brought into tiles, whole: 16 lines of 16 words, a word being two neighbours along k. Of A a line is a row, of B
+ * a pair of rows. PANEL rows of A by as many columns of B are four tiles of sums, in float, while k goes by. An element of C is the same sum however many
+ * threads there are; numbers below the normal range count as 0, as the processor has it. */
+#include "tiles.h"
+
+#include <string.h>
+
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
+#include "dtypes/dtype.h"
+#include "mem.h"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__has_include)
+#if __has_include(<amxbf16intrin.h>)
+#define HAS_TILES
+#endif
+#endif
+
+#ifdef HAS_TILES
+#include <cpuid.h>
+#include <immintrin.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SIDE  16                /* lines of a tile, and words of a line */
+#define WORDS (SIDE * SIDE)     /* of a tile */
+#define BYTES (4 * SIDE)        /* of a line */
+#define DEPTH (2 * SIDE)        /* elements along k that a tile has */
+#define PANEL (2 * SIDE)        /* rows or columns */
+#define GROUP 4                 /* panels of rows by as many of columns that a thread takes at a time, in the second cache */
+#define LEAST ((int64_t)1 << 15) /* multiplications: fewer are not worth the tiles */
+
+static bool available;
+
+static void ask(void)
+{
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
+    enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 };
+    unsigned a, b, c, d = 0;
+    if (strcmp(lt_loops.isa, "avx512") != 0 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+    available = (d & AMX_BF16) != 0 && (d & AMX_TILE) != 0 && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+bool lt_cpu_tiles_take(const lt_gemm *g)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE || g->m * g->n * g->k < LEAST) return false;
+    pthread_once(&once, ask);
+    return available;
+}
+
+/* One operand: its panels lie one after the other, tiles of k within, two for each DEPTH. */
+typedef struct operand {
+    const uint16_t *from;
+    uint32_t *tiles;
+    int64_t batch, lines, ld, panels; /* lines: rows of A or columns of B */
+    bool along_k;                     /* elements along k lie together */
+    bool turned;                      /* whether a tile has pairs for lines, as B wants it, not rows */
+} operand;
+
+typedef struct product {
+    const lt_gemm *g;
+    operand a, b;
+    int64_t steps; /* of DEPTH along k */
+    int64_t group, rows, columns; /* panels that are taken at a time; how many groups of rows and of columns there are */
+} product;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t ratio_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+
+/* A tile of so many lines and elements along k; the rest of it is 0. */
+static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t lines, int64_t depth)
+{
+    uint32_t words[WORDS], *to = o->along_k == o->turned ? words : tile;
+    if (lines < SIDE || depth < DEPTH) memset(to, 0, sizeof words);
+    if (o->along_k) {
+        for (int64_t i = 0; i < lines; i++) memcpy(to + i * SIDE, from + i * o->ld, (size_t)depth * sizeof *from);
+    } else {
+        for (int64_t p = 0; p < depth; p += 2) {
+            const uint16_t *first = from + p * o->ld, *second = first + o->ld;
+            uint32_t *line = to + p / 2 * SIDE;
+            if (p + 1 == depth)
+                for (int64_t i = 0; i < lines; i++) line[i] = first[i];
+            else if (lines == SIDE)
+                _Pragma("omp simd") for (int i = 0; i < SIDE; i++) line[i] = first[i] | (uint32_t)second[i] << 16;
+            else
+                for (int64_t i = 0; i < lines; i++) line[i] = first[i] | (uint32_t)second[i] << 16;
+        }
+    }
+    if (to == words) lt_loops.turn[0](tile, SIDE, words, SIDE, SIDE, SIDE);
+}
+
+static void fill_panel(const product *p, const operand *o, int64_t batch, int64_t index)
+{
+    const int64_t of_line = o->along_k ? o->ld : 1, of_k = o->along_k ? 1 : o->ld;
+    uint32_t *tile = o->tiles + (batch * o->panels + index) * p->steps * 2 * WORDS;
+    for (int64_t k = 0; k < p->g->k; k += DEPTH)
+        for (int64_t line = index * PANEL; line < (index + 1) * PANEL; line += SIDE, tile += WORDS) {
+            const int64_t lines = line < o->lines ? least(SIDE, o->lines - line) : 0;
+            fill(tile, o, lines == 0 ? NULL : o->from + batch * o->batch + line * of_line + k * of_k, lines, least(DEPTH, p->g->k - k));
+        }
+}
+
+static int64_t matrices(const product *p, const operand *o) { return o->batch == 0 ? 1 : p->g->batch; }
+
+static void fill_job(const void *context, int64_t job)
+{
+    const product *p = context;
+    const int64_t of_a = matrices(p, &p->a) * p->a.panels;
+    const operand *o = job < of_a ? &p->a : &p->b;
+    const int64_t i = job < of_a ? job : job - of_a;
+    fill_panel(p, o, i / o->panels, i % o->panels);
+}
+
+/* Eight tiles of SIDE lines. Static: gcc 12 believes that only the first bytes of it are read. */
+__attribute__((target("amx-tile"))) static void begin(void)
+{
+    static const struct {
+        uint8_t palette, start, reserved[14];
+        uint16_t line_bytes[16];
+        uint8_t lines[16];
+    } shapes = {.palette = 1,
+                .line_bytes = {BYTES, BYTES, BYTES, BYTES, BYTES, BYTES, BYTES, BYTES},
+                .lines = {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
+    _tile_loadconfig(&shapes);
+}
+
+__attribute__((target("amx-tile"))) static void end(void) { _tile_release(); }
+
+__attribute__((target("amx-tile,amx-bf16"))) static void multiply(const uint32_t *a, const uint32_t *b, int64_t steps, float *sums)
+{
+    enum { ROW = PANEL * sizeof(float) };
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int64_t i = 0; i < steps; i++, a += 2 * WORDS, b += 2 * WORDS) {
+        _tile_loadd(6, b, BYTES);
+        _tile_loadd(4, a, BYTES);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(7, b + WORDS, BYTES);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_loadd(5, a + WORDS, BYTES);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, sums, ROW);
+    _tile_stored(1, sums + SIDE, ROW);
+    _tile_stored(2, sums + SIDE * PANEL, ROW);
+    _tile_stored(3, sums + SIDE * PANEL + SIDE, ROW);
+}
+
+/* alpha sums + beta C, to C. */
+static void put(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_t columns)
+{
+    const float alpha = (float)g->alpha, beta = (float)g->beta;
+    int64_t steps[] = {sizeof *c, sizeof *sums}, back[] = {sizeof *sums, sizeof *c};
+    float before[PANEL];
+    for (int64_t r = 0; r < rows; r++, c += g->ldc, sums += PANEL) {
+        for (int64_t j = 0; alpha != 1 && j < columns; j++) sums[j] *= alpha;
+        if (beta != 0) lt_loops.cast[LT_FLOAT32][LT_BFLOAT16]((char *[]){(char *)before, (char *)c}, back, columns, NULL);
+        for (int64_t j = 0; beta != 0 && j < columns; j++) sums[j] += beta * before[j];
+        lt_loops.cast[LT_BFLOAT16][LT_FLOAT32]((char *[]){(char *)c, (char *)sums}, steps, columns, NULL);
+    }
+}
+
+static void multiply_job(const void *context, int64_t job)
+{
+    const product *p = context;
+    const lt_gemm *g = p->g;
+    float sums[PANEL * PANEL] __attribute__((aligned(64)));
+    const int64_t panel = p->steps * 2 * WORDS, n = job / (p->rows * p->columns);
+    const int64_t row = job / p->columns % p->rows * p->group, column = job % p->columns * p->group;
+    const uint32_t *a = p->a.tiles + (p->a.batch == 0 ? 0 : n) * p->a.panels * panel, *b = p->b.tiles + (p->b.batch == 0 ? 0 : n) * p->b.panels * panel;
+    begin();
+    for (int64_t j = column; j < least(column + p->group, p->b.panels); j++)
+        for (int64_t i = row; i < least(row + p->group, p->a.panels); i++) {
+            multiply(a + i * panel, b + j * panel, p->steps, sums);
+            put(g, (uint16_t *)g->c + n * g->batch_c + i * PANEL * g->ldc + j * PANEL, sums, least(PANEL, g->m - i * PANEL),
+                least(PANEL, g->n - j * PANEL));
+        }
+    end();
+}
+
+lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
+{
+    product p = {.g = g, .steps = ratio_up(g->k, DEPTH), .group = GROUP,
+                 .a = {.from = g->a, .batch = g->batch_a, .lines = g->m, .ld = g->lda, .panels = ratio_up(g->m, PANEL), .along_k = !g->trans_a},
+                 .b = {.from = g->b, .batch = g->batch_b, .lines = g->n, .ld = g->ldb, .panels = ratio_up(g->n, PANEL), .along_k = g->trans_b, .turned = true}};
+    const int threads = lt_cpu_threads_for(g->batch * (g->m * g->n * g->k / 64 + g->m * g->k + g->k * g->n + g->m * g->n));
+    const int64_t of_a = matrices(&p, &p.a) * p.a.panels, of_b = matrices(&p, &p.b) * p.b.panels;
+    size_t capacity;
+    p.a.tiles = lt_block_array(lt_times(lt_plus(of_a, of_b), p.steps), 2 * WORDS * sizeof(uint32_t), &capacity);
+    if (p.a.tiles == NULL) return LT_ERR_MEMORY;
+    p.b.tiles = p.a.tiles + of_a * p.steps * 2 * WORDS;
+    do {
+        p.rows = ratio_up(p.a.panels, p.group);
+        p.columns = ratio_up(p.b.panels, p.group);
+    } while (g->batch * p.rows * p.columns < 4 * threads && (p.group /= 2) > 0);
+    if (p.group == 0) p.group = 1;
+    lt_status status = lt_cpu_share(of_a + of_b, threads, fill_job, &p);
+    if (status == LT_OK) status = lt_cpu_share(g->batch * p.rows * p.columns, threads, multiply_job, &p);
+    lt_block_free(p.a.tiles, capacity);
+    return status;
+}
+
+#else
+
+bool lt_cpu_tiles_take(const lt_gemm *g)
+{
+    (void)g;
+    return false;
+}
+
+lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
+{
+    (void)g;
+    return LT_ERR_RUNTIME;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* triangle.c - see triangle.h. LT_TRIANGLE_ROWS rows at a time: the products of those that are done are taken off them (vector/products/product.c), then
+ * they are solved for, or factorized, in registers (vector/products/triangle.c). */
+#include "triangle.h"
+
+#include "context/interrupt.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/threads.h"
+#include "cpu/cpu.h"
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "mem.h"
+
+#define ROWS    LT_TRIANGLE_ROWS
+#define STRIP   96 /* rows, from which threads take off the products of those above at once */
+#define COLUMNS 32 /* of right-hand sides that are solved for at a time, in the nearest cache */
+#define COST    3  /* multiplications that take as long as an element of a simple loop */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- triangular systems ------------------------------------------------------------------------------------------- */
+
+typedef struct system {
+    const lt_triangle_loops *loops;
+    lt_product_loop product;
+    lt_turn_loop turn;
+    lt_triangle whole; /* element (i, p) of the matrix is a[i * a_row + p * a_column] */
+    int64_t size, columns;
+    char *b;
+    char *room; /* of each job, room_bytes apart: its right-hand sides, row after row */
+    int64_t room_bytes;
+} system_of;
+
+static const char *element(const system_of *s, int64_t i, int64_t p)
+{
+    return (const char *)s->whole.a + (i * s->whole.a_row + p * s->whole.a_column) * s->size;
+}
+
+/* Takes the products of elements [from, from + k) of the solution off the rows [to, to + m). */
+static void take_off(const system_of *s, char *x, int64_t width, int64_t to, int64_t m, int64_t from, int64_t k)
+{
+    const lt_product p = {.m = m, .n = width, .k = k, .a_row = s->whole.a_row, .a_column = s->whole.a_column, .b_row = width, .b_column = 1,
+                          .c_row = width, .c_column = 1, .alpha = -1, .beta = 1, .a = element(s, to, from), .b = x + from * width * s->size,
+                          .c = x + to * width * s->size};
+    if (m > 0 && k > 0) s->product(&p);
+}
+
+/* x, `width` columns side by side, becomes the solution. One column is taken off all that is left where columns of the matrix are dense. */
+static void solve(const system_of *s, char *x, int64_t width)
+{
+    const int64_t n = s->whole.rows;
+    const bool ahead = width == 1 && s->whole.a_column != 1;
+    for (int64_t done = 0; done < n && !lt_interrupted();) {
+        lt_triangle t = s->whole;
+        t.rows = least(ROWS, n - done);
+        const int64_t first = t.backward ? n - done - t.rows : done;
+        if (!ahead) take_off(s, x, width, first, t.rows, t.backward ? n - done : 0, done);
+        t.a = element(s, first, first);
+        s->loops->solve(&t, x + first * width * s->size, width, width);
+        done += t.rows;
+        if (ahead) take_off(s, x, width, t.backward ? 0 : done, n - done, first, t.rows);
+    }
+}
+
+static void run_columns(const void *context, int64_t job)
+{
+    const system_of *s = context;
+    const int64_t n = s->whole.rows, first = job * COLUMNS, width = least(COLUMNS, s->columns - first);
+    char *b = s->b + first * n * s->size, *x = s->room + job * s->room_bytes;
+    s->turn(x, width, b, n, width, n);
+    solve(s, x, width);
+    s->turn(b, n, x, width, n, width);
+}
+
+lt_status lt_cpu_triangular(const lt_factor *f, const void *a, void *b)
+{
+    const bool wide = f->dtype == LT_FLOAT64;
+    const int64_t n = f->n;
+    system_of s = {.loops = &lt_loops.triangle[wide], .product = lt_loops.product[wide], .turn = lt_loops.turn[wide],
+                   .whole = {.a = a, .rows = n, .a_row = f->transposed ? n : 1, .a_column = f->transposed ? 1 : n,
+                             .backward = f->upper != f->transposed, .unit = f->unit},
+                   .size = (int64_t)lt_dtype_size(f->dtype), .columns = f->columns, .b = b};
+    if (s.columns == 1) {
+        solve(&s, b, 1);
+        return lt_interrupted() ? lt_stopped() : LT_OK;
+    }
+    const int64_t jobs = (s.columns + COLUMNS - 1) / COLUMNS;
+    size_t capacity;
+    s.room_bytes = n * COLUMNS * s.size;
+    s.room = lt_block_array(jobs, (size_t)s.room_bytes, &capacity);
+    if (s.room == NULL) return LT_ERR_MEMORY;
+    const lt_status status = lt_cpu_share(jobs, lt_cpu_threads_for(n * n / 2 * s.columns / COST), run_columns, &s);
+    lt_block_free(s.room, capacity);
+    return status;
+}
+
+/* ---- Cholesky ----------------------------------------------------------------------------------------------------- */
+
+/* Rows [first, end) of the upper factor, from which the products of the rows above were taken off. */
+static int factorize_rows(lt_dtype dtype, char *a, int64_t n, int64_t first, int64_t end)
+{
+    const bool wide = dtype == LT_FLOAT64;
+    const int64_t size = (int64_t)lt_dtype_size(dtype);
+    for (int64_t i = first; i < end; i += ROWS) {
+        const int64_t rows = least(ROWS, end - i);
+        char *above = a + (first * n + i) * size, *here = a + i * (n + 1) * size;
+        const lt_product p = {.m = rows, .n = n - i, .k = i - first, .a_row = 1, .a_column = n, .b_row = n, .b_column = 1, .c_row = n, .c_column = 1,
+                              .alpha = -1, .beta = 1, .a = above, .b = above, .c = here};
+        if (p.k > 0) lt_loops.product[wide](&p);
+        const int info = lt_loops.triangle[wide].cholesky(here, n, rows, n - i);
+        if (info != 0) return (int)i + info;
+    }
+    return 0;
+}
+
+lt_status lt_cpu_cholesky(const lt_factor *f, void *a, int *info)
+{
+    const lt_triangle_loops *loops = &lt_loops.triangle[f->dtype == LT_FLOAT64];
+    const int64_t n = f->n, size = (int64_t)lt_dtype_size(f->dtype);
+    const bool lower_rows = f->upper; /* as rows lie here, which are LAPACK's columns */
+    *info = 0;
+    if (lower_rows) loops->mirror(a, n, true);
+    for (int64_t i = 0; i < n && *info == 0; i += STRIP) {
+        const int64_t rows = least(STRIP, n - i);
+        const char *above = (const char *)a + i * size;
+        const lt_gemm g = {.dtype = f->dtype, .m = rows, .n = n - i, .k = i, .batch = 1, .trans_a = true, .alpha = -1, .beta = 1, .a = above,
+                           .b = above, .c = (char *)a + i * (n + 1) * size, .lda = n, .ldb = n, .ldc = n};
+        if (i > 0) LT_TRY(lt_cpu_gemm(&g));
+        if (lt_interrupted()) return lt_stopped();
+        *info = factorize_rows(f->dtype, a, n, i, i + rows);
+    }
+    if (lower_rows) loops->mirror(a, n, false);
+    return LT_OK;
+}

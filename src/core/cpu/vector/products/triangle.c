@@ -1,0 +1,33 @@
+/* triangle.c - the steps of triangular solutions and of Cholesky's factorization that are not products (lt_triangle_loops): as many rows as registers
+ * hold, of all columns. The loops stand in triangle.inc. */
+#include <math.h>
+
+#include "cpu/common/loops.h"
+#include "cpu/vector/turn.h"
+#include "lanes.h"
+
+#define ROWS   LT_TRIANGLE_ROWS
+#define PADDED 16 /* columns of the square of ROWS: whole vectors */
+#define BLOCK  16
+#define UNROLL _Pragma("GCC unroll 16")
+
+#define T       float
+#define L(NAME) NAME##_F32
+#define S(name) name##_f32
+#define M(g)    g##f
+#include "triangle.inc"
+#undef T
+#undef L
+#undef S
+#undef M
+#define T       double
+#define L(NAME) NAME##_F64
+#define S(name) name##_f64
+#define M(g)    g
+#include "triangle.inc"
+#undef T
+#undef L
+#undef S
+#undef M
+
+const lt_triangle_loops LT_LOOP(triangle)[2] = {{solve_f32, cholesky_f32, mirror_f32}, {solve_f64, cholesky_f64, mirror_f64}};

@@ -66,11 +66,11 @@ VECTOR_INLINE float vector_digammaf(float value)
     return x == 0 ? -__builtin_copysignf(INFINITY, value) : pole ? NAN : value < INFINITY ? (float)y : value; /* nan too */
 }
 
-/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 1 by its series, in lanes: each stops where its own terms have become small. Q(a, x) is 1 less
- * that, but for x <= 1.1 and a < 1, where it may be small. */
+/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 8 by its series, in lanes: each stops where its own terms have become small. Q(a, x) is 1 less
+ * that where it is not small: for x < a + 1, but for x <= 1.1 and a < 1. */
 static inline bool vector_igamma_takes(bool upper, double a, double x)
 {
-    return (a > 0) & (a <= 20) & (x > 0) & (x < a + 1) & !(upper & (x <= 1.1) & (a < 1));
+    return (a > 0) & (a <= 20) & (x > 0) & (x < a + (upper ? 1 : 8)) & !(upper & (x <= 1.1) & (a < 1));
 }
 
 /* Of WIDTH elements, those that it takes. */

@@ -141,13 +141,20 @@ VECTOR_INLINE double vector_expm1(double x)
     return __builtin_fabs(x) < 0x1p-1022 ? x : __builtin_copysign(y, x); /* half of the least number is 0 */
 }
 
-/* Of positive normal numbers x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2): k log(2) + f - f^2 / 2 + f^3 P(f). `zero` is that of the exponents. */
+/* m from sqrt(1/2) to sqrt(2), and k, of a positive normal number x = 2^k m. `zero` is that of the exponents, or for another k a larger number. */
 #define VECTOR_EXPONENTS (0x1p52 + 1024)
-VECTOR_INLINE double vector_log_part(double x, double zero)
+VECTOR_INLINE double vector_split_power(double x, double zero, double *k)
 {
     const uint64_t bits = vector_double_to_bits(x) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
-    const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - zero;
-    const double f = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1, square = f * f;
+    *k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - zero;
+    return vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
+}
+
+/* Of positive normal numbers: k log(2) + f - f^2 / 2 + f^3 P(f), 1 + f being m. */
+VECTOR_INLINE double vector_log_part(double x, double zero)
+{
+    double k;
+    const double f = vector_split_power(x, zero, &k) - 1, square = f * f;
     static const double ps[19] = {0.026150998814568147, -0.059817408522674816, 0.06503525875158685, -0.05677783314307384, 0.05668366432761714,
         -0.061966761747515045, 0.06684590518617578, -0.07149439937468412, 0.0769152973216472, -0.0833291350562715, 0.09090923934621963,
         -0.10000015207793693, 0.11111111147426576, -0.12499999691406612, 0.14285714280093303, -0.16666666669826305, 0.20000000000066612,

@@ -36,9 +36,8 @@ static inline float vector_erff(float x)
 static inline float vector_powf(float x, float y)
 {
     const double a = __builtin_fabs((double)x);
-    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
-    const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
-    const double m = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
+    double k;
+    const double m = vector_split_power(a, VECTOR_EXPONENTS, &k);
     const double t = (m - 1) / (m + 1), s = t * t;
     double p = 0.34074748472378863;
     p = vector_multiply_add(p, s, 0.41167174679867347);

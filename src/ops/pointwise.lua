@@ -71,12 +71,12 @@ return {
   unary('reciprocal', 'float', 'arithmetic: float complex', '1 / self.', '-grad * (result * result)'),
 
   -- ---- exponentials, logarithms, trigonometry -------------------------------------------------------
-  unary('exp', 'float', 'functions: float complex', 'e to the power self.', 'grad * result'),
+  unary('exp', 'float', 'functions: float(NEAR) complex', 'e to the power self.', 'grad * result'),
   unary('exp2', 'float', 'functions: float complex', '2 to the power self.', 'grad * result * 0.69314718055994530942'),
   unary('expm1', 'float', 'functions: float complex', 'exp(self) - 1, exact for small values.', 'grad * (result + 1)'),
-  unary('log', 'float', 'functions: float complex', 'Natural logarithm.', 'grad / self'),
+  unary('log', 'float', 'functions: float(NEAR) complex', 'Natural logarithm.', 'grad / self'),
   unary('log1p', 'float', 'functions: float complex', 'log(1 + self), exact for small values.', 'grad / (self + 1)'),
-  unary('log2', 'float', 'functions: float complex', 'Logarithm to base 2.', 'grad / (self * 0.69314718055994530942)'),
+  unary('log2', 'float', 'functions: float(NEAR) complex', 'Logarithm to base 2.', 'grad / (self * 0.69314718055994530942)'),
   unary('log10', 'float', 'functions: float complex', 'Logarithm to base 10.', 'grad / (self * 2.30258509299404568402)'),
   unary('sqrt', 'float', 'arithmetic: float complex', 'Square root.', 'grad / (result * 2)'),
   unary('rsqrt', 'float', 'arithmetic: float complex', '1 / sqrt(self).', 'grad * pow(result, 3) * -0.5'),
@@ -90,7 +90,7 @@ return {
   unary('cosh', 'float', 'functions: float complex', 'Hyperbolic cosine.', 'grad * sinh(self)'),
   unary('tanh', 'float', 'functions: float complex', 'Hyperbolic tangent.', '_tanh_backward(grad, result)'),
   unary('sigmoid', 'float', 'functions: float complex', '1 / (1 + exp(-self)).', '_sigmoid_backward(grad, result)'),
-  unary('erf', 'float', 'functions: float', 'The error function.', 'grad * exp(-(self * self)) * 1.12837916709551257390'),
+  unary('erf', 'float', 'functions: float(NEAR)', 'The error function.', 'grad * exp(-(self * self)) * 1.12837916709551257390'),
   unary('relu', 'promote', 'arithmetic: float integer', 'max(self, 0).', '_relu_backward(grad, result)',
     { refuses_bool = 'Boolean inputs not supported for relu', refuses_complex = 'clamp is not supported for complex types' }),
 

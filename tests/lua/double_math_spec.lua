@@ -132,6 +132,28 @@ describe('functions of double', function()
     end
   end)
 
+  -- Where all of some elements are near a loop has a shorter formula, of which each one gives what it gives among others.
+  it('give an element the same result where one that is not near is among its neighbours', function()
+    local far = { exp = 720, log = 0, log2 = -1, erf = -1.5, erfc = 1, erfinv = 0.9999 }
+    for name, value in pairs(far) do
+      for _, dtype in ipairs { torch.float64, torch.float32 } do
+        for _, n in ipairs { 1, 15, 16, 17, 63, 64, 65, 511, 512, 513, 1100 } do
+          local x = torch.linspace(0.001, 0.995, n, { dtype = dtype })
+          if name == 'erf' or name == 'erfc' then x = x * torch.arange(n):remainder(2):mul(2):sub(1) end
+          local f, inside = torch[name], torch[name](x)
+          for _, at in ipairs { 1, n // 2 + 1, n } do
+            local mixed = x:clone()
+            mixed[at] = value
+            local expected = inside:clone()
+            expected[at] = f(torch.tensor({ value }, { dtype = dtype })):item()
+            assert.is_true(torch.equal(f(mixed):nan_to_num(7), expected:nan_to_num(7)), ('%s of %d'):format(name, n))
+            assert.is_true(torch.equal(torch[name](mixed, { out = mixed }):nan_to_num(7), expected:nan_to_num(7)), name) -- where it lies
+          end
+        end
+      end
+    end
+  end)
+
   -- Bessel's I0 by its power series, whose terms are positive, and I1 as its slope's.
   it('i0, i1 and their scaled forms', function()
     local x = torch.linspace(-30, 30, 2003, { dtype = torch.float64 })

@@ -32,7 +32,7 @@ describe('functions of float', function()
   local every = patterns(300007)
   local units = {
     exp = 1.25, exp2 = 1.25, expm1 = 1.75, tanh = 1.25, sinh = 1.5, cosh = 1.25, log = 1, log1p = 1, log2 = 2, log10 = 2, asin = 1.25, acos = 1.25, atan = 1.25,
-    sin = 1, cos = 1, tan = 1.75, erf = 6, erfc = 1,
+    sin = 1, cos = 1, tan = 1.75, erf = 6, erfc = 1, digamma = 1,
   }
   -- Where a function changes its formula, overflows, or leaves the normal range.
   local edges = {

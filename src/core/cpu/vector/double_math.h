@@ -37,57 +37,52 @@ static inline uint64_t vector_double_to_bits(double d)
     return u;
 }
 
-/* Below 1, x + x E(x^2). From there on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is rounded to an
- * integer and a rest by adding 1.5 2^52. Minimax fits (Lawson's algorithm), whose own errors are below 0.04 ULP. */
+/* The sum of terms c[0] x^(terms - 1) + ... + c[terms - 1]: every fourth of them by Horner's rule, four sums side by side, since one alone would wait
+ * for each of its steps. What rounds is the sum of the last four, so the last term is to be a small part of what it is added to. */
+VECTOR_INLINE double vector_polynomial(const double *c, int terms, double x)
+{
+    const double square = x * x, fourth = square * square;
+    double sums[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) sums[(terms - 1 - i) & 3] = c[i];
+#pragma GCC unroll 32
+    for (int i = 4; i < terms; i++) sums[(terms - 1 - i) & 3] = vector_multiply_add(sums[(terms - 1 - i) & 3], fourth, c[i]);
+    return vector_multiply_add(vector_multiply_add(sums[3], x, sums[2]), square, vector_multiply_add(sums[1], x, sums[0]));
+}
+
+/* ---- erf --------------------------------------------------------------------------------------------------------------- */
+
+#define VECTOR_ERF_C    0.1283791670955126     /* 2 / sqrt(pi) - 1 */
+#define VECTOR_ERF_LESS 1.2420116002463033e-17 /* what this is too large by */
+
+/* erf(x) / x - 1 for s = x^2 up to 1. Minimax fits, here and below (Lawson's algorithm), whose own errors are below 0.04 ULP. */
+VECTOR_INLINE double vector_erf_rest(double s)
+{
+    static const double c[12] = {5.923929756260973e-11, -1.135646452439118e-09, 1.4656498894882018e-08, -1.634998858240336e-07,
+        1.6460987451256743e-06, -1.4925595704127523e-05, 0.00012055331189414642, -0.0008548326984842043, 0.005223977624925359, -0.026866170645092297,
+        0.11283791670954989, -0.1261263890318375}; /* 1/4 is added to the last, so that it rounds less */
+    return vector_multiply_add(s, vector_polynomial(c, 12, s), vector_multiply_add(s, -0.25, VECTOR_ERF_C));
+}
+
+VECTOR_INLINE double vector_erf_near(double x) { return vector_multiply_add(x, vector_erf_rest(x * x), x); }
+
+/* From 1 on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is rounded to an integer and a rest by adding 1.5 2^52. */
 VECTOR_INLINE double vector_erf(double x)
 {
-    const double size = __builtin_fabs(x), a = size < 5.95 ? size : 5.95, s = a * a, u = a - 1;
-    double e = -7.779458280044093e-10;
-    e = vector_multiply_add(e, s, 1.3710974495089516e-08);
-    e = vector_multiply_add(e, s, -1.6206312281400118e-07);
-    e = vector_multiply_add(e, s, 1.6447131361544326e-06);
-    e = vector_multiply_add(e, s, -1.4924712283380777e-05);
-    e = vector_multiply_add(e, s, 0.00012055293575820606);
-    e = vector_multiply_add(e, s, -0.0008548325929272872);
-    e = vector_multiply_add(e, s, 0.005223977606117407);
-    e = vector_multiply_add(e, s, -0.026866170643111288);
-    e = vector_multiply_add(e, s, 0.11283791670944182);
-    e = vector_multiply_add(e, s, -0.3761263890318352);
-    e = vector_multiply_add(e, s, 0.12837916709551256);
-    double q = 7.079104032420894e-12;
-    q = vector_multiply_add(q, u, -1.73498985643034e-10);
-    q = vector_multiply_add(q, u, 1.916596522497501e-09);
-    q = vector_multiply_add(q, u, -1.2370867588578058e-08);
-    q = vector_multiply_add(q, u, 4.849462730205602e-08);
-    q = vector_multiply_add(q, u, -8.45893800307399e-08);
-    q = vector_multiply_add(q, u, -2.9367004509016445e-07);
-    q = vector_multiply_add(q, u, 3.0730476677973924e-06);
-    q = vector_multiply_add(q, u, -1.3949890420052962e-05);
-    q = vector_multiply_add(q, u, 3.923742742026036e-05);
-    q = vector_multiply_add(q, u, -3.7936164910327484e-05);
-    q = vector_multiply_add(q, u, -0.0003423758420627579);
-    q = vector_multiply_add(q, u, 0.002853508451125175);
-    q = vector_multiply_add(q, u, -0.014475749861294658);
-    q = vector_multiply_add(q, u, 0.05995999001880192);
-    q = vector_multiply_add(q, u, 1.216346657686953);
-    q = vector_multiply_add(q, u, 3.8072253458535936);
-    q *= u;
+    const double size = __builtin_fabs(x), a = size < 5.95 ? size : 5.95, u = a - 1;
+    static const double qs[17] = {7.079104032420894e-12, -1.73498985643034e-10, 1.916596522497501e-09, -1.2370867588578058e-08, 4.849462730205602e-08,
+        -8.45893800307399e-08, -2.9367004509016445e-07, 3.0730476677973924e-06, -1.3949890420052962e-05, 3.923742742026036e-05,
+        -3.7936164910327484e-05, -0.0003423758420627579, 0.002853508451125175, -0.014475749861294658, 0.05995999001880192, 1.216346657686953,
+        3.8072253458535936};
+    const double q = vector_polynomial(qs, 17, u) * u;
     const double shifted = 0x1.8p52 - q, f = (0x1.8p52 - shifted) - q;
-    double p = 4.43526579432686e-10;
-    p = vector_multiply_add(p, f, 7.0741046867579034e-09);
-    p = vector_multiply_add(p, f, 1.0178198147485498e-07);
-    p = vector_multiply_add(p, f, 1.3215433093430276e-06);
-    p = vector_multiply_add(p, f, 1.5252733489740289e-05);
-    p = vector_multiply_add(p, f, 0.00015403530462509082);
-    p = vector_multiply_add(p, f, 0.0013333558146789947);
-    p = vector_multiply_add(p, f, 0.009618129107588344);
-    p = vector_multiply_add(p, f, 0.055504108664819925);
-    p = vector_multiply_add(p, f, 0.24022650695910155);
-    p = vector_multiply_add(p, f, 0.6931471805599453);
-    p = vector_multiply_add(p, f, 1.0);
+    static const double ps[12] = {4.43526579432686e-10, 7.0741046867579034e-09, 1.0178198147485498e-07, 1.3215433093430276e-06,
+        1.5252733489740289e-05, 0.00015403530462509082, 0.0013333558146789947, 0.009618129107588344, 0.055504108664819925, 0.24022650695910155,
+        0.6931471805599453, 1.0};
+    const double p = vector_polynomial(ps, 12, f);
     const double power = 0.15729920705028513 * vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
-    const double near = vector_multiply_add(a, e, a), far = vector_multiply_add(-p, power, 1.0);
-    return x != x ? x : __builtin_copysign(a < 1 ? near : far, x);
+    const double near = vector_erf_near(x), far = vector_multiply_add(-p, power, 1.0);
+    return size < 1 ? near : x != x ? x : __builtin_copysign(far, x);
 }
 
 /* ---- exponentials and logarithms ----------------------------------------------------------------------------------- */
@@ -106,17 +101,9 @@ VECTOR_INLINE double vector_whole_logs(double x, double *r, double *low)
 VECTOR_INLINE double vector_exp_curve(double r, double low)
 {
     const double x = r + low;
-    double p = 2.4999555666344897e-08;
-    p = vector_multiply_add(p, x, 2.763024164825048e-07);
-    p = vector_multiply_add(p, x, 2.7557588164565538e-06);
-    p = vector_multiply_add(p, x, 2.480149312500274e-05);
-    p = vector_multiply_add(p, x, 0.00019841269504332015);
-    p = vector_multiply_add(p, x, 0.0013888888943595606);
-    p = vector_multiply_add(p, x, 0.008333333333495613);
-    p = vector_multiply_add(p, x, 0.041666666666530336);
-    p = vector_multiply_add(p, x, 0.1666666666666641);
-    p = vector_multiply_add(p, x, 0.5000000000000011);
-    return vector_multiply_add(p, x * x, low);
+    static const double ps[9] = {2.4999555666344897e-08, 2.763024164825048e-07, 2.7557588164565538e-06, 2.480149312500274e-05,
+        0.00019841269504332015, 0.0013888888943595606, 0.008333333333495613, 0.041666666666530336, 0.1666666666666641};
+    return vector_multiply_add(vector_multiply_add(vector_polynomial(ps, 9, x), x, 0.5000000000000011), x * x, low);
 }
 
 /* exp(r + low) - 1. */
@@ -132,8 +119,16 @@ VECTOR_INLINE double vector_times_power(double p, double shifted)
 VECTOR_INLINE double vector_exp(double x)
 {
     double r, low;
-    const double above = x < -746 ? -746 : x, shifted = vector_whole_logs(above > 710 ? 710 : above, &r, &low);
-    return vector_times_power(1 + vector_exp_rest(r, low), shifted);
+    const double shifted = vector_whole_logs(x < -746 ? -746 : x, &r, &low), y = vector_times_power(1 + vector_exp_rest(r, low), shifted);
+    return x > 710 ? (double)INFINITY : y;
+}
+
+/* The same of |x| below 708, where neither the power nor the result leaves the normal numbers. */
+VECTOR_INLINE double vector_exp_near(double x)
+{
+    double r, low;
+    const double shifted = vector_whole_logs(x, &r, &low), y = 1 + vector_exp_rest(r, low);
+    return vector_bits_to_double(vector_double_to_bits(y) + (vector_double_to_bits(shifted) << 52));
 }
 
 /* exp(x) - 1 = 2^n (r + the rest of its series) + 2^n - 1, as twice the half, since 2^1024 is no double. */
@@ -146,35 +141,35 @@ VECTOR_INLINE double vector_expm1(double x)
     return __builtin_fabs(x) < 0x1p-1022 ? x : __builtin_copysign(y, x); /* half of the least number is 0 */
 }
 
-/* x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2): k log(2) + f - f^2 / 2 + f^3 P(f). */
+/* m from sqrt(1/2) to sqrt(2), and k, of a positive normal number x = 2^k m. `zero` is that of the exponents, or for another k a larger number. */
+#define VECTOR_EXPONENTS (0x1p52 + 1024)
+VECTOR_INLINE double vector_split_power(double x, double zero, double *k)
+{
+    const uint64_t bits = vector_double_to_bits(x) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
+    *k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - zero;
+    return vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
+}
+
+/* Of positive normal numbers: k log(2) + f - f^2 / 2 + f^3 P(f), 1 + f being m. */
+VECTOR_INLINE double vector_log_part(double x, double zero)
+{
+    double k;
+    const double f = vector_split_power(x, zero, &k) - 1, square = f * f;
+    static const double ps[19] = {0.026150998814568147, -0.059817408522674816, 0.06503525875158685, -0.05677783314307384, 0.05668366432761714,
+        -0.061966761747515045, 0.06684590518617578, -0.07149439937468412, 0.0769152973216472, -0.0833291350562715, 0.09090923934621963,
+        -0.10000015207793693, 0.11111111147426576, -0.12499999691406612, 0.14285714280093303, -0.16666666669826305, 0.20000000000066612,
+        -0.24999999999987974, 0.3333333333333314};
+    const double p = vector_polynomial(ps, 19, f);
+    const double curve = vector_multiply_add(k, 1.9082149292705877e-10, vector_multiply_add(square, -0.5, square * f * p));
+    return vector_multiply_add(k, 0.6931471803691238, f + curve);
+}
+
+VECTOR_INLINE double vector_log_near(double x) { return vector_log_part(x, VECTOR_EXPONENTS); }
+
 VECTOR_INLINE double vector_log(double x)
 {
     const bool tiny = x < 0x1p-1022;
-    const double a = tiny ? x * 0x1p54 : x;
-    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
-    const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - (tiny ? 0x1p52 + 1078 : 0x1p52 + 1024);
-    const double f = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1, square = f * f;
-    double p = 0.026150998814568147;
-    p = vector_multiply_add(p, f, -0.059817408522674816);
-    p = vector_multiply_add(p, f, 0.06503525875158685);
-    p = vector_multiply_add(p, f, -0.05677783314307384);
-    p = vector_multiply_add(p, f, 0.05668366432761714);
-    p = vector_multiply_add(p, f, -0.061966761747515045);
-    p = vector_multiply_add(p, f, 0.06684590518617578);
-    p = vector_multiply_add(p, f, -0.07149439937468412);
-    p = vector_multiply_add(p, f, 0.0769152973216472);
-    p = vector_multiply_add(p, f, -0.0833291350562715);
-    p = vector_multiply_add(p, f, 0.09090923934621963);
-    p = vector_multiply_add(p, f, -0.10000015207793693);
-    p = vector_multiply_add(p, f, 0.11111111147426576);
-    p = vector_multiply_add(p, f, -0.12499999691406612);
-    p = vector_multiply_add(p, f, 0.14285714280093303);
-    p = vector_multiply_add(p, f, -0.16666666669826305);
-    p = vector_multiply_add(p, f, 0.20000000000066612);
-    p = vector_multiply_add(p, f, -0.24999999999987974);
-    p = vector_multiply_add(p, f, 0.3333333333333314);
-    const double curve = vector_multiply_add(k, 1.9082149292705877e-10, vector_multiply_add(square, -0.5, square * f * p));
-    const double y = vector_multiply_add(k, 0.6931471803691238, f + curve);
+    const double y = vector_log_part(tiny ? x * 0x1p54 : x, tiny ? VECTOR_EXPONENTS + 54 : VECTOR_EXPONENTS);
     return x > 0 ? (x < (double)INFINITY ? y : x) : x == 0 ? -(double)INFINITY : (double)NAN;
 }
 
@@ -201,41 +196,23 @@ VECTOR_INLINE double vector_tanh(double x)
 
 /* ---- the complement of erf ------------------------------------------------------------------------------------------- */
 
-/* Below 1/2, 1 - (x + x E(x^2)). From there on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J. Laframboise,
+/* Of |x| up to 1: 1 - x, which is exact from 1/2 on, less a part of x that is small, and what this lost because x^2 and C were rounded. */
+VECTOR_INLINE double vector_erfc_near(double x)
+{
+    const double s = x * x, lost = vector_multiply_add(x, x, -s);
+    return vector_multiply_add(-x, vector_erf_rest(s), vector_multiply_add(x, vector_multiply_add(0.25, lost, VECTOR_ERF_LESS), 1 - x));
+}
+
+/* From 1 on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J. Laframboise,
  * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from 27.25 on it is below every double. Of negative ones 2 less that of the positive. */
 VECTOR_INLINE double vector_erfc(double x)
 {
-    const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25, s = x * x, u = (a - 3.5) / (a + 3.5);
-    double e = 1.472307975025302e-06;
-    e = vector_multiply_add(e, s, -1.4845571218799267e-05);
-    e = vector_multiply_add(e, s, 0.00012053323847042786);
-    e = vector_multiply_add(e, s, -0.0008548297515406339);
-    e = vector_multiply_add(e, s, 0.00522397737023123);
-    e = vector_multiply_add(e, s, -0.026866170632710365);
-    e = vector_multiply_add(e, s, 0.11283791670924798);
-    e = vector_multiply_add(e, s, -0.37612638903183465);
-    e = vector_multiply_add(e, s, 0.12837916709551256);
-    double p = 3.1644930502818087e-09;
-    p = vector_multiply_add(p, u, -6.170849949736369e-08);
-    p = vector_multiply_add(p, u, -1.509166726563322e-08);
-    p = vector_multiply_add(p, u, 5.59733907149613e-07);
-    p = vector_multiply_add(p, u, -3.5835250359235504e-08);
-    p = vector_multiply_add(p, u, -3.785166153890477e-06);
-    p = vector_multiply_add(p, u, 2.322857847899072e-06);
-    p = vector_multiply_add(p, u, 2.424797950365115e-05);
-    p = vector_multiply_add(p, u, -4.2780098055123076e-05);
-    p = vector_multiply_add(p, u, -0.00012150879413957715);
-    p = vector_multiply_add(p, u, 0.000564383902569397);
-    p = vector_multiply_add(p, u, -0.0003022685145029967);
-    p = vector_multiply_add(p, u, -0.004215019832357833);
-    p = vector_multiply_add(p, u, 0.019099331009734103);
-    p = vector_multiply_add(p, u, -0.048823325834217356);
-    p = vector_multiply_add(p, u, 0.08798315382095002);
-    p = vector_multiply_add(p, u, -0.11508959815992471);
-    p = vector_multiply_add(p, u, 0.0975190951533631);
-    p = vector_multiply_add(p, u, -0.010555596332222654);
-    p = vector_multiply_add(p, u, -0.14000918013762023);
-    p = vector_multiply_add(p, u, 0.2423492448711544);
+    const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25, u = (a - 3.5) / (a + 3.5);
+    static const double ps[21] = {3.1644930502818087e-09, -6.170849949736369e-08, -1.509166726563322e-08, 5.59733907149613e-07,
+        -3.5835250359235504e-08, -3.785166153890477e-06, 2.322857847899072e-06, 2.424797950365115e-05, -4.2780098055123076e-05,
+        -0.00012150879413957715, 0.000564383902569397, -0.0003022685145029967, -0.004215019832357833, 0.019099331009734103, -0.048823325834217356,
+        0.08798315382095002, -0.11508959815992471, 0.0975190951533631, -0.010555596332222654, -0.14000918013762023, 0.2423492448711544};
+    const double p = vector_polynomial(ps, 21, u);
     /* -a^2 is the sum of `square` and what it was rounded by, found from the halves of a. */
     const double square = -a * a, high = vector_bits_to_double(vector_double_to_bits(a) & 0xfffffffff8000000u), rest = a - high;
     double r, low;
@@ -245,8 +222,8 @@ VECTOR_INLINE double vector_erfc(double x)
     const double lost = (vector_multiply_add(-2 * a, share, 1) + (p - share)) * per;
     const double more = vector_multiply_add(vector_exp_rest(r, low), share + lost, lost);
     const double tail = vector_times_power(share + more, shifted);
-    const double far = x < 0 ? 2 - tail : tail, near = 1 - vector_multiply_add(x, e, x);
-    return x != x ? x : a < 0.5 ? near : far;
+    const double far = x < 0 ? 2 - tail : tail, near = vector_erfc_near(x);
+    return size < 1 ? near : x != x ? x : far;
 }
 
 /* ---- sine and cosine ------------------------------------------------------------------------------------------------- */

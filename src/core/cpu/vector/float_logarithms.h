@@ -12,13 +12,19 @@
 /* Bits of 2^k as a difference from 1's, for a positive number of these bits; 1 + f begins at the number that has the bits `least`. */
 static inline uint32_t exponent_bits(uint32_t bits, uint32_t least) { return (bits - least) & 0xff800000u; }
 
-/* f and k of a positive number. Below the normal range 2^23 is multiplied in. */
+/* f and k of a positive normal number, k with `more`. */
+static inline float split_normal(float x, float more, float *k)
+{
+    const uint32_t bits = lt_float_to_bits(x), e = exponent_bits(bits, 0x3f3504f3u); /* sqrt(1/2) */
+    *k = multiply_addf((float)(int32_t)e, 0x1p-23f, more);
+    return lt_bits_to_float(bits - e) - 1;
+}
+
+/* Below the normal range 2^23 is multiplied in. */
 static inline float split_power(float x, float *k)
 {
     const bool small = x < 0x1p-126f;
-    const uint32_t bits = lt_float_to_bits(small ? x * 0x1p23f : x), e = exponent_bits(bits, 0x3f3504f3u); /* sqrt(1/2) */
-    *k = multiply_addf((float)(int32_t)e, 0x1p-23f, small ? -23.0f : 0.0f);
-    return lt_bits_to_float(bits - e) - 1;
+    return split_normal(small ? x * 0x1p23f : x, small ? -23.0f : 0.0f, k);
 }
 
 /* log(1 + f) - f, plus what is to be added. */
@@ -46,11 +52,22 @@ static inline float log_special(float x, float y)
     return x <= 0 ? other : y;
 }
 
+/* k log(2) + log(1 + f); log(2) in two parts, of which the first has few bits. */
+static inline float log_of(float f, float k) { return multiply_addf(k, 0.693145752f, f + log_rest(f, k * 1.42860677e-6f)); }
+
 static inline float vector_logf(float x)
 {
     float k;
-    const float f = split_power(x, &k), rest = log_rest(f, k * 1.42860677e-6f); /* log(2) in two parts, of which the first has few bits */
-    return log_special(x, multiply_addf(k, 0.693145752f, f + rest));
+    const float f = split_power(x, &k);
+    return log_special(x, log_of(f, k));
+}
+
+/* Of positive normal numbers. */
+static inline float near_logf(float x)
+{
+    float k;
+    const float f = split_normal(x, 0, &k);
+    return log_of(f, k);
 }
 
 /* log1p(x) = log(2^k (1 + f)): f is x 2^-k + (2^-k - 1), the latter exact, so that nothing of a small x is lost. */
@@ -58,18 +75,30 @@ static inline float vector_log1pf(float x)
 {
     const uint32_t e = exponent_bits(lt_float_to_bits(1 + x), 0x3f400000u); /* 3 / 4: f is exact wherever k is not 0 */
     const float less = 0.25f * lt_bits_to_float(0x40800000u - e) - 1, k = (float)(int32_t)e * 0x1p-23f;
-    const float f = lt_bits_to_float(lt_float_to_bits(x) - e) + less, rest = log_rest(f, k * 1.42860677e-6f);
-    const float y = __builtin_copysignf(multiply_addf(k, 0.693145752f, f + rest), x);
+    const float f = lt_bits_to_float(lt_float_to_bits(x) - e) + less, y = __builtin_copysignf(log_of(f, k), x);
     const float other = x == -1 ? -INFINITY : NAN;
     return x > -1 ? x < INFINITY ? y : x : other;
 }
 
 /* To other bases: f times the factor in two parts, the rest times it. */
+static inline float log2_of(float f, float k)
+{
+    return multiply_addf(f, 1.44269502f, multiply_addf(f, 1.92596303e-8f, log_rest(f, 0) * 1.44269504f)) + k;
+}
+
 static inline float vector_log2f(float x)
 {
     float k;
-    const float f = split_power(x, &k), rest = log_rest(f, 0) * 1.44269504f;
-    return log_special(x, multiply_addf(f, 1.44269502f, multiply_addf(f, 1.92596303e-8f, rest)) + k);
+    const float f = split_power(x, &k);
+    return log_special(x, log2_of(f, k));
+}
+
+/* Of positive normal numbers. */
+static inline float near_log2f(float x)
+{
+    float k;
+    const float f = split_normal(x, 0, &k);
+    return log2_of(f, k);
 }
 
 static inline float vector_log10f(float x)

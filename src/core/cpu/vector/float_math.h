@@ -36,9 +36,8 @@ static inline float vector_erff(float x)
 static inline float vector_powf(float x, float y)
 {
     const double a = __builtin_fabs((double)x);
-    const uint64_t bits = vector_double_to_bits(a) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
-    const double k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
-    const double m = vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
+    double k;
+    const double m = vector_split_power(a, VECTOR_EXPONENTS, &k);
     const double t = (m - 1) / (m + 1), s = t * t;
     double p = 0.34074748472378863;
     p = vector_multiply_add(p, s, 0.41167174679867347);
@@ -65,22 +64,35 @@ static inline float vector_powf(float x, float y)
     return x < 0 && x > -INFINITY && y != __builtin_floorf(y) ? NAN : result;
 }
 
-/* t 2^(P(t) - x^2 log2(e)) for positive x, t = 1 / (1 + x / 2), in double, to 7e-9; 2 less that for negative ones. From 10.125 on it
- * is below every float. The shape is that of Press and others, Numerical Recipes, 6.2. */
-static inline float vector_erfcf(float x)
+/* 1 - x E(x^2) for |x| up to 1, in double, to 1.3e-9. */
+VECTOR_INLINE float near_erfcf(float value)
 {
-    const double size = __builtin_fabsf(x), a = size < 10.125 ? size : 10.125, t = 2 / (2 + a);
-    double q = -0.19775138119884608;
-    q = vector_multiply_add(q, t, 1.3633041340652452);
-    q = vector_multiply_add(q, t, -3.9278400193270757);
-    q = vector_multiply_add(q, t, 5.9859537928893785);
-    q = vector_multiply_add(q, t, -5.017174771387317);
-    q = vector_multiply_add(q, t, 2.3483908777198033);
-    q = vector_multiply_add(q, t, -1.007644568628433);
-    q = vector_multiply_add(q, t, 0.32150890047604613);
-    q = vector_multiply_add(q, t, 0.5120002780701245);
-    q = vector_multiply_add(q, t, 1.4450864746116667);
-    q = vector_multiply_add(q, t, -1.8258337037147176);
+    const double x = value, s = x * x;
+    double e = 7.875875062685488e-05;
+    e = vector_multiply_add(e, s, -0.000801686428716587);
+    e = vector_multiply_add(e, s, 0.005189087423433974);
+    e = vector_multiply_add(e, s, -0.026854212010626412);
+    e = vector_multiply_add(e, s, 0.11283594715160218);
+    e = vector_multiply_add(e, s, -0.37612626666720334);
+    e = vector_multiply_add(e, s, 1.1283791658483509);
+    return (float)vector_multiply_add(-x, e, 1);
+}
+
+/* From 1 on t 2^(P(t) - x^2 log2(e)) for positive x, t = 1 / (1 + x / 2), in double, to 7e-9; 2 less that for negative ones. From 10.125 on it
+ * is below every float. The shape is that of Press and others, Numerical Recipes, 6.2. */
+VECTOR_INLINE float vector_erfcf(float x)
+{
+    const float size = __builtin_fabsf(x);
+    const double a = size, inverse = 1 / (2 + size), t = inverse * vector_multiply_add(2 + a, -2 * inverse, 4); /* a step of Newton's */
+    double q = -0.35952949506555776;
+    q = vector_multiply_add(q, t, 0.9727428200229855);
+    q = vector_multiply_add(q, t, -0.7117379552190541);
+    q = vector_multiply_add(q, t, -0.04492256313329187);
+    q = vector_multiply_add(q, t, -0.12954867770557849);
+    q = vector_multiply_add(q, t, 0.11075596467646803);
+    q = vector_multiply_add(q, t, 0.5437366513920979);
+    q = vector_multiply_add(q, t, 1.442375010366332);
+    q = vector_multiply_add(q, t, -1.82573377068274);
     q = vector_multiply_add(a * a, -1.4426950408889634, q);
     const double shifted = q + 0x1.8p52, f = q - (shifted - 0x1.8p52);
     double p = 0.00015347206105973757;
@@ -91,8 +103,8 @@ static inline float vector_erfcf(float x)
     p = vector_multiply_add(p, f, 0.6931472056620117);
     p = vector_multiply_add(p, f, 1.0000000005426364);
     p *= t * vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
-    const float y = (float)(x < 0 ? 2 - p : p);
-    return x != x ? x : y;
+    const float tail = size > 10.125f ? 0 : (float)p, far = x < 0 ? 2 - tail : tail, near = near_erfcf(x);
+    return size < 1 ? near : far;
 }
 
 #define erf(x) vector_erf(x) /* so that it is not taken for a name that macros pass on */

@@ -1,5 +1,5 @@
 /* by_lanes.h - loops over functions whose vector forms look at all their elements before they choose a way, or have none for
- * some of them. Each element is sent the way that it alone asks for: in a vector whose other elements ask for the same,
+ * some of them, or a shorter one where all are near. Each element is sent the way that it alone asks for: in a vector whose other elements ask for the same,
  * or by itself. Included after instantiate.h or steady.h. */
 #ifndef LT_CPU_BY_LANES_H
 #define LT_CPU_BY_LANES_H
@@ -77,6 +77,29 @@
             for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
                 SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
             for (int64_t k = 0; k < count && beyond > 0; k += WIDTH) name##_mixed_##s(in + k, out + k); \
+            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
+        }                                                                                          \
+    }
+
+/* ---- what is near --------------------------------------------------------------------------------------------------- */
+
+/* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less work. They are looked at RUN_exp at a time. */
+#define LOOP_NEAR(name, NAME, s, T, D)                                                             \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
+        for (int64_t i = 0, count; i < n; i += count) {                                            \
+            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
+            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            count = in == x || out == y ? WIDTH : steady_run(i, n, RUN_##name);                    \
+            int beyond = 0;                                                                        \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
+                beyond += !is_near_##name##_##s(in[j]);                                            \
+            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
+                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            for (int64_t k = 0; k < count && beyond > 0; k += WIDTH)                               \
+                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = lt_##name##_##s(in[k + j]);      \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
     }

@@ -35,12 +35,40 @@
             BINARY_BODY(T, T, lt_pow_##s)                                                          \
         }                                                                                          \
     }
+
+/* What is near (LOOP_NEAR): neither overflows nor is below the normal range, or takes one polynomial of two. Where that would gain nothing the loop is a
+ * plain one. */
+#define RUN_exp  512
+#define RUN_log  512
+#define RUN_log2 512
+#define RUN_erf  64
+#define is_near_exp_f64(x)  (__builtin_fabs(x) < 708)
+#define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
+#define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
+#define is_near_log2_f32(x) is_near_log_f32(x)
+#define is_near_erf_f64(x)  (__builtin_fabs(x) < 1)
+#define near_exp_f64  vector_exp_near
+#define near_log_f32  near_logf
+#define near_log_f64  vector_log_near
+#define near_log2_f32 near_log2f
+#define near_erf_f64  vector_erf_near
+#define LOOP_exp_f32  LOOP_UNARY
+#define LOOP_exp_f64  LOOP_NEAR
+#define LOOP_log_f32  LOOP_NEAR
+#define LOOP_log_f64  LOOP_NEAR
+#define LOOP_log2_f32 LOOP_NEAR
+#define LOOP_log2_f64 LOOP_UNARY
+#define LOOP_erf_f32  LOOP_UNARY
+#define LOOP_erf_f64  LOOP_NEAR
+#define NEAR(name, NAME, s, T, D) LOOP_##name##_##s(name, NAME, s, T, D)
 LT_FUNCTIONS_LOOPS
 #undef ANGLE
+#undef NEAR
 #undef POWER
 
 #define FIRST LT_PW_FUNCTIONS
 #include "shapes_entries.h"
 #define ANGLE ENTRY
 #define POWER ENTRY
+#define NEAR  ENTRY
 const lt_pointwise_row LT_LOOP(functions)[LT_PW_FUNCTIONS_END - LT_PW_FUNCTIONS] = {LT_FUNCTIONS_LOOPS};

@@ -7,6 +7,7 @@
 #undef exp
 #undef log
 #include "formulas/gamma.h"
+#define lt_digamma_f32 vector_digammaf
 #include "kernels_gamma.h" /* generated from the declarations */
 
 #include "shapes_loops.h"

@@ -1,5 +1,5 @@
-/* gamma_float.h - the logarithm of the gamma function for float, computed in double without branches, so that loops become vectors; and the
- * incomplete gamma function of float where its series is short. */
+/* gamma_float.h - the logarithm of the gamma function for float and its derivative, computed in double without branches, so that loops become
+ * vectors; and the incomplete gamma function of float where its series is short. */
 #ifndef LT_CPU_GAMMA_FLOAT_H
 #define LT_CPU_GAMMA_FLOAT_H
 
@@ -38,11 +38,39 @@ VECTOR_INLINE float vector_lgammaf(float value)
     return (float)(__builtin_fabs(x) == (double)INFINITY ? (double)INFINITY : finite);
 }
 
-/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 1 by its series, in lanes: each stops where its own terms have become small. Q(a, x) is 1 less
- * that, but for x <= 1.1 and a < 1, where it may be small. */
+/* Its derivative: the asymptotic series at x, or from x + 10 on, less the logarithmic derivative of x (x + 1) ... (x + 9). Below 0 by reflection:
+ * at 1 - x, less pi / tan(pi x). The two quotients are one. */
+VECTOR_INLINE float vector_digammaf(float value)
+{
+    const double x = value, off = x - __builtin_rint(x), sine = vector_sin(3.14159265358979324 * off), cosine = vector_cos(3.14159265358979324 * off);
+    const bool under = x < 0;
+    const double above = under ? 1 - x : x;
+    const bool small = above < 10;
+    const double z = small ? above + 10 : above, u = 1 / z, s = u * u;
+    double p = above, slope = 1;
+#pragma GCC unroll 9
+    for (int i = 1; i < 10; i++) {
+        slope = vector_multiply_add(slope, above + i, p);
+        p *= above + i;
+    }
+    slope = small ? slope : 0;
+    p = small ? p : 1;
+    const double quotient = (under ? vector_multiply_add(slope, sine, 3.14159265358979324 * p * cosine) : slope) / (under ? p * sine : p);
+    double q = 1.0 / 132;
+    q = vector_multiply_add(q, -s, 1.0 / 240);
+    q = vector_multiply_add(q, -s, 1.0 / 252);
+    q = vector_multiply_add(q, -s, 1.0 / 120);
+    q = vector_multiply_add(q, -s, 1.0 / 12);
+    const double y = (vector_log_near(z) - vector_multiply_add(q, s, 0.5 * u)) - quotient;
+    const bool pole = under & (off == 0);
+    return x == 0 ? -__builtin_copysignf(INFINITY, value) : pole ? NAN : value < INFINITY ? (float)y : value; /* nan too */
+}
+
+/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 8 by its series, in lanes: each stops where its own terms have become small. Q(a, x) is 1 less
+ * that where it is not small: for x < a + 1, but for x <= 1.1 and a < 1. */
 static inline bool vector_igamma_takes(bool upper, double a, double x)
 {
-    return (a > 0) & (a <= 20) & (x > 0) & (x < a + 1) & !(upper & (x <= 1.1) & (a < 1));
+    return (a > 0) & (a <= 20) & (x > 0) & (x < a + (upper ? 1 : 8)) & !(upper & (x <= 1.1) & (a < 1));
 }
 
 /* Of WIDTH elements, those that it takes. */

@@ -36,8 +36,8 @@
         }                                                                                          \
     }
 
-/* What is near (LOOP_NEAR): neither overflows nor is below the normal range, or takes one polynomial of two. Where that would gain nothing the loop is a
- * plain one. */
+/* What is near (LOOP_NEAR): neither overflows nor is below the normal range, or takes one polynomial of two. Where that would gain nothing the
+ * loop is a plain one. */
 #define RUN_exp  512
 #define RUN_log  512
 #define RUN_log2 512

@@ -191,7 +191,7 @@ describe('a matrix that cannot be dealt with', function()
       '(the leading minor of order 2 is not positive-definite).', linalg.cholesky, singular - torch.eye(2, { device = device }) * 0.5)
     says('linalg.cholesky: (Batch element 2)', linalg.cholesky, both - torch.eye(2, { device = device }) * 0.5)
     local late = torch.ones(130, { device = device })
-    late[120] = 0 / 0
+    late[120] = -1
     says('(the leading minor of order 120 is not positive-definite)', linalg.cholesky, torch.diag(late))
     says('(the leading minor of order 120 is not positive-definite)', linalg.cholesky, torch.diag(late), { upper = true })
   end)

@@ -190,6 +190,10 @@ describe('a matrix that cannot be dealt with', function()
     says('linalg.cholesky: The factorization could not be completed because the input is not positive-definite ' ..
       '(the leading minor of order 2 is not positive-definite).', linalg.cholesky, singular - torch.eye(2, { device = device }) * 0.5)
     says('linalg.cholesky: (Batch element 2)', linalg.cholesky, both - torch.eye(2, { device = device }) * 0.5)
+    local late = torch.ones(130, { device = device })
+    late[120] = -1
+    says('(the leading minor of order 120 is not positive-definite)', linalg.cholesky, torch.diag(late))
+    says('(the leading minor of order 120 is not positive-definite)', linalg.cholesky, torch.diag(late), { upper = true })
   end)
   it('has a determinant, 0', function()
     assert.same({ 1.0, 0.0 }, linalg.det(both):tolist())

@@ -151,7 +151,8 @@ typedef struct lt_attention_loops {
     double (*dot)(const void *a, const void *b, int64_t n);
 } lt_attention_loops;
 
-#define LT_PRODUCT_DEPTH 256 /* products that are added up before they go to C: two vectors of columns of so many lines leave room in the first cache */
+/* Products that are added up before they go to C: two vectors of columns of so many lines leave room in the first cache. */
+#define LT_PRODUCT_DEPTH 256
 
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column], likewise B
  * and C. C is not read when beta is 0. Integers: rows of B and C are dense. Floats: A has dense rows or columns. */
@@ -168,15 +169,16 @@ typedef void (*lt_product_loop)(const lt_product *p);
 
 #define LT_TRIANGLE_ROWS 12 /* of a triangle, at most */
 
-/* A lower triangle, or with `backward` an upper one: element (i, p) is a[i * a_row + p * a_column]. unit: those of the diagonal are 1, whatever is there. */
+/* A lower triangle, or with `backward` an upper one: element (i, p) is a[i * a_row + p * a_column]. unit: those of the diagonal
+ * are 1, whatever is there. */
 typedef struct lt_triangle {
     const void *a;
     int64_t rows, a_row, a_column;
     bool backward, unit;
 } lt_triangle;
 
-/* Of few rows, `step` elements apart. solve: n columns of x become the solution. cholesky: the square that n columns begin with becomes its upper factor, what is
- * right of it the solution by that; the order of the minor that is not positive, or 0. mirror: one triangle of n x n elements to the other. */
+/* Of few rows, `step` elements apart. solve: n columns of x become the solution. cholesky: the square that n columns begin with
+ * becomes its upper factor, what is right of it the solution by that; the order of the minor that is not positive, or 0. mirror: one triangle of n x n elements to the other. */
 typedef struct lt_triangle_loops {
     void (*solve)(const lt_triangle *t, void *x, int64_t step, int64_t n);
     int (*cholesky)(void *matrix, int64_t step, int64_t rows, int64_t n);

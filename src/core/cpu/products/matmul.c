@@ -1,5 +1,6 @@
 /* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and double and of vector/products/matmul.c
- * for integers: they are cut into pieces that threads share out. Half types are multiplied in float, bfloat16 by tiles where there are any (tiles.h). */
+ * for integers: they are cut into pieces that threads share out. Half types are multiplied in float, bfloat16 by tiles where there are any
+ * (tiles.h). */
 #include <omp.h>
 
 #include "cpu/cpu.h"

@@ -1,6 +1,6 @@
-/* tiles.c - see tiles.h. Both operands are brought into tiles, whole: 16 lines of 16 words, a word being two neighbours along k. Of A a line is a row, of B
- * a pair of rows. PANEL rows of A by as many columns of B are four tiles of sums, in float, while k goes by. An element of C is the same sum however many
- * threads there are; numbers below the normal range count as 0, as the processor has it. */
+/* tiles.c - see tiles.h. Both operands are brought into tiles, whole: 16 lines of 16 words, a word being two neighbours along k. Of A a line is a
+ * row, of B a pair of rows. PANEL rows of A by as many columns of B are four tiles of sums, in float, while k goes by. An element of C is the
+ * same sum however many threads there are; numbers below the normal range count as 0, as the processor has it. */
 #include "tiles.h"
 
 #include <string.h>
@@ -173,7 +173,8 @@ static void multiply_job(const void *context, int64_t job)
     float sums[PANEL * PANEL] __attribute__((aligned(64)));
     const int64_t panel = p->steps * 2 * WORDS, n = job / (p->rows * p->columns);
     const int64_t row = job / p->columns % p->rows * p->group, column = job % p->columns * p->group;
-    const uint32_t *a = p->a.tiles + (p->a.batch == 0 ? 0 : n) * p->a.panels * panel, *b = p->b.tiles + (p->b.batch == 0 ? 0 : n) * p->b.panels * panel;
+    const uint32_t *a = p->a.tiles + (p->a.batch == 0 ? 0 : n) * p->a.panels * panel;
+    const uint32_t *b = p->b.tiles + (p->b.batch == 0 ? 0 : n) * p->b.panels * panel;
     begin();
     for (int64_t j = column; j < least(column + p->group, p->b.panels); j++)
         for (int64_t i = row; i < least(row + p->group, p->a.panels); i++) {
@@ -188,7 +189,8 @@ lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
 {
     product p = {.g = g, .steps = ratio_up(g->k, DEPTH), .group = GROUP,
                  .a = {.from = g->a, .batch = g->batch_a, .lines = g->m, .ld = g->lda, .panels = ratio_up(g->m, PANEL), .along_k = !g->trans_a},
-                 .b = {.from = g->b, .batch = g->batch_b, .lines = g->n, .ld = g->ldb, .panels = ratio_up(g->n, PANEL), .along_k = g->trans_b, .turned = true}};
+                 .b = {.from = g->b, .batch = g->batch_b, .lines = g->n, .ld = g->ldb, .panels = ratio_up(g->n, PANEL), .along_k = g->trans_b,
+                       .turned = true}};
     const int threads = lt_cpu_threads_for(g->batch * (g->m * g->n * g->k / 64 + g->m * g->k + g->k * g->n + g->m * g->n));
     const int64_t of_a = matrices(&p, &p.a) * p.a.panels, of_b = matrices(&p, &p.b) * p.b.panels;
     size_t capacity;

@@ -1,5 +1,5 @@
-/* triangle.c - see triangle.h. LT_TRIANGLE_ROWS rows at a time: the products of those that are done are taken off them (vector/products/product.c), then
- * they are solved for, or factorized, in registers (vector/products/triangle.c). */
+/* triangle.c - see triangle.h. LT_TRIANGLE_ROWS rows at a time: the products of those that are done are taken off them (vector/products/product.c),
+ * then they are solved for, or factorized, in registers (vector/products/triangle.c). */
 #include "triangle.h"
 
 #include "context/interrupt.h"

@@ -14,20 +14,16 @@
 #define T       float
 #define L(NAME) NAME##_F32
 #define S(name) name##_f32
-#define M(g)    g##f
 #include "triangle.inc"
 #undef T
 #undef L
 #undef S
-#undef M
 #define T       double
 #define L(NAME) NAME##_F64
 #define S(name) name##_f64
-#define M(g)    g
 #include "triangle.inc"
 #undef T
 #undef L
 #undef S
-#undef M
 
 const lt_triangle_loops LT_LOOP(triangle)[2] = {{solve_f32, cholesky_f32, mirror_f32}, {solve_f64, cholesky_f64, mirror_f64}};

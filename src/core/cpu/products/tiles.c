@@ -45,7 +45,8 @@ static void ask(void)
 bool lt_cpu_tiles_take(const lt_gemm *g)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE || g->m * g->n * g->k < LEAST) return false;
+    if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE) return false;
+    if (lt_times(lt_times(g->m, g->n), g->k) < LEAST) return false;
     pthread_once(&once, ask);
     return available;
 }

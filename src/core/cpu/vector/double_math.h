@@ -116,10 +116,12 @@ VECTOR_INLINE double vector_times_power(double p, double shifted)
     return p * vector_bits_to_double(half << 52) * vector_bits_to_double((power - half) << 52);
 }
 
+/* What is 0 does not go there below the normal range: such a product takes a hundred cycles. */
 VECTOR_INLINE double vector_exp(double x)
 {
     double r, low;
-    const double shifted = vector_whole_logs(x < -746 ? -746 : x, &r, &low), y = vector_times_power(1 + vector_exp_rest(r, low), shifted);
+    const double shifted = vector_whole_logs(x < -746 ? -746 : x, &r, &low), p = 1 + vector_exp_rest(r, low);
+    const double y = vector_times_power(x < -746 ? 0 : p, shifted);
     return x > 710 ? (double)INFINITY : y;
 }
 

@@ -27,6 +27,7 @@ static inline float reduce_exponent(float x, float *shifted)
     return multiply_addf(k, -1.42860677e-6f, multiply_addf(k, -0.693145752f, x));
 }
 
+/* What is 0, as of the -infinity of a mask, does not go there below the normal range: such a product takes a hundred cycles. */
 static inline float vector_expf(float x)
 {
     float shifted;
@@ -38,7 +39,7 @@ static inline float vector_expf(float x)
     p = multiply_addf(p, r, 0.49999994f);
     p = multiply_addf(p, r, 1.0f);
     p = multiply_addf(p, r, 1.0f);
-    const float y = times_power(p, shifted);
+    const float y = times_power(x < -104 ? 0 : p, shifted);
     return x > 89 ? INFINITY : y;
 }
 
@@ -52,7 +53,7 @@ static inline float vector_exp2f(float x)
     p = multiply_addf(p, f, 0.24022655f);
     p = multiply_addf(p, f, 0.69314724f);
     p = multiply_addf(p, f, 1.0f);
-    const float y = times_power(p, shifted);
+    const float y = times_power(x < -151 ? 0 : p, shifted);
     return x > 129 ? INFINITY : y;
 }
 

@@ -18,7 +18,7 @@
 #define FEW 8                    /* columns */
 #define MANY 512                 /* columns, from which on bringing the rows of A side by side costs little */
 #define ROOM ((int64_t)640 << 10) /* bytes of such rows, in the second cache beside what passes through it */
-#define MOST ((int64_t)1 << 29)  /* multiplications of a piece: an interrupt waits for its end */
+#define MOST ((int64_t)1 << 31)  /* multiplications of a piece: an interrupt waits for its end */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {
@@ -95,7 +95,7 @@ static void cut(floats *f, int64_t batch, int threads)
         f->row_pieces = (p->m + f->rows - 1) / f->rows;
         f->col_pieces = (p->n + f->columns - 1) / f->columns;
         const bool enough = batch * f->row_pieces * f->col_pieces >= wanted && f->rows * f->columns <= MOST / (p->k + 1);
-        const bool by_columns = f->columns > COLUMNS && (f->columns > 2 * f->rows || f->rows <= STRIP);
+        const bool by_columns = f->columns > COLUMNS && (f->columns > f->rows || f->rows <= STRIP);
         if (enough || (!by_columns && f->rows <= STRIP)) return;
         if (by_columns) col_parts = f->col_pieces * 2;
         else row_parts = f->row_pieces * 2;

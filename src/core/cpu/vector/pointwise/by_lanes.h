@@ -13,6 +13,28 @@
 #define ALONE __attribute__((noinline, noclone)) static
 #endif
 
+/* Elements are looked at, `run` at a time: where all of them are near, in the sense of NEAR_TEST, the short form near_sin_f32 takes them, else BEYOND
+ * each vector. */
+#define LOOP_LOOKED_AT(name, s, T, run, NEAR_TEST, BEYOND)                                         \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
+        for (int64_t i = 0, count; i < n; i += count) {                                            \
+            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
+            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            count = in == x || out == y ? WIDTH : steady_run(i, n, run);                           \
+            int beyond = 0;                                                                        \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
+                beyond += !NEAR_TEST(name, s, in[j]);                                              \
+            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
+                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            for (int64_t k = 0; k < count && beyond > 0; k += WIDTH)                               \
+                BEYOND(name, s, in + k, out + k)                                                   \
+            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
+        }                                                                                          \
+    }
+
 /* ---- angles ------------------------------------------------------------------------------------------------------ */
 
 /* Angles below NEAR are ours. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where all are less than 15 or, of float,
@@ -32,7 +54,7 @@
 #define near_sin_f64 vector_sin
 #define near_cos_f64 vector_cos
 #define near_tan_f64 lt_tan_f64
-#define RUN          512 /* elements that are looked at, and computed at once where all are near */
+#define RUN_ANGLE    512
 
 /* Of the elements of a vector of which some are beyond NEAR. */
 #define MIXED_ANGLES(name, s, T)                                                                   \
@@ -61,48 +83,18 @@
         name##_beyond_##s(x, out);                                                                 \
     }
 
+#define IS_NEAR_ANGLE(name, s, x)      (((x) < NEAR_##name##_##s) & ((x) > -NEAR_##name##_##s))
+#define MIXED_ANGLE(name, s, in, out)  name##_mixed_##s(in, out);
 #define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
     MIXED_ANGLES(name, s, T)                                                                       \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
-        for (int64_t i = 0, count; i < n; i += count) {                                            \
-            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
-            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            count = in == x || out == y ? WIDTH : steady_run(i, n, RUN);                           \
-            int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
-                beyond += !((in[j] < NEAR_##name##_##s) & (in[j] > -NEAR_##name##_##s));                             \
-            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
-                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
-            for (int64_t k = 0; k < count && beyond > 0; k += WIDTH) name##_mixed_##s(in + k, out + k); \
-            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
-        }                                                                                          \
-    }
+    LOOP_LOOKED_AT(name, s, T, RUN_ANGLE, IS_NEAR_ANGLE, MIXED_ANGLE)
 
 /* ---- what is near --------------------------------------------------------------------------------------------------- */
 
 /* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less work. They are looked at RUN_exp at a time. */
-#define LOOP_NEAR(name, NAME, s, T, D)                                                             \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
-        for (int64_t i = 0, count; i < n; i += count) {                                            \
-            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
-            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            count = in == x || out == y ? WIDTH : steady_run(i, n, RUN_##name);                    \
-            int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
-                beyond += !is_near_##name##_##s(in[j]);                                            \
-            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
-                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
-            for (int64_t k = 0; k < count && beyond > 0; k += WIDTH)                               \
-                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = lt_##name##_##s(in[k + j]);      \
-            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
-        }                                                                                          \
-    }
+#define IS_NEAR(name, s, x)       is_near_##name##_##s(x)
+#define BEYOND(name, s, in, out)  SIMD for (int j = 0; j < WIDTH; j++) (out)[j] = lt_##name##_##s((in)[j]);
+#define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
 
 /* ---- remainders -------------------------------------------------------------------------------------------------- */
 

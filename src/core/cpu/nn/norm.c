@@ -63,10 +63,7 @@ static void take_rows(const void *context, int64_t first, int64_t last, const ch
 static void run_fed_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    const int64_t units = (j->n->rows + j->fed->unit - 1) / j->fed->unit, first = t * units / j->shares * j->fed->unit,
-                  end = (t + 1) * units / j->shares * j->fed->unit;
-    lt_chain_lines_read(j->fed, first, end < j->n->rows ? end : j->n->rows,
-                        j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
+    lt_chain_lines_part(j->fed, j->n->rows, t, j->shares, j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
 }
 
 static void prepare_fed(const lt_row_norm_args *n, lt_chain_lines *lines)

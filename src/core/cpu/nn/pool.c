@@ -133,7 +133,6 @@ static bool by_rows(const lt_pooling *p)
     return !p->adaptive && p->out[2] >= 4 && volume(p->in) < INT32_MAX;
 }
 
-
 #define T       float
 #define SUM     float
 #define KIND    0
@@ -210,9 +209,7 @@ static void take_planes(const void *context, int64_t first, int64_t last, const 
 static void run_fed(const void *context, int64_t t)
 {
     const fed_job *f = context;
-    const int64_t count = f->job->pool->planes, unit = f->in->unit, units = (count + unit - 1) / unit, first = t * units / f->threads * unit,
-                  end = (t + 1) * units / f->threads * unit;
-    lt_chain_lines_read(f->in, first, end < count ? end : count, f->rooms + (size_t)t * f->room, take_planes, f);
+    lt_chain_lines_part(f->in, f->job->pool->planes, t, f->threads, f->rooms + (size_t)t * f->room, take_planes, f);
 }
 
 static lt_status share_fed(const job *j, int threads, lt_job plane)

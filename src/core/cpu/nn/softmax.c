@@ -179,11 +179,9 @@ static void take_lines(const void *context, int64_t first, int64_t last, const c
 static void run_fed(const void *context, int64_t t)
 {
     const fed_job *f = context;
-    const int64_t count = f->job->lines.count, unit = f->turned ? TURNED : f->in->unit, units = (count + unit - 1) / unit,
-                  first = t * units / f->threads * unit, end = (t + 1) * units / f->threads * unit;
     char *const room = f->buffers + (size_t)t * f->bytes;
     const fed_lines lines = {f, room + f->room};
-    lt_chain_lines_read(f->in, first, end < count ? end : count, room, take_lines, &lines);
+    lt_chain_lines_part(f->in, f->job->lines.count, t, f->threads, room, take_lines, &lines);
 }
 
 /* turned: the lines are short, and so many together are those that are taken together from memory, too. */

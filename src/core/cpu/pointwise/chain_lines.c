@@ -23,6 +23,7 @@ void lt_chain_lines_of(lt_chain_lines *l, const lt_fed *fed, int64_t length, int
     l->at_once = at_once > 0 ? at_once : length < NEAR ? NEAR / length : 1;
     l->unit = LT_CHAIN_UNIT;
     for (int64_t n = length; l->unit > 1 && n % 2 == 0; n /= 2) l->unit /= 2;
+    if (at_once > l->unit) l->unit = at_once;
     l->convert = dtype != to ? lt_loops.cast[to][dtype] : NULL;
     l->plain = aligned((l->at_once * length + LT_CHAIN_AROUND) * (int64_t)lt_dtype_size(dtype));
 }
@@ -49,4 +50,10 @@ void lt_chain_lines_read(const lt_chain_lines *l, int64_t first, int64_t last, c
         }
         take(context, at, at + n, in);
     }
+}
+
+void lt_chain_lines_part(const lt_chain_lines *l, int64_t count, int64_t t, int64_t parts, char *room, lt_take_lines take, const void *context)
+{
+    const int64_t units = (count + l->unit - 1) / l->unit, end = (t + 1) * units / parts * l->unit;
+    lt_chain_lines_read(l, t * units / parts * l->unit, end < count ? end : count, room, take, context);
 }

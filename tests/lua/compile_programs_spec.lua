@@ -159,7 +159,9 @@ describe('compiled: the cells of #cpu', function()
 
   -- What a page of compile's own shows of passes is that of a call by itself, and start.md is typed, not run.
   local left_out = { README = true, start = true, compile = true }
-  for path in io.popen(('ls %sdocs/index.md %sdocs/notebooks/*.md %sdocs/guide/*.md %sdocs/book/*.md'):format(root, root, root, root)):lines() do
+  local listing = assert(io.popen(('cd "%s" && ls docs/index.md docs/notebooks/*.md docs/guide/*.md docs/book/*.md'):format(root)))
+  for name in listing:lines() do
+    local path = root .. name
     local folder, page = path:match '([^/]+)/([^/]+)%.md$'
     local ways = folder == 'book' and page ~= '06-gpus' and { '--disable-cuda' } or { '--disable-cuda', '--sim-gpus 1' }
     for _, way in ipairs(left_out[page] and {} or ways) do
@@ -170,4 +172,5 @@ describe('compiled: the cells of #cpu', function()
       end)
     end
   end
+  listing:close()
 end)

@@ -20,6 +20,12 @@ local function assert_same(expected, got)
   assert.is_true(programs.same(expected, got), ('expected %s\ngot %s'):format(expected, got))
 end
 
+-- Of all results of two calls, as table.pack has them.
+local function assert_all_same(expected, got)
+  assert.equal(expected.n, got.n)
+  for i = 1, expected.n do assert_same(expected[i], got[i]) end
+end
+
 describe('a compiled function', function()
   it('gives eager results in one pass, and drops what nobody holds', function()
     local x = torch.randn(300, 700)
@@ -174,7 +180,7 @@ describe('a compiled function', function()
     end
     for _, n in ipairs { 1, 63, 64, 511, 513, 4097, 70001 } do
       local expected, got = table.pack(f(x:narrow(1, 1, n))), table.pack(compiled(f)(x:narrow(1, 1, n)))
-      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+      assert_all_same(expected, got)
     end
   end)
 
@@ -314,7 +320,7 @@ describe('a compiled function', function()
     local function check(written, x, f)
       local run, seen = compiled(f)
       local expected, got = table.pack(f(x)), table.pack(run(x))
-      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+      assert_all_same(expected, got)
       assert.same({ 1, written }, { seen.notes[1].passes, seen.notes[1].written }, ('%s of %s'):format(seen.notes[1].reason, x.shape))
     end
     for _, shape in ipairs { { 300, 70 }, { 5000, 4 }, { 4001, 5 }, { 3000, 31 }, { 900, 33 }, { 3, 2048 }, { 70, 2047 }, { 9001, 100 }, { 20000, 64 }, { 5, 6, 70 } } do
@@ -377,7 +383,7 @@ describe('a compiled function', function()
           end
           local run, seen = compiled(step)
           local expected, got = table.pack(step(x)), table.pack(run(x))
-          for i = 1, expected.n do assert_same(expected[i], got[i]) end
+          assert_all_same(expected, got)
           local noted = {}
           for _, note in ipairs(seen.notes) do noted[note.reason] = note.written end
           local softmax = name:find 'softmax' ~= nil
@@ -402,7 +408,7 @@ describe('a compiled function', function()
       end,
     } do
       local expected, got = table.pack(f(x)), table.pack((compiled(f))(x))
-      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+      assert_all_same(expected, got)
     end
     local long = torch.randn(2, 70000)
     local run, seen = compiled(function(t) return (t * 2):softmax(-1) end)
@@ -455,7 +461,7 @@ describe('a compiled function', function()
     local function pool(t) return F.max_pool2d(t * 2, 2), F.avg_pool2d(t * 2, 3) end
     for _, x in ipairs { torch.randn(2, 8, 20, 20):to { memory_format = torch.channels_last }, torch.randn(1, 2, 300, 300), torch.randn(2, 8, 20, 20):transpose(3, 4) } do
       local expected, got = table.pack(pool(x)), table.pack((compiled(pool))(x))
-      for i = 1, expected.n do assert_same(expected[i], got[i]) end
+      assert_all_same(expected, got)
     end
     local bytes = torch.randint(0, 100, { 2, 3, 20, 20 }):to(torch.uint8)
     local run = compiled(function(t) return F.max_pool2d(t + 1, 2) end)
@@ -475,7 +481,7 @@ describe('a compiled function', function()
           for _, f in ipairs { apart, total } do
             for _, x in ipairs { a, wide } do
               local expected, got = table.pack(f(x)), table.pack((compiled(f))(x))
-              for i = 1, expected.n do assert_same(expected[i], got[i]) end
+              assert_all_same(expected, got)
             end
           end
         end

@@ -198,11 +198,11 @@ lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
     p.a.tiles = lt_block_array(lt_times(lt_plus(of_a, of_b), p.steps), 2 * WORDS * sizeof(uint32_t), &capacity);
     if (p.a.tiles == NULL) return LT_ERR_MEMORY;
     p.b.tiles = p.a.tiles + of_a * p.steps * 2 * WORDS;
-    do {
+    for (;; p.group /= 2) {
         p.rows = ratio_up(p.a.panels, p.group);
         p.columns = ratio_up(p.b.panels, p.group);
-    } while (g->batch * p.rows * p.columns < 4 * threads && (p.group /= 2) > 0);
-    if (p.group == 0) p.group = 1;
+        if (p.group == 1 || g->batch * p.rows * p.columns >= 4 * threads) break;
+    }
     lt_status status = lt_cpu_share(of_a + of_b, threads, fill_job, &p);
     if (status == LT_OK) status = lt_cpu_share(g->batch * p.rows * p.columns, threads, multiply_job, &p);
     lt_block_free(p.a.tiles, capacity);

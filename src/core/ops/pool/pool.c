@@ -163,18 +163,21 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
     lt_tensor *from = NULL, *work = NULL, *indices = NULL;
     lt_status status;
     lt_dims sizes = pooled_sizes(self, spatial, p->out);
+    const char *const name = extremes ? "max_pool" : "avg_pool";
     p->dtype = (lt_dtype)self->dtype;
     p->device = self->device;
     const bool last = keep_channels_last(p, spatial, self, *out != NULL || out_indices == NULL ? *out : *out_indices);
     const bool fed = !last && lt_window_feeds_lines(self, p->in[0] * p->in[1] * p->in[2]);
-    if (!fed) LT_CHECK(lt_refuse_hollow(extremes ? "max_pool" : "avg_pool", self));
-    if (!fed) LT_CHECK(lt_make_ordered(self, last, &from));
+    if (!fed) {
+        LT_CHECK(lt_refuse_hollow(name, self));
+        LT_CHECK(lt_make_ordered(self, last, &from));
+    }
     LT_CHECK(begin(out, p->dtype, p->device, &sizes, last, &work));
     if (out_indices != NULL) LT_CHECK(begin(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
         const kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
         /* What is saved for backward is read again. */
-        LT_CHECK(fed ? lt_window_feed(extremes ? "max_pool" : "avg_pool", self, lt_is_differentiated(self), take, &k) : take(&k, NULL));
+        LT_CHECK(fed ? lt_window_feed(name, self, lt_is_differentiated(self), take, &k) : take(&k, NULL));
     }
     if (indices != NULL) {
         status = lt_finish_output(out_indices, indices);

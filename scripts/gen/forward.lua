@@ -17,7 +17,7 @@ local expression = require 'expression'
 
 local M = {}
 
-local MOST = 10 -- LT_DUAL_ARGS
+local MOST = 13 -- LT_DUAL_ARGS
 
 local function is_float_tensor(a)
   return derivative.is_tensor(a.type) and not a.type:match '^IndexTensor'

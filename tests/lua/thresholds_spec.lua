@@ -319,6 +319,39 @@ describe('interpolation', function()
     assert.is_true(wanted:t():equal(torch._C._resample(x:t(), 1, table.unpack(lists))))
   end)
 
+  it('of planes is what one dimension after the other makes, also of rows that need many lines or far ones', function()
+    local function lists(n, out, taps, spread)
+      local starts, places = { 0 }, {}
+      for o = 1, out do
+        for k = 1, taps(o) do places[#places + 1] = math.min(n - 1, (o * spread + k * k) % n) end
+        starts[o + 1] = #places
+      end
+      places = torch.tensor(places, { dtype = torch.int64, device = device })
+      return torch.tensor(starts, { dtype = torch.int64, device = device }), places, random(places:size(1))
+    end
+    local function one() return 1 end
+    local function varied(o) return o % 5 end
+    local function many(o) return o % 50 end
+    for _, of_rows in ipairs { one, varied, many } do
+      for _, of_columns in ipairs { one, varied, many } do
+        for _, spread in ipairs { 1, 7 } do
+          local x = random(5, 70, 90)
+          local rows, columns = { lists(70, 130, of_rows, spread) }, { lists(90, 300, of_columns, spread) }
+          local back = { rows[1], rows[2], rows[3] } -- those of the way back are not read
+          local wanted = torch._C._resample(x, 3, columns[1], columns[2], columns[3], table.unpack(back))
+          wanted = torch._C._resample(wanted, 2, rows[1], rows[2], rows[3], table.unpack(back))
+          local got = torch._C._resample_planes(x, rows[1], rows[2], rows[3], back[1], back[2], back[3], columns[1], columns[2],
+            columns[3], table.unpack(back))
+          assert.is_true(wanted:equal(got))
+        end
+      end
+    end
+    local x = random(3, 40, 60) -- chosen, not weighted: lines of the result are copied
+    local chosen = torch.nn.functional.interpolate(x:unsqueeze(1), { size = { 97, 55 } }):squeeze(1)
+    local function places(from, to) return torch.arange(to, { device = device }) * from // to + 1 end
+    assert.is_true(chosen:equal(x:index_select(2, places(40, 97)):index_select(3, places(60, 55))))
+  end)
+
   it('refuses lists that lead out of its input', function()
     local x = torch.rand(2, 3)
     local function list(...) return torch.tensor({ ... }, { dtype = torch.int64 }) end

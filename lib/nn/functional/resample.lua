@@ -94,7 +94,7 @@ local function in_fixed_point(read, n)
   end
 end
 
--- The lists that _resample takes, of the taps of each position, on the way there and back: starts, places and weights.
+-- The lists that _resample and _resample_planes take, of the taps of each position, on the way there and back: starts, places and weights.
 local function lists_of(read, n)
   local starts, places, weights, counts = { 0 }, {}, {}, {}
   for place = 0, n do counts[place] = 0 end
@@ -120,35 +120,62 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- They are kept for as long as the collector lets them be: a net asks for the same ones again and again.
-local kept = setmetatable({}, { __mode = 'v' })
+-- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many.
+local FEW, LARGE = 16, 2 ^ 16
+local kept, kept_before, count = {}, {}, 0
 
-local function resampled(input, dim, out, scale, mode, align, pixels)
+local function keep(key, tensors)
+  if tensors[2]:numel() > LARGE then return end
+  if count == FEW then kept, kept_before, count = {}, kept, 0 end
+  kept[key], count = tensors, count + 1
+end
+
+local function lists_along(input, dim, to)
   local n = input:size(dim)
-  local key = ('%s %d %d %.17g %s %s %s %s'):format(mode, n, out, scale, align, pixels, input.dtype, input.device)
+  local key = ('%s %d %d %.17g %s %s %s %s'):format(to.kind, n, to.size, to.scale, to.align, to.pixels, input.dtype, input.device)
   local tensors = kept[key]
+  if tensors then return tensors end
+  tensors = kept_before[key]
   if not tensors then
     local read = {}
-    for i = 1, out do read[i] = taps[mode](i - 1, scale, align, n) end
-    if pixels then in_fixed_point(read, n) end
+    for i = 1, to.size do read[i] = taps[to.kind](i - 1, to.scale, to.align, n) end
+    if to.pixels then in_fixed_point(read, n) end
     tensors = lists_of(read, n)
     for i, list in ipairs(tensors) do
       tensors[i] = torch.tensor(list, { dtype = i % 3 == 0 and input.dtype or torch.int64, device = input.device })
     end
-    kept[key] = tensors
   end
-  return torch._C._resample(input, dim, table.unpack(tensors))
+  keep(key, tensors)
+  return tensors
 end
 
 -- What _resample does not take: input that is not of floats or doubles is read at the nearest places.
-local function along(input, dim, out, scale, mode, align, pixels)
+local function along(input, dim, to)
   if input.dtype == torch.float32 or input.dtype == torch.float64 then
-    local sum = resampled(input, dim, out, scale, mode, align, pixels)
-    return pixels and (sum + 0.5):floor():clamp(0, 255) or sum
+    local sum = torch._C._resample(input, dim, table.unpack(lists_along(input, dim, to)))
+    return to.pixels and (sum + 0.5):floor():clamp(0, 255) or sum
   end
   local n, positions = input:size(dim), {}
-  for i = 1, out do positions[i] = math.min(math.max(taps[mode](i - 1, scale)[1][1], 0), n - 1) + 1 end
+  for i = 1, to.size do positions[i] = math.min(math.max(taps[to.kind](i - 1, to.scale)[1][1], 0), n - 1) + 1 end
   return input:index_select(dim, torch.tensor(positions, { device = input.device }))
+end
+
+-- The last two dimensions.
+local function planes(input, rows, columns)
+  local lists = table.move(lists_along(input, -2, rows), 1, 6, 1, {})
+  return torch._C._resample_planes(input, table.unpack(table.move(lists_along(input, -1, columns), 1, 6, 7, lists)))
+end
+
+-- By what dimensions 3 and on become, the last dimension first, which decides how sums are rounded. Nearest ones have none.
+local function spatially(input, to)
+  local n = #to
+  local float = input.dtype == torch.float32 or input.dtype == torch.float64
+  if n > 1 and float and not to[n].pixels then
+    input = planes(input, to[n - 1], to[n])
+    n = n - 2
+  end
+  for i = n, 1, -1 do input = along(input, i + 2, to[i]) end
+  return input
 end
 
 local kind_of_mode = { nearest = 'nearest', ['nearest-exact'] = 'nearest-exact', linear = 'linear', bilinear = 'linear',
@@ -230,17 +257,15 @@ function M.interpolate(input, ...)
   if kind == 'area' then return torch.nn.functional[('adaptive_avg_pool%dd'):format(n)](input, size) end
   local align, dtype = options.align_corners, input.dtype
   input = input:to(working_dtype(input, kind))
-  -- The last dimension first, which decides how sums are rounded. Nearest ones have none: where images shrink, fewer lines are left for the last.
-  local outwards = not (kind:find '^nearest' and size[1] < input:size(3))
-  for at = n, 1, -1 do
-    local i = outwards and at or n + 1 - at
+  local per_dimension = {}
+  for i = 1, n do
     local from, to = input:size(i + 2), size[i]
     local scale = factor and not options.recompute_scale_factor and 1 / factor[i] or from / to
     if align then scale = to > 1 and (from - 1) / (to - 1) or 0 end
     if kind:find '^nearest' or dtype ~= torch.float64 and dtype ~= torch.uint8 then scale = f32(scale) end
-    input = along(input, i + 2, to, scale, kind, align, dtype == torch.uint8 and input.dtype ~= dtype)
+    per_dimension[i] = { size = to, scale = scale, kind = kind, align = align, pixels = dtype == torch.uint8 and input.dtype ~= dtype }
   end
-  return input:to(dtype)
+  return spatially(input, per_dimension):to(dtype)
 end
 
 M.upsample = M.interpolate

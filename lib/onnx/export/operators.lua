@@ -15,7 +15,8 @@ for _, name in ipairs(files) do
 end
 
 --- Operations that are written by hand in C, or that have no public name: their arguments are as they were given.
-M.reads_raw = { index = true, index_assign = true, where_method = true, _recurrent = true, _resample = true }
+M.reads_raw = { index = true, index_assign = true, where_method = true, _recurrent = true, _resample = true,
+  _resample_planes = true }
 
 --- The function that writes an operation; nil where there is none.
 function M.find(op, in_nn)

@@ -15,7 +15,7 @@
 
 #include "autograd/dual.h"
 
-enum { LT_DUAL_ARGS = 10 };
+enum { LT_DUAL_ARGS = 13 };
 
 typedef struct lt_dual {
     int level, n;

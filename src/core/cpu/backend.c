@@ -76,6 +76,7 @@ const lt_backend lt_cpu_backend = {
     .avg_pool_backward = lt_cpu_avg_pool_backward,
     .pad = lt_cpu_pad,
     .resample = lt_cpu_resample,
+    .resample_planes = lt_cpu_resample_planes,
     .sample = lt_cpu_sample,
     .sample_backward = lt_cpu_sample_backward,
     .index_get = lt_cpu_index_get,

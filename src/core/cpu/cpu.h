@@ -65,6 +65,7 @@ lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const voi
 /* pad.c */
 lt_status lt_cpu_pad(const lt_padding *p, void *y, const void *x);
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in);
+lt_status lt_cpu_resample_planes(const lt_resampling *rows, const lt_resampling *columns, void *out, const void *in);
 lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid);
 lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);
 /* index.c */

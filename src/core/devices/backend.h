@@ -409,6 +409,8 @@ typedef struct lt_backend {
     lt_status (*avg_pool_backward)(const lt_pooling *p, void *grad_in, const void *grad);
     lt_status (*pad)(const lt_padding *p, void *y, const void *x); /* NULL: the backend has none */
     lt_status (*resample)(const lt_resampling *r, void *y, const void *x);
+    /* The last two dimensions, rows being of what columns makes: rows->outer planes, whose lines columns has as its outer. NULL: the backend has none. */
+    lt_status (*resample_planes)(const lt_resampling *rows, const lt_resampling *columns, void *y, const void *x);
     lt_status (*sample)(const lt_sampling *s, void *y, const void *x, const void *grid);
     /* The derivatives by x (dense) and by grid, each unless NULL. */
     lt_status (*sample_backward)(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);

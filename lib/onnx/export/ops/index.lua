@@ -50,12 +50,12 @@ function M.index_select(g, a)
   return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end
 
--- Positions of a dimension as weighted sums of others: a product with the matrix of the weights.
-function M._resample(g, args, call)
-  local a = { self = args[1], dim = args[2], starts = args[3], sources = args[4], weights = args[5], back_starts = args[6] }
-  local starts, sources, weights = a.starts.tensor:tolist(), a.sources.tensor:tolist(), a.weights.tensor:tolist()
-  local rank, axis, matrix = #a.self.shape, g:axis(a.dim, #a.self.shape), {}
-  for i = 1, a.back_starts.shape[1] - 1 do
+-- Positions of a dimension as weighted sums of others: a product with the matrix of the weights. lists: starts, sources and weights, and
+-- starts on the way back.
+local function resampled(g, name, rank, axis, lists, dtype)
+  local starts, sources, weights = lists[1].tensor:tolist(), lists[2].tensor:tolist(), lists[3].tensor:tolist()
+  local matrix = {}
+  for i = 1, lists[4].shape[1] - 1 do
     matrix[i] = {}
     for o = 1, #starts - 1 do matrix[i][o] = 0.0 end
   end
@@ -64,9 +64,19 @@ function M._resample(g, args, call)
   end
   local perm = {}
   for d = 1, rank do perm[d] = d == rank and axis or d == axis + 1 and rank - 1 or d - 1 end
-  local function turned(name) return axis == rank - 1 and name or g:node('Transpose', { name }, { perm = perm }) end
-  local weighted = g:constant(torch.tensor(matrix, { dtype = call.results[1].dtype }))
-  return turned(g:node('MatMul', { turned(g:name(a.self)), weighted }))
+  local function turned(it) return axis == rank - 1 and it or g:node('Transpose', { it }, { perm = perm }) end
+  return turned(g:node('MatMul', { turned(name), g:constant(torch.tensor(matrix, { dtype = dtype })) }))
+end
+
+function M._resample(g, args, call)
+  local rank = #args[1].shape
+  return resampled(g, g:name(args[1]), rank, g:axis(args[2], rank), { table.unpack(args, 3, 6) }, call.results[1].dtype)
+end
+
+function M._resample_planes(g, args, call)
+  local rank, dtype = #args[1].shape, call.results[1].dtype
+  local columns = resampled(g, g:name(args[1]), rank, rank - 1, { table.unpack(args, 8, 11) }, dtype)
+  return resampled(g, columns, rank, rank - 2, { table.unpack(args, 2, 5) }, dtype)
 end
 
 function M.gather(g, a)

@@ -247,10 +247,17 @@ typedef void (*lt_reverse_loop)(void *out, const void *in, int64_t n);
 typedef void (*lt_resample_loop)(const lt_resampling *r, const void *in, void *out, int64_t step, int64_t width, int64_t from,
                                  int64_t to);
 
+/* The places of n positions of the result that have one each. */
+typedef struct lt_resample_places {
+    int64_t n;
+    const int32_t *near; /* NULL: the line is longer than an int32 counts */
+    const int64_t *far;
+    const void *weights; /* NULL: all are 1, and elements stay what they were */
+} lt_resample_places;
+
 typedef struct lt_resample_loops {
     lt_resample_loop rows;
-    /* So many lines along the dimension, where every position of the result has one place. */
-    void (*lines_of_places)(const lt_resampling *r, const void *in, void *out, int64_t lines);
+    void (*line_of_places)(const lt_resample_places *p, const void *in, void *out);
 } lt_resample_loops;
 
 /* n indices, `stride` bytes apart, which count from `base`, or from the end where they are negative, up to `size`: their places times `step` begin

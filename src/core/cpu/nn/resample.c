@@ -1,13 +1,103 @@
-/* resample.c - positions of a dimension as weighted sums of others: interpolation and its derivative. Where the dimension is the last one,
- * lines are turned, so that neighbours are there to be worked on together, unless each position is that of one element. */
-#include "cpu/cpu.h"
-#include "cpu/common/loops.h"
+/* resample.c - positions of a dimension as weighted sums of others: interpolation and its derivative. Where the dimension is the last one, a
+ * thread does lines, else rows of neighbours. */
+#include "cpu/nn/resample.h"
 #include "cpu/common/threads.h"
+#include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "mem.h"
 
-#define LINES 16               /* that are turned at a time */
+#define LINES LT_RESAMPLED_LINES
 #define WORK  ((int64_t)32768) /* elements of the result in a job */
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------ */
+
+bool lt_has_one_place_each(const lt_resampling *r)
+{
+    bool one = r->taps == r->out;
+    for (int64_t o = 0; o < r->out && one; o++) one = r->starts[o] == o;
+    return one;
+}
+
+bool lt_is_weighted(const lt_resampling *r)
+{
+    bool weighted = false;
+    for (int64_t k = 0; k < r->taps && !weighted; k++)
+        weighted = r->dtype == LT_FLOAT64 ? ((const double *)r->weights)[k] != 1 : ((const float *)r->weights)[k] != 1;
+    return weighted;
+}
+
+lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r)
+{
+    *l = (lt_line_resampler){.r = r, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64], .size = (int64_t)lt_dtype_size(r->dtype),
+                             .has_places = lt_has_one_place_each(r)};
+    if (!l->has_places) return LT_OK;
+    l->places = (lt_resample_places){.n = r->out, .far = r->places, .weights = lt_is_weighted(r) ? r->weights : NULL};
+    if (r->in > INT32_MAX) return LT_OK;
+    l->near = lt_block_array(r->out, sizeof *l->near, &l->capacity);
+    if (l->near == NULL) return LT_ERR_MEMORY;
+    for (int64_t o = 0; o < r->out; o++) l->near[o] = (int32_t)r->places[o];
+    l->places.near = l->near;
+    return LT_OK;
+}
+
+void lt_line_resampler_close(lt_line_resampler *l)
+{
+    if (l->near != NULL) lt_block_free(l->near, l->capacity);
+}
+
+int64_t lt_turned_elements(const lt_line_resampler *l) { return l->has_places ? 0 : lt_times(lt_plus(l->r->in, l->r->out), LINES); }
+
+void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n, char *turned)
+{
+    const lt_resampling *r = l->r;
+    if (l->has_places) {
+        for (int64_t i = 0; i < n; i++) l->loops->line_of_places(&l->places, in + i * r->in * l->size, out + i * r->out * l->size);
+        return;
+    }
+    const lt_turn_loop turn = lt_loops.turn[l->size == 8];
+    char *const made = turned + LINES * r->in * l->size;
+    turn(turned, LINES, in, r->in, n, r->in);
+    l->loops->rows(r, turned, made, LINES, n, 0, r->out);
+    turn(out, r->out, made, LINES, r->out, n);
+}
+
+/* What one thread does with lines: its share of the tiles, with a buffer of its own. */
+typedef struct share {
+    const lt_line_resampler *lines;
+    char *out, *buffers;
+    const char *in;
+    int64_t tiles, threads;
+} share;
+
+static void run_lines(const void *context, int64_t t)
+{
+    const share *s = context;
+    const lt_line_resampler *l = s->lines;
+    const lt_resampling *r = l->r;
+    char *turned = s->buffers + t * lt_turned_elements(l) * l->size;
+    for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
+        const int64_t line = tile * LINES, n = r->outer - line < LINES ? r->outer - line : LINES;
+        lt_resample_lines(l, s->out + line * r->out * l->size, s->in + line * r->in * l->size, n, turned);
+    }
+}
+
+static lt_status share_lines(const lt_resampling *r, void *out, const void *in, int threads)
+{
+    lt_line_resampler lines;
+    lt_status status = lt_line_resampler_open(&lines, r);
+    size_t capacity = 0;
+    share s = {.lines = &lines, .out = out, .in = in, .tiles = (r->outer + LINES - 1) / LINES};
+    if (threads > s.tiles) threads = (int)s.tiles;
+    s.threads = threads;
+    if (status == LT_OK) s.buffers = lt_block_array(lt_times(lt_turned_elements(&lines), threads), (size_t)lines.size, &capacity);
+    if (status == LT_OK && s.buffers == NULL) status = LT_ERR_MEMORY;
+    if (status == LT_OK) status = lt_cpu_share(threads, threads, run_lines, &s);
+    if (s.buffers != NULL) lt_block_free(s.buffers, capacity);
+    lt_line_resampler_close(&lines);
+    return status;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct job {
     const lt_resampling *r;
@@ -31,62 +121,13 @@ static void run_rows(const void *context, int64_t index)
     }
 }
 
-static bool has_one_place_each(const lt_resampling *r)
-{
-    bool one = r->taps == r->out;
-    for (int64_t o = 0; o < r->out && one; o++) one = r->starts[o] == o;
-    return one;
-}
-
-static void run_places(const void *context, int64_t index)
-{
-    const job *j = context;
-    const lt_resampling *r = j->r;
-    const int64_t first = index * j->rows, n = r->outer - first < j->rows ? r->outer - first : j->rows;
-    j->loops->lines_of_places(r, j->in + first * r->in * j->size, j->out + first * r->out * j->size, n);
-}
-
-/* What one thread does with lines: its share of the tiles, with buffers of its own. */
-typedef struct share {
-    const job *job;
-    char *buffers;
-    int64_t tiles, threads;
-} share;
-
-static void run_lines(const void *context, int64_t t)
-{
-    const share *s = context;
-    const lt_resampling *r = s->job->r;
-    const int64_t size = s->job->size;
-    const lt_turn_loop turn = lt_loops.turn[size == 8];
-    char *turned = s->buffers + t * LINES * (r->in + r->out) * size, *made = turned + LINES * r->in * size;
-    for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
-        const int64_t line = tile * LINES, n = r->outer - line < LINES ? r->outer - line : LINES;
-        turn(turned, LINES, s->job->in + line * r->in * size, r->in, n, r->in);
-        s->job->loops->rows(r, turned, made, LINES, n, 0, r->out);
-        turn(s->job->out + line * r->out * size, r->out, made, LINES, r->out, n);
-    }
-}
-
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in)
 {
     job j = {.r = r, .out = out, .in = in, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
              .size = (int64_t)lt_dtype_size(r->dtype), .rows = 1 + WORK / (r->inner + 1)};
     const int64_t numel = r->outer * r->out * r->inner;
     if (numel == 0) return LT_OK;
-    int threads = lt_cpu_threads_for(numel * (1 + r->taps / r->out));
-    if (r->inner > 1) return lt_cpu_share((r->outer * r->out + j.rows - 1) / j.rows, threads, run_rows, &j);
-    if (has_one_place_each(r)) {
-        j.rows = 1 + WORK / (r->out + 1);
-        return lt_cpu_share((r->outer + j.rows - 1) / j.rows, threads, run_places, &j);
-    }
-    share s = {.job = &j, .tiles = (r->outer + LINES - 1) / LINES};
-    if (threads > s.tiles) threads = (int)s.tiles;
-    s.threads = threads;
-    size_t capacity;
-    s.buffers = lt_block_array(lt_times(lt_times(r->in + r->out, LINES), threads), (size_t)j.size, &capacity);
-    if (s.buffers == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(threads, threads, run_lines, &s);
-    lt_block_free(s.buffers, capacity);
-    return status;
+    const int threads = lt_cpu_threads_for(numel * (1 + r->taps / r->out));
+    if (r->inner == 1) return share_lines(r, out, in, threads);
+    return lt_cpu_share((r->outer * r->out + j.rows - 1) / j.rows, threads, run_rows, &j);
 }

@@ -11,7 +11,16 @@
 
 #define LOOK_UP static inline __attribute__((always_inline)) void
 
-/* out[i] = from[places[i]], i < n, 0 where taken[i], which is 0 or -1, is 0. taken NULL: all are. */
+#if !defined(__AVX512F__) && defined(__AVX2__)
+/* Put together from single loads: gathers of 256 bits are no faster anywhere, and slower on some processors by half. */
+static inline __attribute__((always_inline)) __m128 look_up_four(const float *from, const int32_t *places)
+{
+    const __m128 ab = _mm_insert_ps(_mm_load_ss(from + places[0]), _mm_load_ss(from + places[1]), 0x10);
+    return _mm_insert_ps(_mm_insert_ps(ab, _mm_load_ss(from + places[2]), 0x20), _mm_load_ss(from + places[3]), 0x30);
+}
+#endif
+
+/* out[i] = from[places[i]], i < n, 0 where taken[i], which is 0 or -1, is 0: the place is one of from's there too. taken NULL: all are. */
 LOOK_UP lt_look_up_f32(float *out, const float *from, const int32_t *places, const int32_t *taken, int64_t n)
 {
     int64_t i = 0;
@@ -23,9 +32,8 @@ LOOK_UP lt_look_up_f32(float *out, const float *from, const int32_t *places, con
     }
 #elif defined(__AVX2__)
     for (; i + 8 <= n; i += 8) {
-        const __m256i place = _mm256_loadu_si256((const __m256i *)(const void *)(places + i));
-        const __m256i some = taken == NULL ? _mm256_set1_epi32(-1) : _mm256_loadu_si256((const __m256i *)(const void *)(taken + i));
-        _mm256_storeu_ps(out + i, _mm256_mask_i32gather_ps(_mm256_setzero_ps(), from, place, _mm256_castsi256_ps(some), sizeof *from));
+        const __m256 all = _mm256_set_m128(look_up_four(from, places + i + 4), look_up_four(from, places + i));
+        _mm256_storeu_ps(out + i, taken == NULL ? all : _mm256_and_ps(all, _mm256_loadu_ps((const float *)(const void *)(taken + i))));
     }
 #endif
     for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
@@ -42,10 +50,10 @@ LOOK_UP lt_look_up_f64(double *out, const double *from, const int32_t *places, c
     }
 #elif defined(__AVX2__)
     for (; i + 4 <= n; i += 4) {
-        const __m128i place = _mm_loadu_si128((const __m128i *)(const void *)(places + i));
+        const int32_t *const at = places + i;
+        const __m256d all = _mm256_set_pd(from[at[3]], from[at[2]], from[at[1]], from[at[0]]);
         const __m128i some = taken == NULL ? _mm_set1_epi32(-1) : _mm_loadu_si128((const __m128i *)(const void *)(taken + i));
-        const __m256d mask = _mm256_castsi256_pd(_mm256_cvtepi32_epi64(some));
-        _mm256_storeu_pd(out + i, _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, place, mask, sizeof *from));
+        _mm256_storeu_pd(out + i, _mm256_and_pd(all, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(some))));
     }
 #endif
     for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;

@@ -1,50 +1,63 @@
-/* resample.c - _resample: positions of a dimension as weighted sums of others, what interpolation and its derivative are made of. */
+/* resample.c - _resample and _resample_planes: positions of a dimension as weighted sums of others, what interpolation and its derivative are
+ * made of. */
 #include "devices/backend.h"
 #include "error.h"
 #include "memory_format.h"
 #include "op/_resample.h"
+#include "op/_resample_planes.h"
 #include "ops/common.h"
 
+typedef struct lists {
+    lt_tensor *starts, *places, *weights;
+} lists;
+
 /* Lists that would lead out of the memory are refused, where they can be read; on a GPU the kernel leaves such places out. */
-static lt_status check_lists(const lt_tensor *self, const lt_tensor *starts, const lt_tensor *places, const lt_tensor *weights,
-                             int64_t n)
+static lt_status check_lists(const char *op, const lt_tensor *self, const lists *l, int64_t n)
 {
-    const lt_tensor *lists[] = {starts, places, weights};
+    const lt_tensor *all[] = {l->starts, l->places, l->weights};
     for (int i = 0; i < 3; i++)
-        if (lists[i]->ndim != 1 || !lt_is_contiguous(lists[i]) || lists[i]->dtype != (i < 2 ? LT_INT64 : self->dtype) ||
-            lists[i]->device.type != self->device.type || lists[i]->device.index != self->device.index)
-            return lt_error(LT_ERR_RUNTIME, "_resample(): starts and places are lines of int64, weights of input's dtype, on its device");
-    if (starts->numel < 1 || places->numel != weights->numel)
-        return lt_error(LT_ERR_RUNTIME, "_resample(): there is one start more than positions, and a weight for each place");
+        if (all[i]->ndim != 1 || !lt_is_contiguous(all[i]) || all[i]->dtype != (i < 2 ? LT_INT64 : self->dtype) ||
+            all[i]->device.type != self->device.type || all[i]->device.index != self->device.index)
+            return lt_error(LT_ERR_RUNTIME, "%s(): starts and places are lines of int64, weights of input's dtype, on its device", op);
+    if (l->starts->numel < 1 || l->places->numel != l->weights->numel)
+        return lt_error(LT_ERR_RUNTIME, "%s(): there is one start more than positions, and a weight for each place", op);
     if (self->device.type != LT_CPU) return LT_OK;
-    const int64_t *start = (const int64_t *)(const void *)lt_data(starts), *place = (const int64_t *)(const void *)lt_data(places);
-    bool good = start[0] == 0 && start[starts->numel - 1] == places->numel;
-    for (int64_t i = 1; i < starts->numel; i++) good = good && start[i] >= start[i - 1];
-    for (int64_t i = 0; i < places->numel; i++) good = good && place[i] >= 0 && place[i] < n;
-    return good ? LT_OK : lt_error(LT_ERR_INDEX, "_resample(): starts or places are out of range");
+    const int64_t *start = (const int64_t *)(const void *)lt_data(l->starts), *place = (const int64_t *)(const void *)lt_data(l->places);
+    bool good = start[0] == 0 && start[l->starts->numel - 1] == l->places->numel;
+    for (int64_t i = 1; i < l->starts->numel; i++) good = good && start[i] >= start[i - 1];
+    for (int64_t i = 0; i < l->places->numel; i++) good = good && place[i] >= 0 && place[i] < n;
+    return good ? LT_OK : lt_error(LT_ERR_INDEX, "%s(): starts or places are out of range", op);
 }
 
-lt_status lt__resample_impl(lt_tensor *self, int64_t dim, lt_tensor *starts, lt_tensor *sources, lt_tensor *weights,
-                            lt_tensor *back_starts, lt_tensor *back_sources, lt_tensor *back_weights, lt_tensor **out)
+static lt_status check_input(const char *op, const lt_tensor *self, int dims)
 {
-    (void)back_starts, (void)back_sources, (void)back_weights; /* for the derivative */
-    int d;
+    if (self->ndim >= dims && (self->dtype == LT_FLOAT32 || self->dtype == LT_FLOAT64)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "%s(): expected %s of float or double", op, dims == 1 ? "a dimension" : "two dimensions");
+}
+
+/* Of dimension d of self, all of whose elements before and after it are neighbours. */
+static lt_resampling resampling_of(const lt_tensor *self, const lists *l, int d)
+{
+    lt_resampling r = {.dtype = (lt_dtype)self->dtype, .device = self->device, .outer = 1, .inner = 1, .in = self->sizes[d],
+                       .out = l->starts->numel - 1, .taps = l->places->numel, .starts = (const int64_t *)(const void *)lt_data(l->starts),
+                       .places = (const int64_t *)(const void *)lt_data(l->places), .weights = lt_data(l->weights)};
+    for (int k = 0; k < d; k++) r.outer *= self->sizes[k];
+    for (int k = d + 1; k < self->ndim; k++) r.inner *= self->sizes[k];
+    return r;
+}
+
+static lt_status along(lt_tensor *self, int d, const lists *l, lt_tensor **out)
+{
     lt_tensor *dense = NULL, *result = NULL;
     lt_status status = LT_OK;
-    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    if (self->ndim == 0 || (self->dtype != LT_FLOAT32 && self->dtype != LT_FLOAT64))
-        return lt_error(LT_ERR_RUNTIME, "_resample(): expected a dimension of float or double");
-    LT_TRY(check_lists(self, starts, sources, weights, self->sizes[d]));
     int64_t sizes[LT_MAX_DIMS];
-    lt_resampling r = {.dtype = (lt_dtype)self->dtype, .device = self->device, .outer = 1, .inner = 1, .in = self->sizes[d],
-                       .out = starts->numel - 1, .taps = sources->numel, .starts = (const int64_t *)(const void *)lt_data(starts),
-                       .places = (const int64_t *)(const void *)lt_data(sources), .weights = lt_data(weights)};
+    lt_resampling r = resampling_of(self, l, d);
     const bool last = d > 1 && lt_keeps_channels_last(self);
-    for (int k = 0; k < self->ndim; k++) {
-        sizes[k] = k == d ? r.out : self->sizes[k];
-        if (k < d && !(last && k == 1)) r.outer *= self->sizes[k];
-        if (k > d || (last && k == 1)) r.inner *= self->sizes[k];
+    if (last) { /* channels are neighbours */
+        r.outer /= self->sizes[1] + (self->sizes[1] == 0);
+        r.inner *= self->sizes[1];
     }
+    for (int k = 0; k < self->ndim; k++) sizes[k] = k == d ? r.out : self->sizes[k];
     LT_CHECK(lt_make_ordered(self, last, &dense));
     LT_CHECK(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, sizes, last, &result));
     LT_CHECK(lt_backend_of(self)->resample(&r, lt_data(result), lt_data(dense)));
@@ -53,5 +66,61 @@ lt_status lt__resample_impl(lt_tensor *self, int64_t dim, lt_tensor *starts, lt_
 done:
     lt_tensor_release(dense);
     lt_tensor_release(result);
+    return status;
+}
+
+lt_status lt__resample_impl(lt_tensor *self, int64_t dim, lt_tensor *starts, lt_tensor *sources, lt_tensor *weights,
+                            lt_tensor *back_starts, lt_tensor *back_sources, lt_tensor *back_weights, lt_tensor **out)
+{
+    (void)back_starts, (void)back_sources, (void)back_weights; /* for the derivative */
+    const lists l = {starts, sources, weights};
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    LT_TRY(check_input("_resample", self, 1));
+    LT_TRY(check_lists("_resample", self, &l, self->sizes[d]));
+    return along(self, d, &l, out);
+}
+
+/* Elements of planes that are dense, in one pass over them. */
+static lt_status in_one_pass(lt_tensor *self, const lists *rows, const lists *columns, lt_tensor **out)
+{
+    lt_tensor *dense = NULL, *result = NULL;
+    lt_status status = LT_OK;
+    int64_t sizes[LT_MAX_DIMS];
+    const int d = self->ndim - 2;
+    lt_resampling of_rows = resampling_of(self, rows, d);
+    const lt_resampling of_columns = resampling_of(self, columns, d + 1);
+    of_rows.inner = of_columns.out;
+    for (int k = 0; k < self->ndim; k++) sizes[k] = k == d ? of_rows.out : k == d + 1 ? of_columns.out : self->sizes[k];
+    LT_CHECK(lt_make_ordered(self, false, &dense));
+    LT_CHECK(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, sizes, false, &result));
+    LT_CHECK(lt_backend_of(self)->resample_planes(&of_rows, &of_columns, lt_data(result), lt_data(dense)));
+    *out = result;
+    result = NULL;
+done:
+    lt_tensor_release(dense);
+    lt_tensor_release(result);
+    return status;
+}
+
+lt_status lt__resample_planes_impl(lt_tensor *self, lt_tensor *starts, lt_tensor *sources, lt_tensor *weights, lt_tensor *back_starts,
+                                   lt_tensor *back_sources, lt_tensor *back_weights, lt_tensor *column_starts,
+                                   lt_tensor *column_sources, lt_tensor *column_weights, lt_tensor *column_back_starts,
+                                   lt_tensor *column_back_sources, lt_tensor *column_back_weights, lt_tensor **out)
+{
+    (void)back_starts, (void)back_sources, (void)back_weights; /* for the derivative */
+    (void)column_back_starts, (void)column_back_sources, (void)column_back_weights;
+    const lists rows = {starts, sources, weights}, columns = {column_starts, column_sources, column_weights};
+    lt_tensor *half = NULL;
+    LT_TRY(check_input("_resample_planes", self, 2));
+    LT_TRY(check_lists("_resample_planes", self, &rows, self->sizes[self->ndim - 2]));
+    LT_TRY(check_lists("_resample_planes", self, &columns, self->sizes[self->ndim - 1]));
+    if (lt_backend_of(self)->resample_planes != NULL && !lt_keeps_channels_last(self)) return in_one_pass(self, &rows, &columns, out);
+    /* Where nothing is added up and rows are left out, fewer lines are left for the columns. */
+    const bool choices = starts->numel == sources->numel + 1 && column_starts->numel == column_sources->numel + 1;
+    const bool rows_first = choices && sources->numel < self->sizes[self->ndim - 2];
+    LT_TRY(along(self, self->ndim - (rows_first ? 2 : 1), rows_first ? &rows : &columns, &half));
+    const lt_status status = along(half, self->ndim - (rows_first ? 1 : 2), rows_first ? &columns : &rows, out);
+    lt_tensor_release(half);
     return status;
 }

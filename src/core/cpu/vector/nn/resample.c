@@ -5,10 +5,9 @@
 #include "cpu/common/loops.h"
 #include "cpu/vector/look_up.h"
 
-#define SIMD   _Pragma("omp simd")
-#define PLACES 256 /* that are looked up in one line before the next */
+#define SIMD _Pragma("omp simd")
 
 #define LOOPS "cpu/vector/nn/resample.inc"
 #include "cpu/common/both_floats.h"
 
-const lt_resample_loops LT_LOOP(resample)[2] = {{rows_f32, lines_of_places_f32}, {rows_f64, lines_of_places_f64}};
+const lt_resample_loops LT_LOOP(resample)[2] = {{rows_f32, line_of_places_f32}, {rows_f64, line_of_places_f64}};

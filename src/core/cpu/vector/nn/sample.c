@@ -7,10 +7,11 @@
 #include "cpu/vector/vector_math.h"
 #include "formulas/sampling.h"
 
-#define SIMD  _Pragma("omp simd")
-#define BLOCK 64  /* points: what they look up lies in the nearest cache for the next tap */
-#define AXIS  4   /* most taps along a dimension */
-#define TAPS  16  /* of a point: 4 x 4, or 2 x 2 x 2 */
+#define SIMD   _Pragma("omp simd")
+#define BLOCK  64    /* points: what they look up lies in the nearest cache for the next tap */
+#define AXIS   4     /* most taps along a dimension */
+#define TAPS   16    /* of a point: 4 x 4, or 2 x 2 x 2 */
+#define MEMORY 65536 /* bytes of taps: four blocks or more */
 
 static int taps_of(const lt_sampling *s)
 {

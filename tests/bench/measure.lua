@@ -1,11 +1,36 @@
 -- measure(name, f): the median time of a call of f, after warm ones, as a line name TAB us TAB value. SECONDS is how long
--- a sample lasts, ROWS a Lua pattern: only rows whose names have it are measured.
+-- a sample lasts, ROWS a Lua pattern: only rows whose names have it are measured. Where TURN_FROM and TURN_TO name pipes, each sample waits for
+-- its turn, so that PyTorch's sample of the row lies between two of ours: a machine that is slow for a second is slow for both.
 
 local clock = require('torch')._C.clock
 
 local SAMPLES, SECONDS = 3, tonumber(os.getenv 'SECONDS') or 0.03
 local WARM, WARM_SECONDS = 24, 0.25 -- calls before the first sample, if they take no longer
+local REST = 0.01 -- seconds after which the other's threads no longer look for work
 local only = os.getenv 'ROWS'
+
+local from, to = os.getenv 'TURN_FROM', os.getenv 'TURN_TO'
+if from then
+  from, to = assert(io.open(from, 'r')), assert(io.open(to, 'w'))
+  from:setvbuf 'no'
+  to:setvbuf 'no'
+end
+
+-- What f returns, done when it is our turn; the first is ours. At the end of the other's rows nobody waits any longer.
+local first = true
+local function in_turn(f, ...)
+  if not from then return f(...) end
+  if not first and not from:read(1) then
+    from = nil
+    return f(...)
+  end
+  first = false
+  local begin = clock()
+  repeat until clock() - begin > REST
+  local result = f(...)
+  to:write '.'
+  return result
+end
 
 return function(name, f)
   if only and not name:find(only) then return end
@@ -14,20 +39,28 @@ return function(name, f)
     for _ = 1, n do f() end
     return clock() - start
   end
-  local begin, calls = clock(), 0
-  repeat -- libraries loaded, threads started, and so many results made that the collector has been round
-    f()
-    calls = calls + 1
-  until calls == WARM or clock() - begin > WARM_SECONDS
-  local n, took = 1
-  while true do
-    took = run(n)
-    if took > SECONDS / 4 then break end
-    n = n * 2
+  -- How many calls a sample is of.
+  local function calls_of_sample()
+    local begin, calls = clock(), 0
+    repeat -- libraries loaded, threads started, and so many results made that the collector has been round
+      f()
+      calls = calls + 1
+    until calls == WARM or clock() - begin > WARM_SECONDS
+    local n, took = 1
+    while true do
+      took = run(n)
+      if took > SECONDS / 4 then break end
+      n = n * 2
+    end
+    return math.max(1, math.floor(n * SECONDS / took))
   end
-  n = math.max(1, math.floor(n * SECONDS / took))
+  local n = in_turn(calls_of_sample)
+  local function sample()
+    f()
+    return run(n) / n
+  end
   local samples = {}
-  for i = 1, SAMPLES do samples[i] = run(n) / n end
+  for i = 1, SAMPLES do samples[i] = in_turn(sample) end
   table.sort(samples)
   print(('%s\tus\t%.6g'):format(name, samples[(SAMPLES + 1) // 2] * 1e6))
 end

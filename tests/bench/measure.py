@@ -1,4 +1,5 @@
-"""measure(name, f): the median time of a call of f, after warm ones, as a line name TAB us TAB value, as measure.lua's."""
+"""measure(name, f): the median time of a call of f, after warm ones, as a line name TAB us TAB value, as measure.lua's; in turns with it
+where TURN_FROM and TURN_TO name pipes."""
 
 import os
 import re
@@ -8,10 +9,33 @@ import torch
 
 SAMPLES, SECONDS = 3, float(os.environ.get("SECONDS", "0.03"))
 WARM, WARM_SECONDS = 24, 0.25  # calls before the first sample, if they take no longer
+REST = 0.01  # seconds after which the other's threads no longer look for work
 ONLY = os.environ.get("ROWS")
 
 torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
 torch.manual_seed(0)
+
+turns = None
+if "TURN_FROM" in os.environ:  # in the other's order, as opening waits for it
+    to = os.open(os.environ["TURN_TO"], os.O_WRONLY)
+    turns = os.open(os.environ["TURN_FROM"], os.O_RDONLY), to
+
+
+def in_turn(f):
+    global turns
+    if turns and not os.read(turns[0], 1):
+        turns = None
+    if not turns:
+        return f()
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < REST:
+        pass
+    result = f()
+    try:
+        os.write(turns[1], b".")
+    except BrokenPipeError:
+        turns = None
+    return result
 
 
 def measure(name, f):
@@ -24,16 +48,24 @@ def measure(name, f):
             f()
         return time.perf_counter() - start
 
-    begin, calls = time.perf_counter(), 0
-    while calls < WARM and time.perf_counter() - begin <= WARM_SECONDS:
+    def calls_of_sample():
+        begin, calls = time.perf_counter(), 0
+        while calls < WARM and time.perf_counter() - begin <= WARM_SECONDS:
+            f()
+            calls += 1
+        n = 1
+        while True:
+            took = run(n)
+            if took > SECONDS / 4:
+                break
+            n *= 2
+        return max(1, int(n * SECONDS / took))
+
+    n = in_turn(calls_of_sample)
+
+    def sample():
         f()
-        calls += 1
-    n = 1
-    while True:
-        took = run(n)
-        if took > SECONDS / 4:
-            break
-        n *= 2
-    n = max(1, int(n * SECONDS / took))
-    samples = sorted(run(n) / n for _ in range(SAMPLES))
+        return run(n) / n
+
+    samples = sorted(in_turn(sample) for _ in range(SAMPLES))
     print(f"{name}\tus\t{samples[SAMPLES // 2] * 1e6:.6g}", flush=True)

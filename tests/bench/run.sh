@@ -1,6 +1,6 @@
 #!/bin/sh
 # make bench: times ltensor, and PyTorch beside it when a Python with torch is found ($PYTHON, then
-# python3), and prints one Markdown table of medians. Rounds alternate between the two, so that a
+# python3), and prints one Markdown table of medians. Rounds alternate between the two, and the samples of ops and layers do, so that a
 # machine that is busy for a while is busy for both; both use the same number of threads.
 #
 #   BUILD (build)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
@@ -26,6 +26,8 @@ for candidate in ${PYTHON:-} python3; do
     fi
 done
 
+[ -z "$python" ] || mkfifo "$results/ours" "$results/theirs"
+
 # Milliseconds of each run of a command, start and exit included.
 start_and_exit() {
     runs=$1
@@ -44,24 +46,33 @@ epochs() {
     sed -n '2,$s/.*[[:space:]]\([0-9.]*\) s$/softmax regression, epoch\ts\t\1/p'
 }
 
+# The rows of a file, a sample of ours and one of PyTorch's in turn.
+in_turns() {
+    if [ -z "$python" ]; then
+        "$ltensor" "tests/bench/$1.lua" >>"$results/ltensor"
+        return
+    fi
+    TURN_FROM="$results/theirs" TURN_TO="$results/ours" "$python" "tests/bench/$1.py" >>"$results/torch" &
+    TURN_FROM="$results/ours" TURN_TO="$results/theirs" "$ltensor" "tests/bench/$1.lua" >>"$results/ltensor"
+    wait $!
+}
+
 round=1
 # shellcheck disable=SC2129
 while [ "$round" -le "$rounds" ]; do
     [ ! -t 2 ] || echo "round $round of $rounds" >&2
     start_and_exit 10 "$ltensor" -e '' >>"$results/ltensor"
     "$ltensor" tests/bench/bench.lua >>"$results/ltensor"
-    "$ltensor" tests/bench/ops.lua >>"$results/ltensor"
-    "$ltensor" tests/bench/layers.lua >>"$results/ltensor"
     "$ltensor" tests/bench/training.lua >>"$results/ltensor"
     "$ltensor" scripts/softmax_regression.lua --epochs 4 | epochs >>"$results/ltensor"
     if [ -n "$python" ]; then
         start_and_exit 2 "$python" -c 'import torch' >>"$results/torch"
         "$python" tests/bench/bench.py >>"$results/torch"
-        "$python" tests/bench/ops.py >>"$results/torch"
-        "$python" tests/bench/layers.py >>"$results/torch"
         "$python" tests/bench/training.py >>"$results/torch"
         "$python" tests/bench/softmax_regression.py --epochs 4 | epochs >>"$results/torch"
     fi
+    in_turns ops
+    in_turns layers
     round=$((round + 1))
 done
 

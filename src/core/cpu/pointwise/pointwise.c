@@ -8,7 +8,9 @@
 #include "cpu/common/for_each.h"
 #include "ops/pointwise.h"
 
-#define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
+#define BLOCK 512  /* elements of 8 bytes; half as many of 16 */
+#define AHEAD 2048 /* elements before they are converted, memory is asked for them */
+#define LINE  64   /* bytes */
 
 static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
 {
@@ -78,6 +80,12 @@ void lt_blocks_number(lt_blocks *b, int k, char *from, char *to)
     b->in[k] = conversion_of(b->in[k].wanted, b->in[k].wanted, b->in[k].wanted);
 }
 
+/* Asks for n elements, AHEAD elements after those at `from`. */
+static inline __attribute__((always_inline)) void fetch(const char *from, int64_t stride, int64_t n)
+{
+    for (int64_t at = 0; at < n * stride; at += LINE) __builtin_prefetch(from + AHEAD * stride + at);
+}
+
 /* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
@@ -100,10 +108,13 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int64_t from = 0; from < n; from += b->length) {
         int64_t m = n - from < b->length ? n - from : b->length;
         for (int k = 0; k < b->operands; k++) {
-            if (as_it_is[k])
-                at[k] = ptrs[k] + from * strides[k];
-            else if (k > 0 && strides[k] != 0)
-                convert(&b->in[k], buffer[k], b->size[k], ptrs[k] + from * strides[k], strides[k], m);
+            char *const operand = ptrs[k] + from * strides[k];
+            if (as_it_is[k]) {
+                at[k] = operand;
+            } else if (k > 0 && strides[k] != 0) {
+                if (strides[k] > 0 && strides[k] <= 8 && n - from >= AHEAD + m) fetch(operand, strides[k], m);
+                convert(&b->in[k], buffer[k], b->size[k], operand, strides[k], m);
+            }
         }
         b->loop(at, step, m, b->params);
         if (!as_it_is[0])

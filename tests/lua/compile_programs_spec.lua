@@ -27,7 +27,7 @@ local specs = { 'autograd', 'autograd_function', 'attention', 'complex', 'contai
 local environment = _ENV
 for _, name in ipairs(specs) do
   local path = ('%s%s_spec.lua'):format(here, name)
-  describe('compiled:', function()
+  describe('compiled: #again', function()
     local function it_compiled(title, body) return environment.it(title, body and compiled(function() body() end)) end
     assert(loadfile(path, 't', setmetatable({ it = it_compiled }, { __index = environment })))()
   end)
@@ -37,7 +37,7 @@ if simulated then return end
 
 -- ---- examples -------------------------------------------------------------------------------------------------------------
 
-describe('compiled: the examples of ops #cpu', function()
+describe('compiled: the examples of ops #cpu #again', function()
   for _, folder in ipairs { 'src/ops', 'lib/ops' } do
     local model = folder == 'src/ops' and reader.load(root .. folder) or reader.load_scripted(root .. folder)
     it('in ' .. folder .. ' show what they say', function()
@@ -70,7 +70,7 @@ local function read(path)
   return content
 end
 
-describe('compiled: scripts #cpu', function()
+describe('compiled: scripts #cpu #again', function()
   local folder, text
 
   setup(function()
@@ -139,7 +139,7 @@ end)
 
 -- ---- pages ----------------------------------------------------------------------------------------------------------------
 
-describe('compiled: the cells of #cpu', function()
+describe('compiled: the cells of #cpu #again', function()
   local init
 
   setup(function()

@@ -34,7 +34,7 @@ for file in listing:lines() do
   local group = file:match '^(.*)%.lua$'
   local cases = group and not apart[group] and reference.load(group)
   if cases and type(cases[1]) == 'table' and cases[1].op then
-    describe('compiled: ' .. group, function()
+    describe('compiled: ' .. group .. ' #again', function()
       it(('gives PyTorch\'s results, %d cases'):format(#cases), function() run_all(cases) end)
     end)
   end

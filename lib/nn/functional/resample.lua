@@ -120,22 +120,27 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many.
+-- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many. What is large, or
+-- in a GPU's memory, only for as long as the collector lets it be.
 local FEW, LARGE = 16, 2 ^ 16
 local kept, kept_before, count = {}, {}, 0
+local kept_for_now = setmetatable({}, { __mode = 'v' })
+
+local function find(key) return kept[key] or kept_before[key] or kept_for_now[key] end
 
 local function keep(key, tensors)
-  if tensors[2]:numel() > LARGE then return end
-  if count == FEW then kept, kept_before, count = {}, kept, 0 end
-  kept[key], count = tensors, count + 1
+  if tensors[2].is_cuda or tensors[2]:numel() > LARGE then
+    kept_for_now[key] = tensors
+  elseif not kept[key] then
+    if count == FEW then kept, kept_before, count = {}, kept, 0 end
+    kept[key], count = tensors, count + 1
+  end
 end
 
 local function lists_along(input, dim, to)
   local n = input:size(dim)
   local key = ('%s %d %d %.17g %s %s %s %s'):format(to.kind, n, to.size, to.scale, to.align, to.pixels, input.dtype, input.device)
-  local tensors = kept[key]
-  if tensors then return tensors end
-  tensors = kept_before[key]
+  local tensors = find(key)
   if not tensors then
     local read = {}
     for i = 1, to.size do read[i] = taps[to.kind](i - 1, to.scale, to.align, n) end

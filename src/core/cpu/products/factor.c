@@ -39,6 +39,27 @@ static void set_identity(const lt_factor *f, char *b)
     }
 }
 
+/* Zeros below zero become such as are not: which of a diagonal matrix's inverse are, differs between the library's kernels. */
+static void without_signs_of_zeros(const lt_factor *f, char *b)
+{
+    const int64_t parts = (int64_t)f->n * f->n * (lt_dtype_is_complex(f->dtype) ? 2 : 1);
+    float *const single = (float *)(void *)b;
+    double *const wide = (double *)(void *)b;
+    if (lt_real_of(f->dtype) == LT_FLOAT32)
+        for (int64_t i = 0; i < parts; i++) single[i] += 0.0F;
+    else
+        for (int64_t i = 0; i < parts; i++) wide[i] += 0.0;
+}
+
+/* The inverse, of which the factors are in a. */
+static int invert(const lt_factor *f, char *a, int32_t *pivots, char *b)
+{
+    set_identity(f, b);
+    const int info = lt_lapack_lu_solve(f->dtype, false, f->n, f->n, a, pivots, b);
+    without_signs_of_zeros(f, b);
+    return info;
+}
+
 /* What LAPACK says of matrix i. */
 static int one(const lt_factor *f, int64_t i, int *rank)
 {
@@ -51,9 +72,7 @@ static int one(const lt_factor *f, int64_t i, int *rank)
     case LT_FACTOR_SOLVE:
         return lt_lapack_lu_solve(dtype, f->transposed, f->n, f->columns, a, pivots,
                                   at(f, f->b, i, n * columns));
-    case LT_FACTOR_INVERSE:
-        set_identity(f, at(f, f->b, i, n * n));
-        return lt_lapack_lu_solve(dtype, false, f->n, f->n, a, pivots, at(f, f->b, i, n * n));
+    case LT_FACTOR_INVERSE: return invert(f, a, pivots, at(f, f->b, i, n * n));
     case LT_FACTOR_CHOLESKY: return lt_lapack_cholesky(dtype, f->upper, f->n, a);
     case LT_FACTOR_TRIANGULAR:
         return lt_lapack_triangular(dtype, f->upper, f->transposed, f->unit, f->n, f->columns, a,

@@ -16,18 +16,13 @@ if from then
   to:setvbuf 'no'
 end
 
--- What f returns, done when it is our turn; the first is ours. At the end of the other's rows nobody waits any longer.
-local first = true
-local function in_turn(f, ...)
-  if not from then return f(...) end
-  if not first and not from:read(1) then
-    from = nil
-    return f(...)
-  end
-  first = false
+-- What f returns, done when it is our turn. At the end of the other's rows nobody waits any longer.
+local function in_turn(f)
+  if from and not from:read(1) then from = nil end
+  if not from then return f() end
   local begin = clock()
   repeat until clock() - begin > REST
-  local result = f(...)
+  local result = f()
   to:write '.'
   return result
 end

@@ -154,9 +154,12 @@ local function lists_along(input, dim, to)
   return tensors
 end
 
--- What _resample does not take: input that is not of floats or doubles is read at the nearest places.
+-- Whether _resample takes it.
+local function is_resampled(input) return input.dtype == torch.float32 or input.dtype == torch.float64 end
+
+-- Other input is read at the nearest places.
 local function along(input, dim, to)
-  if input.dtype == torch.float32 or input.dtype == torch.float64 then
+  if is_resampled(input) then
     local sum = torch._C._resample(input, dim, table.unpack(lists_along(input, dim, to)))
     return to.pixels and (sum + 0.5):floor():clamp(0, 255) or sum
   end
@@ -174,8 +177,7 @@ end
 -- By what dimensions 3 and on become, the last dimension first, which decides how sums are rounded. Nearest ones have none.
 local function spatially(input, to)
   local n = #to
-  local float = input.dtype == torch.float32 or input.dtype == torch.float64
-  if n > 1 and float and not to[n].pixels then
+  if n > 1 and is_resampled(input) and not to[n].pixels then
     input = planes(input, to[n - 1], to[n])
     n = n - 2
   end

@@ -61,7 +61,7 @@ typedef struct job {
     int64_t first; /* the plane that `in` begins with */
     const int64_t *places; /* backward of extremes */
     bool each_window;      /* the loops go by next_window also where rows of windows could be taken */
-    const span *columns;   /* the windows along the last dimension, found once for all rows; for next_window */
+    const span *columns;   /* the windows along the last dimension, found once for all rows; where windows are gone through one by one */
 } job;
 
 /* Where a walk over the windows of a plane is. */

@@ -18,9 +18,7 @@ enum {
         512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
     NEAR_ALL = 8192, /* where nothing is: it does not wait */
     MOST_SLOTS = LT_CHAIN_VALUES,
-    LEAST = 64,   /* elements of a block */
-    AHEAD = 2048, /* elements */
-    LINE = 64     /* bytes that come from memory together */
+    LEAST = 64 /* elements of a block */
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
 
@@ -178,7 +176,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
         }
     }
     for (int m = 0; m < run->inputs; m++)
-        run->fetched[m] = (p->length * run->input[m].size / LINE + run->calls - 1) / run->calls;
+        run->fetched[m] = (p->length * run->input[m].size / LT_FETCHED_LINE + run->calls - 1) / run->calls;
 }
 
 /* Where element `at` of what was rolled lies, and how many follow it there, as they do in the order of the chain. */
@@ -242,23 +240,23 @@ static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 }
 
 /* Asks for elements of what lies in memory, the block from `from` on: before call number i its part, since the processor takes few such
- * requests at a time. It has to be inlined: of a function that does nothing else GCC finds that it has no effect, and drops its calls. */
+ * requests at a time. Inlined for the reason of lt_fetch. */
 static inline __attribute__((always_inline)) void fetch(const lt_chain_run *run, int i, int64_t from)
 {
     const lt_chain_program *p = run->program;
     for (int m = 0; m < run->inputs; m++) {
         const lt_chain_move *input = &run->input[m];
-        const int64_t lines = p->length * input->size / LINE, each = run->fetched[m],
+        const int64_t lines = p->length * input->size / LT_FETCHED_LINE, each = run->fetched[m],
                       end = each * (i + 1) < lines ? each * (i + 1) : lines;
         const char *at = p->chain->values[input->value].data + from * input->size;
-        for (int64_t l = each * i; l < end; l++) __builtin_prefetch(at + l * LINE);
+        lt_fetch(at + each * i * LT_FETCHED_LINE, (end - each * i) * LT_FETCHED_LINE);
     }
 }
 
 static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
 {
     const lt_chain_program *p = run->program;
-    const int64_t ahead = from + AHEAD;
+    const int64_t ahead = from + LT_FETCHED_AHEAD;
     for (int i = 0; i < run->calls; i++) {
         const lt_chain_instruction *in = run->call[i].instruction;
         if (ahead + p->length <= p->chain->numel) fetch(run, i, ahead);

@@ -8,9 +8,7 @@
 #include "cpu/common/for_each.h"
 #include "ops/pointwise.h"
 
-#define BLOCK 512  /* elements of 8 bytes; half as many of 16 */
-#define AHEAD 2048 /* elements before they are converted, memory is asked for them */
-#define LINE  64   /* bytes */
+#define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
 
 static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
 {
@@ -80,12 +78,6 @@ void lt_blocks_number(lt_blocks *b, int k, char *from, char *to)
     b->in[k] = conversion_of(b->in[k].wanted, b->in[k].wanted, b->in[k].wanted);
 }
 
-/* Asks for n elements, AHEAD elements after those at `from`. */
-static inline __attribute__((always_inline)) void fetch(const char *from, int64_t stride, int64_t n)
-{
-    for (int64_t at = 0; at < n * stride; at += LINE) __builtin_prefetch(from + AHEAD * stride + at);
-}
-
 /* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
@@ -112,7 +104,8 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
             if (as_it_is[k]) {
                 at[k] = operand;
             } else if (k > 0 && strides[k] != 0) {
-                if (strides[k] > 0 && strides[k] <= 8 && n - from >= AHEAD + m) fetch(operand, strides[k], m);
+                if (strides[k] > 0 && strides[k] <= 8 && n - from >= LT_FETCHED_AHEAD + m)
+                    lt_fetch(operand + LT_FETCHED_AHEAD * strides[k], m * strides[k]);
                 convert(&b->in[k], buffer[k], b->size[k], operand, strides[k], m);
             }
         }

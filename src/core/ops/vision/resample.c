@@ -35,32 +35,38 @@ static lt_status check_input(const char *op, const lt_tensor *self, int dims)
     return lt_error(LT_ERR_RUNTIME, "%s(): expected %s of float or double", op, dims == 1 ? "a dimension" : "two dimensions");
 }
 
-/* Of dimension d of self, all of whose elements before and after it are neighbours. */
-static lt_resampling resampling_of(const lt_tensor *self, const lists *l, int d)
+/* Of dimension d of self, whose elements lie in order, or with channels last: dimension 1 after the others. */
+static lt_resampling resampling_of(const lt_tensor *self, const lists *l, int d, bool last)
 {
     lt_resampling r = {.dtype = (lt_dtype)self->dtype, .device = self->device, .outer = 1, .inner = 1, .in = self->sizes[d],
                        .out = l->starts->numel - 1, .taps = l->places->numel, .starts = (const int64_t *)(const void *)lt_data(l->starts),
                        .places = (const int64_t *)(const void *)lt_data(l->places), .weights = lt_data(l->weights)};
-    for (int k = 0; k < d; k++) r.outer *= self->sizes[k];
-    for (int k = d + 1; k < self->ndim; k++) r.inner *= self->sizes[k];
+    for (int k = 0; k < self->ndim; k++) {
+        const bool after = k > d || (last && k == 1);
+        if (k != d && after) r.inner *= self->sizes[k];
+        if (k != d && !after) r.outer *= self->sizes[k];
+    }
     return r;
 }
 
-static lt_status along(lt_tensor *self, int d, const lists *l, lt_tensor **out)
+/* Dimension d of self; and, unless columns is NULL, the one after it before, in one pass over planes that lie in order. */
+static lt_status along(lt_tensor *self, int d, const lists *l, const lists *columns, lt_tensor **out)
 {
     lt_tensor *dense = NULL, *result = NULL;
     lt_status status = LT_OK;
     int64_t sizes[LT_MAX_DIMS];
-    lt_resampling r = resampling_of(self, l, d);
     const bool last = d > 1 && lt_keeps_channels_last(self);
-    if (last) { /* channels are neighbours */
-        r.outer /= self->sizes[1] + (self->sizes[1] == 0);
-        r.inner *= self->sizes[1];
-    }
+    lt_resampling r = resampling_of(self, l, d, last), c;
     for (int k = 0; k < self->ndim; k++) sizes[k] = k == d ? r.out : self->sizes[k];
+    if (columns != NULL) {
+        c = resampling_of(self, columns, d + 1, last);
+        sizes[d + 1] = r.inner = c.out;
+    }
     LT_CHECK(lt_make_ordered(self, last, &dense));
     LT_CHECK(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, sizes, last, &result));
-    LT_CHECK(lt_backend_of(self)->resample(&r, lt_data(result), lt_data(dense)));
+    const lt_backend *backend = lt_backend_of(self);
+    LT_CHECK(columns != NULL ? backend->resample_planes(&r, &c, lt_data(result), lt_data(dense))
+                             : backend->resample(&r, lt_data(result), lt_data(dense)));
     *out = result;
     result = NULL;
 done:
@@ -78,29 +84,7 @@ lt_status lt__resample_impl(lt_tensor *self, int64_t dim, lt_tensor *starts, lt_
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(check_input("_resample", self, 1));
     LT_TRY(check_lists("_resample", self, &l, self->sizes[d]));
-    return along(self, d, &l, out);
-}
-
-/* Elements of planes that are dense, in one pass over them. */
-static lt_status in_one_pass(lt_tensor *self, const lists *rows, const lists *columns, lt_tensor **out)
-{
-    lt_tensor *dense = NULL, *result = NULL;
-    lt_status status = LT_OK;
-    int64_t sizes[LT_MAX_DIMS];
-    const int d = self->ndim - 2;
-    lt_resampling of_rows = resampling_of(self, rows, d);
-    const lt_resampling of_columns = resampling_of(self, columns, d + 1);
-    of_rows.inner = of_columns.out;
-    for (int k = 0; k < self->ndim; k++) sizes[k] = k == d ? of_rows.out : k == d + 1 ? of_columns.out : self->sizes[k];
-    LT_CHECK(lt_make_ordered(self, false, &dense));
-    LT_CHECK(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, sizes, false, &result));
-    LT_CHECK(lt_backend_of(self)->resample_planes(&of_rows, &of_columns, lt_data(result), lt_data(dense)));
-    *out = result;
-    result = NULL;
-done:
-    lt_tensor_release(dense);
-    lt_tensor_release(result);
-    return status;
+    return along(self, d, &l, NULL, out);
 }
 
 lt_status lt__resample_planes_impl(lt_tensor *self, lt_tensor *starts, lt_tensor *sources, lt_tensor *weights, lt_tensor *back_starts,
@@ -113,14 +97,15 @@ lt_status lt__resample_planes_impl(lt_tensor *self, lt_tensor *starts, lt_tensor
     const lists rows = {starts, sources, weights}, columns = {column_starts, column_sources, column_weights};
     lt_tensor *half = NULL;
     LT_TRY(check_input("_resample_planes", self, 2));
-    LT_TRY(check_lists("_resample_planes", self, &rows, self->sizes[self->ndim - 2]));
-    LT_TRY(check_lists("_resample_planes", self, &columns, self->sizes[self->ndim - 1]));
-    if (lt_backend_of(self)->resample_planes != NULL && !lt_keeps_channels_last(self)) return in_one_pass(self, &rows, &columns, out);
+    const int d = self->ndim - 2;
+    LT_TRY(check_lists("_resample_planes", self, &rows, self->sizes[d]));
+    LT_TRY(check_lists("_resample_planes", self, &columns, self->sizes[d + 1]));
+    if (lt_backend_of(self)->resample_planes != NULL && !lt_keeps_channels_last(self)) return along(self, d, &rows, &columns, out);
     /* Where nothing is added up and rows are left out, fewer lines are left for the columns. */
     const bool choices = starts->numel == sources->numel + 1 && column_starts->numel == column_sources->numel + 1;
-    const bool rows_first = choices && sources->numel < self->sizes[self->ndim - 2];
-    LT_TRY(along(self, self->ndim - (rows_first ? 2 : 1), rows_first ? &rows : &columns, &half));
-    const lt_status status = along(half, self->ndim - (rows_first ? 1 : 2), rows_first ? &columns : &rows, out);
+    const bool rows_first = choices && sources->numel < self->sizes[d];
+    LT_TRY(along(self, rows_first ? d : d + 1, rows_first ? &rows : &columns, NULL, &half));
+    const lt_status status = along(half, rows_first ? d + 1 : d, rows_first ? &columns : &rows, NULL, out);
     lt_tensor_release(half);
     return status;
 }

@@ -123,6 +123,9 @@ typedef struct lt_factor {
     int32_t *pivots, *infos;
 } lt_factor;
 
+/* Elements of three spatial sizes. */
+static inline int64_t lt_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+
 /* A convolution as a relation of three dense arrays, x [batch, in_channels, in...], w [out_channels,
  * in_channels / groups, kernel...] and y [batch, out_channels, out...]:
  *   y[n, o, p] = sum over c, k of w[o, c, k] * x[n, c, p * stride - padding + k * dilation]

@@ -49,8 +49,6 @@ static int64_t divisor_of(const lt_pooling *p, span z, span y, span x)
     return (z.to - z.from) * (y.to - y.from) * (x.to - x.from);
 }
 
-static int64_t volume(const int64_t *v) { return v[0] * v[1] * v[2]; }
-
 /* ---- planes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct job {
@@ -80,7 +78,7 @@ static bool next_window(const job *j, window *w)
         w->place[2] = 0;
         if (++w->place[1] == p->out[1]) w->place[1] = 0, w->place[0]++;
     }
-    if (w->place[0] >= p->out[0] || volume(p->out) == 0) return false;
+    if (w->place[0] >= p->out[0] || lt_volume(p->out) == 0) return false;
     if (w->place[2] == 0) {
         w->z = span_of(p, 0, w->place[0]);
         w->y = span_of(p, 1, w->place[1]);
@@ -130,7 +128,7 @@ static piece whole_windows(const lt_pooling *p, piece of)
 /* Whether the loops of rows of windows can take this plane. */
 static bool by_rows(const lt_pooling *p)
 {
-    return !p->adaptive && p->out[2] >= 4 && volume(p->in) < INT32_MAX;
+    return !p->adaptive && p->out[2] >= 4 && lt_volume(p->in) < INT32_MAX;
 }
 
 #define T       float
@@ -216,7 +214,7 @@ static lt_status share_fed(const job *j, int threads, lt_job plane)
 {
     lt_chain_lines in; /* not zeroed */
     size_t capacity;
-    lt_chain_lines_of(&in, j->pool->fed, volume(j->pool->in), 0, j->pool->dtype);
+    lt_chain_lines_of(&in, j->pool->fed, lt_volume(j->pool->in), 0, j->pool->dtype);
     fed_job f = {.job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_chain_lines_room(&in)};
     f.rooms = lt_block_array(threads, f.room, &capacity);
     if (f.rooms == NULL) return LT_ERR_MEMORY;
@@ -238,7 +236,7 @@ static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
     job shared = *planes, *j = &shared;
     j->pool = p;
     j->columns = columns;
-    const int64_t work = p->planes * (volume(p->in) + volume(p->out) * (p->adaptive ? 1 : volume(p->kernel)));
+    const int64_t work = p->planes * (lt_volume(p->in) + lt_volume(p->out) * (p->adaptive ? 1 : lt_volume(p->kernel)));
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
     const lt_status status = p->fed != NULL ? share_fed(j, threads, plane) : lt_cpu_share(p->planes, threads, plane, j);
@@ -270,24 +268,24 @@ lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, cons
 {
     const job j = {.pool = p, .out = out, .indices = indices, .in = in};
     if (p->dtype == LT_INT64) return share(p, &j, run_extremes_i64);
-    return share_wide(p, &j, p->planes * volume(p->in), p->planes * volume(p->out), run_extremes_f32, run_extremes_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out), run_extremes_f32, run_extremes_f64);
 }
 
 lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices)
 {
     const job j = {.pool = p, .out = grad_in, .in = grad, .places = indices};
-    return share_wide(p, &j, p->planes * volume(p->out), p->planes * volume(p->in), run_extremes_back_f32, run_extremes_back_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in), run_extremes_back_f32, run_extremes_back_f64);
 }
 
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
 {
     const job j = {.pool = p, .out = out, .in = in};
     if (p->dtype == LT_INT64) return share(p, &j, run_means_i64);
-    return share_wide(p, &j, p->planes * volume(p->in), p->planes * volume(p->out), run_means_f32, run_means_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out), run_means_f32, run_means_f64);
 }
 
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad)
 {
     const job j = {.pool = p, .out = grad_in, .in = grad, .each_window = true};
-    return share_wide(p, &j, p->planes * volume(p->out), p->planes * volume(p->in), run_means_back_f32, run_means_back_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in), run_means_back_f32, run_means_back_f64);
 }

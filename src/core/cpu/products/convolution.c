@@ -23,12 +23,11 @@
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------- */
 
-static int64_t volume(const int64_t *v) { return v[0] * v[1] * v[2]; }
-static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * volume(c->in); }
-static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * volume(c->out); }
+static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * lt_volume(c->in); }
+static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * lt_volume(c->out); }
 static int64_t w_count(const lt_conv *c)
 {
-    return c->out_channels * (c->in_channels / c->groups) * volume(c->kernel);
+    return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel);
 }
 
 /* ---- products with columns -------------------------------------------------------------------------------------------- */
@@ -57,15 +56,15 @@ static bool trivial(const lt_conv *c)
  * nothing has to be brought into another. */
 static bool few_windows(const lt_conv *c)
 {
-    return volume(c->out) <= FEW_WINDOWS && c->in_channels / c->groups * volume(c->kernel) >= MANY_TAPS;
+    return lt_volume(c->out) <= FEW_WINDOWS && c->in_channels / c->groups * lt_volume(c->kernel) >= MANY_TAPS;
 }
 
 static void move(const job *j, bool back, char *image, char *columns)
 {
     const lt_conv *c = j->c;
-    const int64_t step = volume(c->kernel) * volume(c->out) * j->size;
+    const int64_t step = lt_volume(c->kernel) * lt_volume(c->out) * j->size;
     for (int64_t channel = 0; channel < c->in_channels; channel++)
-        lt_cpu_channel_columns(back, c, image + channel * volume(c->in) * j->size, columns + channel * step);
+        lt_cpu_channel_columns(back, c, image + channel * lt_volume(c->in) * j->size, columns + channel * step);
 }
 
 /* The windows of an image as rows [groups, out..., channels of a group, kernel...]. */
@@ -74,11 +73,11 @@ static void put_rows(const job *j, const char *image, char *row)
     const lt_conv *c = j->c;
     const int64_t size = j->size, channels = c->in_channels / c->groups;
     const int64_t *step = c->dilation, *kernel = c->kernel;
-    for (int64_t i = 0; i < c->groups * volume(c->out); i++) {
-        const int64_t place = i % volume(c->out), x0 = place % c->out[2] * c->stride[2] - c->padding[2];
+    for (int64_t i = 0; i < c->groups * lt_volume(c->out); i++) {
+        const int64_t place = i % lt_volume(c->out), x0 = place % c->out[2] * c->stride[2] - c->padding[2];
         const int64_t y0 = place / c->out[2] % c->out[1] * c->stride[1] - c->padding[1];
         const int64_t z0 = place / c->out[2] / c->out[1] * c->stride[0] - c->padding[0];
-        const char *group = image + i / volume(c->out) * channels * volume(c->in) * size;
+        const char *group = image + i / lt_volume(c->out) * channels * lt_volume(c->in) * size;
         const bool whole = step[2] == 1 && x0 >= 0 && x0 + kernel[2] <= c->in[2];
         for (int64_t k = 0; k < channels * kernel[0] * kernel[1]; k++, row += kernel[2] * size) {
             const int64_t z = z0 + k / kernel[1] % kernel[0] * step[0], y = y0 + k % kernel[1] * step[1];
@@ -106,7 +105,7 @@ static void put_rows(const job *j, const char *image, char *row)
 static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
 {
     const lt_conv *c = j->c;
-    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * volume(c->kernel), width = volume(c->out);
+    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * lt_volume(c->kernel), width = lt_volume(c->out);
     char *y = j->y + n * j->result * j->size;
     lt_gemm g = {.dtype = c->dtype, .batch = c->groups, .alpha = 1, .device = c->device};
     switch (j->part) {
@@ -200,9 +199,9 @@ static int shares_of(const lt_conv *c, int64_t work)
 static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     job j = {.c = c, .part = part, .x = x, .w = w, .y = y, .bias = bias, .size = (int64_t)lt_dtype_size(c->dtype)};
-    j.image = c->in_channels * volume(c->in);
-    j.result = c->out_channels * volume(c->out);
-    j.column = c->in_channels * volume(c->kernel) * volume(c->out);
+    j.image = c->in_channels * lt_volume(c->in);
+    j.result = c->out_channels * lt_volume(c->out);
+    j.column = c->in_channels * lt_volume(c->kernel) * lt_volume(c->out);
     const int64_t work = c->batch * j.column * (c->out_channels / c->groups) / 8;
     j.threads = lt_cpu_threads_for(work);
     if (j.threads > c->batch) j.threads = (int)c->batch;
@@ -229,10 +228,10 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
  * need no weights in another layout, and the library fills up a few channels of images to a vector of them. */
 static bool products_win(lt_conv_part part, const lt_conv *c)
 {
-    return volume(c->kernel) == 1 || (part == LT_CONV_Y && few_windows(c)) || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
+    return lt_volume(c->kernel) == 1 || (part == LT_CONV_Y && few_windows(c)) || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
 }
 
-static int64_t work_of(const lt_conv *c) { return y_count(c) * (c->in_channels / c->groups) * volume(c->kernel); }
+static int64_t work_of(const lt_conv *c) { return y_count(c) * (c->in_channels / c->groups) * lt_volume(c->kernel); }
 
 static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done);
 
@@ -263,7 +262,7 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
 {
     const int d = c->out[0] > 1 ? 0 : c->out[1] > 1 ? 1 : 2;
     const int64_t size = (int64_t)lt_dtype_size(c->dtype), reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
-    const int64_t x_row = volume(c->in) / c->in[d] * size, y_row = volume(c->out) / c->out[d] * size;
+    const int64_t x_row = lt_volume(c->in) / c->in[d] * size, y_row = lt_volume(c->out) / c->out[d] * size;
     const int64_t least = c->out[d] / (work_of(c) / MOST_WORK + 1), piece = least > 0 ? least : 1;
     const int64_t seen = (piece - 1) * c->stride[d] + reach, most = seen < c->in[d] ? seen : c->in[d];
     const int64_t y_at = c->in_channels * most * x_row;
@@ -296,7 +295,7 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
 static bool has_rows(lt_conv_part part, const lt_conv *c)
 {
     return part == LT_CONV_Y && c->batch == 1 && (c->out[0] > 1 || (c->in[0] == 1 && (c->out[1] > 1 || c->in[1] == 1))) &&
-           volume(c->out) > 1;
+           lt_volume(c->out) > 1;
 }
 
 /* The derivatives by some of the channels that one image has, or by their weights: these are not next to each other, so
@@ -305,7 +304,7 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->in_channels / (work_of(c) / MOST_WORK + 1);
     const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
-    const int64_t kernel = volume(c->kernel) * size, row = c->in_channels * kernel;
+    const int64_t kernel = lt_volume(c->kernel) * size, row = c->in_channels * kernel;
     size_t capacity;
     lt_conv some = *c;
     lt_status status = LT_OK;
@@ -321,7 +320,7 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
         if (lt_interrupted())
             status = lt_stopped();
         else
-            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), (char *)x + i * volume(c->in) * size, room, y,
+            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), (char *)x + i * lt_volume(c->in) * size, room, y,
                                          NULL, done);
         for (int64_t o = 0; o < c->out_channels && part == LT_CONV_W; o++)
             memcpy(of_w + o * row, room + o * bytes, (size_t)bytes);
@@ -411,7 +410,7 @@ static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w,
 {
     bool done = false;
     if (lt_direct_wins(part, c))
-        return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * volume(c->kernel) / 8), x, w, y,
+        return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * lt_volume(c->kernel) / 8), x, w, y,
                                      bias);
     if (part == LT_CONV_Y && lt_loops.depthwise[0].takes(c)) return by_planes(c, x, w, y, bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
@@ -454,39 +453,4 @@ lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void 
     if (status == LT_OK) lt_convert_dense(c->dtype, given[result], LT_FLOAT32, wide[result].data, counts[result]);
     for (int i = 0; i < 4; i++) lt_widened_free(&wide[i]);
     return status;
-}
-
-typedef struct columns_job {
-    const lt_conv *c;
-    bool back;
-    char *x, *columns;
-    int64_t image, column; /* bytes */
-} columns_job;
-
-static void run_channel(const void *context, int64_t i)
-{
-    const columns_job *j = context;
-    if (j->back) memset(j->x + i * j->image, 0, (size_t)j->image);
-    lt_cpu_channel_columns(j->back, j->c, j->x + i * j->image, j->columns + i * j->column);
-}
-
-lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns)
-{
-    const int64_t channels = c->batch * c->in_channels, column = volume(c->kernel) * volume(c->out);
-    if (lt_is_half(c->dtype)) {
-        lt_conv f = *c;
-        lt_widened image = {NULL, 0}, wide = {NULL, 0};
-        f.dtype = LT_FLOAT32;
-        lt_status status = lt_widen(&image, c->dtype, back ? NULL : x, channels * volume(c->in));
-        if (status == LT_OK) status = lt_widen(&wide, c->dtype, back ? columns : NULL, channels * column);
-        if (status == LT_OK) status = lt_cpu_columns(back, &f, image.data, wide.data);
-        if (status == LT_OK && back) lt_convert_dense(c->dtype, x, LT_FLOAT32, image.data, channels * volume(c->in));
-        if (status == LT_OK && !back) lt_convert_dense(c->dtype, columns, LT_FLOAT32, wide.data, channels * column);
-        lt_widened_free(&image);
-        lt_widened_free(&wide);
-        return status;
-    }
-    const int64_t size = (int64_t)lt_dtype_size(c->dtype);
-    const columns_job j = {c, back, x, columns, volume(c->in) * size, column * size};
-    return lt_cpu_share(channels, lt_cpu_threads_for(channels * column), run_channel, &j);
 }

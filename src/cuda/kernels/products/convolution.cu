@@ -15,8 +15,6 @@ namespace {
 enum { BLOCK = 256 };
 const int64_t COLUMN_BYTES = (int64_t)256 << 20; /* of columns at a time, unless those of one image take more */
 
-int64_t volume(const int64_t *v) { return v[0] * v[1] * v[2]; }
-
 /* The geometry as kernels take it; images: those of the call. */
 struct windows {
     int64_t channels; /* of all images together */
@@ -30,8 +28,8 @@ struct windows {
             in[d] = (int32_t)c->in[d], out[d] = (int32_t)c->out[d], kernel[d] = (int32_t)c->kernel[d];
             stride[d] = (int32_t)c->stride[d], padding[d] = (int32_t)c->padding[d], dilation[d] = (int32_t)c->dilation[d];
         }
-        image = volume(c->in);
-        column = volume(c->kernel) * volume(c->out);
+        image = lt_volume(c->in);
+        column = lt_volume(c->kernel) * lt_volume(c->out);
     }
 };
 
@@ -186,8 +184,8 @@ struct operands {
 /* Products of `batch` images (of_images) or groups, the first of which o points to. */
 lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool of_images, int64_t batch, bool bias)
 {
-    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * volume(c->kernel);
-    const int64_t width = volume(c->out), step = of_images ? c->groups : 1; /* groups from one product to the next */
+    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * lt_volume(c->kernel);
+    const int64_t width = lt_volume(c->out), step = of_images ? c->groups : 1; /* groups from one product to the next */
     lt_gemm g = {};
     g.dtype = c->dtype;
     g.device = c->device;
@@ -222,15 +220,15 @@ lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool 
 /* One call for all groups of an image, or for one group of all images, whichever makes fewer calls. */
 lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t images, bool bias)
 {
-    const int64_t size = lt_element_size(c->dtype), width = volume(c->out);
+    const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
     const int64_t of_column = part == LT_CONV_X && !trivial(c) ? wide_size(c->dtype) : size;
     const bool of_images = images >= c->groups;
     const int64_t share = of_images ? c->groups : 1; /* one call's share of an image is 1 / share */
     const int64_t calls = of_images ? c->groups : images;
-    const int64_t weights = c->out_channels / c->groups * (c->in_channels / c->groups) * volume(c->kernel);
+    const int64_t weights = c->out_channels / c->groups * (c->in_channels / c->groups) * lt_volume(c->kernel);
     for (int64_t i = 0; i < calls; i++) {
         LT_TRY(multiply(part, c, o, of_images, of_images ? images : c->groups, bias));
-        o.columns += c->in_channels * volume(c->kernel) * width * of_column / share;
+        o.columns += c->in_channels * lt_volume(c->kernel) * width * of_column / share;
         o.y += c->out_channels * width * size / share;
         if (of_images) o.w += weights * size;
         if (o.parts != nullptr) o.parts += weights * c->groups * wide_size(c->dtype) / share;
@@ -242,7 +240,7 @@ lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t 
 lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t first, int64_t images, const void *bias,
                    const kernels &k, cudaStream_t stream)
 {
-    const int64_t size = lt_element_size(c->dtype), width = volume(c->out);
+    const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
     const windows g(c, images);
     o.x += first * c->in_channels * g.image * size;
     o.y += first * c->out_channels * width * size;
@@ -255,7 +253,7 @@ lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t firs
     LT_TRY(multiply_all(part, c, o, images, bias != nullptr));
     if (part == LT_CONV_X && o.columns != o.x) k.give_wide(g, o.x, o.columns, stream);
     if (part == LT_CONV_W)
-        k.parts(o.w, o.parts, c->out_channels * (c->in_channels / c->groups) * volume(c->kernel), images, first == 0, stream);
+        k.parts(o.w, o.parts, c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel), images, first == 0, stream);
     return LT_OK;
 }
 
@@ -264,8 +262,8 @@ lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t firs
 lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     const int64_t size = lt_element_size(c->dtype), wide = wide_size(c->dtype);
-    const int64_t column = c->in_channels * volume(c->kernel) * volume(c->out) * (part == LT_CONV_X ? wide : size);
-    const int64_t weights = c->out_channels * (c->in_channels / c->groups) * volume(c->kernel) * wide;
+    const int64_t column = c->in_channels * lt_volume(c->kernel) * lt_volume(c->out) * (part == LT_CONV_X ? wide : size);
+    const int64_t weights = c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel) * wide;
     const int64_t own = (trivial(c) ? 0 : column) + (part == LT_CONV_W ? weights : 0);
     const int64_t images = std::min(c->batch, own > 0 ? std::max<int64_t>(COLUMN_BYTES / own, 1) : c->batch);
     const kernels k = kernels_of(c->dtype);

@@ -41,7 +41,7 @@ local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
 -- int64: narrower ones are computed in it; unsigned: uint16, uint32 and uint64 as the integers of their sizes; order: uint64 as int64
 -- in the same order.
-local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true, unsigned = true, order = true }
+local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true, unsigned = true, order = true, bfloat16 = true }
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, copied_out = true, library = true, nn = true }
 
 local function words(text)

@@ -26,16 +26,16 @@ end
 return {
   -- ---- arithmetic ---------------------------------------------------------------------------------------
   { 'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all, plain_numbers = true,
-    operator = '__add', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer bool complex unsigned', numbers = 'fit',
+    operator = '__add', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float bfloat16 integer bool complex unsigned', numbers = 'fit',
     doc = 'Adds `other`, multiplied by `alpha`, to `self`.',
     grad = { self = 'grad', other = 'mul(grad, alpha)' } },
   { 'sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = all, plain_numbers = true,
-    operator = '__sub', aliases = 'subtract', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float integer complex unsigned',
+    operator = '__sub', aliases = 'subtract', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float bfloat16 integer complex unsigned',
     numbers = 'fit', refuses_bool = 'Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` ' ..
       'or `logical_xor()` operator instead.',
     doc = 'Subtracts `other`, multiplied by `alpha`, from `self`.',
     grad_fn_number = { self = 'RsubBackward1' }, grad = { self = 'grad', other = '-mul(grad, alpha)' } },
-  binary('mul', 'promote', 'arithmetic: float integer bool complex unsigned', 'Multiplies element by element.',
+  binary('mul', 'promote', 'arithmetic: float bfloat16 integer bool complex unsigned', 'Multiplies element by element.',
     { operator = '__mul', plain_numbers = true, sparse = 'form', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
   binary('div', 'float', 'arithmetic: float complex', 'Divides element by element; integers give the default floating dtype.',
     { operator = '__div', plain_numbers = true, sparse = 'form', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },

@@ -238,3 +238,44 @@ describe('an expanded argument gives what its copies give', function()
     end)
   end
 end)
+
+-- They have loops of their own, two elements at a time; others are computed in float throughout.
+describe('sums and products of bfloat16 are those of float, rounded once,', function()
+  local N = 150
+  local ops = {
+    add = function(a, b) return a + b end,
+    sub = function(a, b) return a - b end,
+    mul = function(a, b) return a * b end,
+    ['add with alpha'] = function(a, b) return torch.add(a, b, { alpha = 2.37 }) end,
+    ['sub with alpha nan'] = function(a, b) return torch.sub(a, b, { alpha = 0 / 0 }) end,
+  }
+  local function each(a, b, what)
+    for name, op in pairs(ops) do check(name, op(a, b), op(a:float(), b:float()):bfloat16(), what) end
+  end
+  local a, b = numbers(N, 0, torch.bfloat16), numbers(N, 7, torch.bfloat16)
+
+  it('at every length and place', function()
+    for length = 1, 70 do
+      each(a:narrow(1, length % 67 + 1, length), b:narrow(1, length % 61 + 1, length), ('of %d elements'):format(length))
+    end
+  end)
+
+  it('of rows, columns, every second element and single ones', function()
+    local rows = a:narrow(1, 1, 143):view(11, 13)
+    each(rows, b:narrow(1, 1, 13), 'of rows')
+    each(rows, b:narrow(1, 1, 11):view(11, 1), 'of columns')
+    each(b:narrow(1, 1, 11):view(11, 1), a:narrow(1, 1, 13), 'of a column and a row')
+    each(a:view(75, 2):select(2, 1), b:view(75, 2):select(2, 2), 'of every second element')
+    each(a:narrow(1, 3, 1):expand(31), b:narrow(1, 4, 1):expand(31), 'of single elements')
+    each(a[3], b[4], 'of no dimension')
+  end)
+
+  it('with numbers, of which products take all digits', function()
+    for _, number in ipairs { 2.3, -1e-40, 3e38, 1 / 0, 0 / 0 } do
+      local float = torch.tensor(number, { device = device })
+      check('mul', a * number, (a:float() * number):bfloat16(), 'by ' .. number)
+      check('add', a + number, (a:float() + float:bfloat16():float()):bfloat16(), 'and ' .. number)
+      check('sub', number - a, (float:bfloat16():float() - a:float()):bfloat16(), 'from ' .. number)
+    end
+  end)
+end)

@@ -6,6 +6,7 @@
 
 /* Real numbers; complex ones are apart. */
 static inline bool lt_dtype_is_float(lt_dtype d) { return d >= LT_FLOAT16 && d <= LT_FLOAT64; }
+static inline bool lt_dtype_is_half(lt_dtype d) { return d == LT_FLOAT16 || d == LT_BFLOAT16; }
 static inline bool lt_dtype_is_complex(lt_dtype d) { return d >= LT_COMPLEX32 && d <= LT_COMPLEX128; }
 static inline bool lt_dtype_is_inexact(lt_dtype d) { return d >= LT_FLOAT16 && d <= LT_COMPLEX128; } /* either */
 /* uint16, uint32, uint64; uint8 is as any integer. */

@@ -8,11 +8,6 @@
 /* Integers take numbers of their range, unsigned ones also the negatives of these, which wrap; floating-point
  * dtypes take nan and the infinities, and finite numbers up to their largest; bool takes all. */
 bool lt_fits(lt_scalar s, lt_dtype dtype);
-/* A single element of these, and choices among them, are not checked: what is too large becomes infinity, as in PyTorch. */
-static inline bool lt_is_half(lt_dtype dtype)
-{
-    return dtype == LT_FLOAT16 || dtype == LT_BFLOAT16;
-}
 /* "value cannot be converted to type uint8_t without overflow". */
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype);
 /* A number that every dtype holds: most parameters. */

@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include "counting.h"
+#include "dtypes/dtype.h"
 #include "dtypes/fits.h"
 #include "iter.h"
 #include "memory_format.h"
@@ -58,7 +59,8 @@ lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src)
 lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
 {
     lt_iter it;
-    if (t->numel != 1 || !lt_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
+    /* In a single element of a half type what is too large becomes infinity, as in PyTorch. */
+    if (t->numel != 1 || !lt_dtype_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
     LT_TRY(lt_iter_elementwise(&it, &t, 1));
     if (lt_dtype_is_unsigned((lt_dtype)t->dtype)) { /* what the element is, as an integer of its bits */
         uint64_t element = 0;

@@ -9,7 +9,7 @@
 lt_status lt_check_power(lt_tensor *const *inputs, lt_dtype dtype)
 {
     lt_tensor *exponent = inputs[1];
-    if (!lt_is_half(dtype)) LT_TRY(lt_check_number_fits(exponent, dtype));
+    if (!lt_dtype_is_half(dtype)) LT_TRY(lt_check_number_fits(exponent, dtype));
     if (lt_dtype_is_inexact(dtype) || !(exponent->flags & LT_FLAG_WRAPPED_NUMBER)) return LT_OK;
     lt_scalar value;
     LT_TRY(lt_tensor_item(exponent, &value));
@@ -41,7 +41,7 @@ lt_status lt_check_addcdiv(lt_tensor *const *inputs, lt_dtype dtype)
 
 lt_status lt_check_choices(lt_tensor *const *inputs, lt_dtype dtype)
 {
-    if (lt_is_half(dtype)) return LT_OK;
+    if (lt_dtype_is_half(dtype)) return LT_OK; /* what is too large becomes infinity, as in PyTorch */
     LT_TRY(lt_check_number_fits(inputs[1], dtype));
     return lt_check_number_fits(inputs[2], dtype);
 }

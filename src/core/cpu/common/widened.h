@@ -3,6 +3,7 @@
 #ifndef LT_CPU_WIDENED_H
 #define LT_CPU_WIDENED_H
 
+#include "dtypes/dtype.h"
 #include "loops.h"
 #include "mem.h"
 
@@ -10,8 +11,6 @@ typedef struct lt_widened {
     float *data;
     size_t capacity;
 } lt_widened;
-
-static inline bool lt_is_half(lt_dtype dtype) { return dtype == LT_FLOAT16 || dtype == LT_BFLOAT16; }
 
 static inline void lt_convert_dense(lt_dtype to_dtype, void *to, lt_dtype from_dtype, const void *from, int64_t n)
 {

@@ -247,7 +247,7 @@ static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
 /* Half types: `in` (n_in elements; fed or in memory) in float, the result back to out. */
 static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out, lt_job of_float, lt_job of_double)
 {
-    if (!lt_is_half(p->dtype)) return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
+    if (!lt_dtype_is_half(p->dtype)) return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
     lt_widened in = {NULL, 0}, out = {NULL, 0};
     lt_pooling f = *p;
     job wide = *j;

@@ -33,6 +33,7 @@ typedef struct lt_blocks {
     bool stored_as_is; /* store only scatters */
     int operands;
     lt_conversion in[LT_BLOCKS_OPERANDS]; /* of the inputs, from 1 */
+    lt_conversion number[LT_BLOCKS_OPERANDS]; /* of an input that is one number for all, as the loop takes it */
     int64_t size[LT_BLOCKS_OPERANDS];     /* of the loop's elements */
     int64_t length;                       /* elements of a block */
     const lt_scalar *params;
@@ -42,8 +43,8 @@ typedef struct lt_blocks {
 void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands,
                        const lt_dtype *dtypes, const bool *numbers, lt_blocks *b);
 
-/* Converts the number at `from` to what the loop takes as input k, in 16 bytes at `to`, where it finds it from now on. */
-void lt_blocks_number(lt_blocks *b, int k, char *from, char *to);
+/* Converts the number at `from` to what the loop takes as input k of operands of these strides, in 16 bytes at `to`, where it finds it from now on. */
+void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, char *to);
 
 /* Whether the loop itself takes operands of these strides as they are. */
 bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides);

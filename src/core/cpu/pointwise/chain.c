@@ -53,7 +53,7 @@ static void prepare_loop(lt_chain_program *p, const lt_chain_step *step, lt_chai
     for (int k = 1; k < in->n; k++) {
         in->converted[k] = in->stride[k] == 0;
         if (in->converted[k])
-            lt_blocks_number(&in->blocks, k, values[in->value[k]].data, in->number[k]);
+            lt_blocks_number(&in->blocks, k, in->stride, values[in->value[k]].data, in->number[k]);
     }
     const bool direct = lt_blocks_in_place(&in->blocks, in->stride);
     in->loop = direct ? in->blocks.loop : lt_run_blocks;

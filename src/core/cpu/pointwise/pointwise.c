@@ -1,6 +1,7 @@
 /* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
  * operands of their own dtype (vector/pointwise/instantiate.h): others are converted, or gathered, block by block, results converted or scattered back.
- * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types are computed in float; integers without a loop of their own in int64. */
+ * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types without a loop of their own are computed in float,
+ * such integers in int64. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -54,12 +55,17 @@ static bool takes_numbers(const lt_iter *it)
     return true;
 }
 
+static bool is_number(int k, int operands, const int64_t *strides)
+{
+    return k > 0 && strides[k] == 0 && may_be_number(k, operands, strides);
+}
+
 /* Whether the loop takes operand k as it is; *step: its stride in the loop. */
 static bool in_place(const lt_blocks *b, int k, const int64_t *strides, int64_t *step)
 {
-    const bool one = k > 0 && strides[k] == 0 && may_be_number(k, b->operands, strides);
+    const bool one = is_number(k, b->operands, strides);
     *step = one ? 0 : b->size[k];
-    return (k > 0 ? b->in[k].same : b->stored_as_is) && strides[k] == *step;
+    return (k == 0 ? b->stored_as_is : one ? b->number[k].same : b->in[k].same) && strides[k] == *step;
 }
 
 bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides)
@@ -72,13 +78,15 @@ bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides)
     return all;
 }
 
-void lt_blocks_number(lt_blocks *b, int k, char *from, char *to)
+void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, char *to)
 {
-    convert(&b->in[k], to, b->size[k], from, 0, 1);
-    b->in[k] = conversion_of(b->in[k].wanted, b->in[k].wanted, b->in[k].wanted);
+    const lt_conversion *c = is_number(k, b->operands, strides) ? &b->number[k] : &b->in[k];
+    const lt_dtype wanted = c->wanted;
+    convert(c, to, (int64_t)lt_dtype_size(wanted), from, 0, 1);
+    b->in[k] = b->number[k] = conversion_of(wanted, wanted, wanted);
 }
 
-/* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once. */
+/* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once, before. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const lt_blocks *b = context;
@@ -89,12 +97,15 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int k = 0; k < b->operands; k++) {
         as_it_is[k] = in_place(b, k, strides, &step[k]);
         at[k] = as_it_is[k] ? ptrs[k] : buffer[k];
-        all = all && as_it_is[k];
-        if (k > 0 && strides[k] == 0 && !as_it_is[k])
-            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, step[k] == 0 ? 1 : n < b->length ? n : b->length);
+        all = all && (as_it_is[k] || step[k] == 0);
+        if (as_it_is[k] || k == 0) continue;
+        if (step[k] == 0)
+            convert(&b->number[k], buffer[k], (int64_t)lt_dtype_size(b->number[k].wanted), ptrs[k], 0, 1);
+        else if (strides[k] == 0)
+            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, n < b->length ? n : b->length);
     }
     if (all) {
-        b->loop(ptrs, strides, n, b->params);
+        b->loop(at, step, n, b->params);
         return;
     }
     for (int64_t from = 0; from < n; from += b->length) {
@@ -160,11 +171,14 @@ static bool is_one_number(const lt_iter *it, int k)
 /* The loop that computes op in compute, and the dtype of its elements; NULL: there is none. */
 static lt_loop loop_of(int op, lt_dtype compute, lt_dtype *computed)
 {
-    *computed = compute == LT_FLOAT16 || compute == LT_BFLOAT16 ? LT_FLOAT32 : compute;
-    lt_loop loop = lt_pointwise_loops[op][*computed];
+    lt_loop loop = lt_pointwise_loops[op][*computed = compute];
+    if (loop == NULL && lt_dtype_is_half(compute)) loop = lt_pointwise_loops[op][*computed = LT_FLOAT32];
     if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][*computed = LT_INT64];
     return loop;
 }
+
+/* What a loop of such elements takes numbers as. */
+static lt_dtype number_dtype(lt_dtype elements) { return elements == LT_BFLOAT16 ? LT_FLOAT32 : elements; }
 
 const char *lt_cpu_chains_nothing(void) { return NULL; }
 
@@ -189,8 +203,10 @@ void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int op
             b->store = lt_loops.cast[dtypes[0]][wanted];
             b->stored_as_is = dtypes[0] == wanted;
         } else {
+            const lt_dtype number = number_dtype(wanted);
             bool exact = k == 2 && facts->exact_number && lt_dtype_is_float(compute) && numbers[k];
             b->in[k] = conversion_of(dtypes[k], exact ? computed : compute, wanted);
+            b->number[k] = conversion_of(dtypes[k], exact ? number : compute, number);
         }
     }
 }
@@ -198,8 +214,10 @@ void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int op
 /* Whether the loop that computes in `compute` itself takes the operands as they are. */
 static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, lt_dtype compute)
 {
-    for (int k = 0; k < it->operands; k++)
-        if (it->dtype[k] != operand_dtype(facts, k, compute)) return false;
+    for (int k = 0; k < it->operands; k++) {
+        const lt_dtype dtype = operand_dtype(facts, k, compute);
+        if (it->dtype[k] != dtype || (number_dtype(dtype) != dtype && (it->ndim == 0 || it->strides[k][0] == 0))) return false;
+    }
     return it->contiguous && takes_numbers(it);
 }
 

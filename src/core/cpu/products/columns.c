@@ -46,7 +46,7 @@ static void run_channel(const void *context, int64_t i)
 lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns)
 {
     const int64_t channels = c->batch * c->in_channels, column = lt_volume(c->kernel) * lt_volume(c->out);
-    if (lt_is_half(c->dtype)) {
+    if (lt_dtype_is_half(c->dtype)) {
         lt_conv f = *c;
         lt_widened image = {NULL, 0}, wide = {NULL, 0};
         f.dtype = LT_FLOAT32;

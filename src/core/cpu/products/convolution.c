@@ -437,7 +437,7 @@ lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
 {
     bool done = false;
-    if (!lt_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
+    if (!lt_dtype_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
     if (c->dtype == LT_BFLOAT16 && multiplies_bfloat16()) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     if (done) return LT_OK;
     lt_conv f = *c;

@@ -5,9 +5,10 @@
  *   INTEGERS(BINARY, add, ADD)         the five integer types
  *   WIDEST(BINARY, pow, POW)           int64 only: narrower integers are computed in it
  *   BOOL(BINARY, add, ADD)             bool
+ *   BFLOAT16(BINARY, mul, MUL)         bfloat16: two elements at a time (bfloat16_words.h), numbers come as float
  *
- * each giving a static function exp_f32 and its entry in the table. Half types have no loops of their
- * own: the driver computes them in float. The driver also gathers what is strided and spreads numbers: all operands of a
+ * each giving a static function exp_f32 and its entry in the table. Half types without loops of their
+ * own the driver computes in float. The driver also gathers what is strided and spreads numbers: all operands of a
  * loop are contiguous, but inputs that are a single number (stride 0), of two either one, of three the second, the third or both.
  * A single element may have any strides. "omp simd" tells the compiler that iterations are
  * independent: operands are the same memory or do not overlap. */
@@ -42,6 +43,7 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
     ARITY(name, NAME, i32, int32_t, INT32)                                                         \
     ARITY(name, NAME, i64, int64_t, INT64)
 #define BOOL(ARITY, name, NAME) ARITY(name, NAME, b8, uint8_t, BOOL)
+#define BFLOAT16(ARITY, name, NAME) ARITY##_WORDS(name, NAME, bf16, two, BFLOAT16)
 
 #define LOOP_HEAD(name, s)                                                                         \
     static void name##_##s(char *const *ptrs, const int64_t *strides, int64_t n,                   \

@@ -1,0 +1,103 @@
+/* bfloat16_words.h - loops over bfloat16 that take two elements at a time, the halves of a word: neither has to change its place to become a
+ * float. They are computed in float and rounded after each op; numbers come as float. Included after instantiate.h. */
+#ifndef LT_CPU_BFLOAT16_WORDS_H
+#define LT_CPU_BFLOAT16_WORDS_H
+
+#include "dtypes/half.h"
+
+#define WORDS_OPERANDS 4
+
+typedef uint32_t word __attribute__((may_alias, aligned(2)));
+typedef struct two { float low, high; } two;
+
+static inline two two_of_word(uint32_t w) { return (two){lt_bits_to_float(w << 16), lt_bits_to_float(w & 0xffff0000u)}; }
+
+/* A number as both. The lower half of a nan would carry into the upper one where it is rounded; those of bfloat16 have none, nor those that
+ * processors make. */
+static inline two two_of_number(const void *from)
+{
+    float x;
+    memcpy(&x, from, sizeof x);
+    if (x != x) x = lt_bits_to_float(0x7fc00000u);
+    return (two){x, x};
+}
+
+/* To the nearest bfloat16, ties to even, in the upper half. */
+static inline uint32_t rounded_half(float x)
+{
+    const uint32_t u = lt_float_to_bits(x);
+    return u + 0x7fffu + (u >> 16 & 1u);
+}
+
+static inline uint32_t word_of_two(two x) { return rounded_half(x.low) >> 16 | (rounded_half(x.high) & 0xffff0000u); }
+
+static inline two rounded_two(two x)
+{
+    return (two){lt_bits_to_float(rounded_half(x.low) & 0xffff0000u), lt_bits_to_float(rounded_half(x.high) & 0xffff0000u)};
+}
+
+/* Formulas of float for two. */
+#define TWO_OF_ONE(name)                                                                           \
+    static inline two lt_##name##_two(two x) { return (two){lt_##name##_f32(x.low), lt_##name##_f32(x.high)}; }
+#define TWO_OF_TWO(name)                                                                           \
+    static inline two lt_##name##_two(two x, two y)                                                \
+    {                                                                                              \
+        return (two){lt_##name##_f32(x.low, y.low), lt_##name##_f32(x.high, y.high)};              \
+    }
+#define TWO_SCALED(name)                                                                           \
+    static inline two lt_##name##_two(two x, two y, float alpha)                                   \
+    {                                                                                              \
+        return (two){lt_##name##_f32(x.low, y.low, alpha), lt_##name##_f32(x.high, y.high, alpha)}; \
+    }
+
+/* Runs a loop over words for n elements, with the last of an odd number in words of its own. */
+static inline void run_words(lt_loop loop, int operands, char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+{
+    const size_t size = sizeof(lt_bfloat16);
+    char *last[WORDS_OPERANDS];
+    uint32_t words[WORDS_OPERANDS] = {0};
+    loop(ptrs, strides, n / 2, context);
+    if (n % 2 == 0) return;
+    for (int k = 0; k < operands; k++) {
+        last[k] = strides[k] == 0 ? ptrs[k] : (char *)&words[k];
+        if (k > 0 && strides[k] != 0) memcpy(&words[k], ptrs[k] + (n - 1) * (int64_t)size, size);
+    }
+    loop(last, strides, 1, context);
+    memcpy(ptrs[0] + (n - 1) * (int64_t)size, &words[0], size);
+}
+
+/* ---- loops of the lists of kernels: T is two --------------------------------------------------------------------- */
+#define BINARY_WORDS_BODY(T, CALL)                                                                 \
+    word *out = (word *)ptrs[0];                                                                   \
+    const word *a = (const word *)ptrs[1], *b = (const word *)ptrs[2];                             \
+    if (strides[1] == strides[2]) {                                                                \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] =                                              \
+            word_of_two(CALL(two_of_word(a[i]), two_of_word(b[i])));                               \
+    } else if (strides[2] == 0) {                                                                  \
+        const T y = two_of_number(ptrs[2]);                                                        \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = word_of_two(CALL(two_of_word(a[i]), y));     \
+    } else {                                                                                       \
+        const T x = two_of_number(ptrs[1]);                                                        \
+        SIMD for (int64_t i = 0; i < n; i++) out[i] = word_of_two(CALL(x, two_of_word(b[i])));     \
+    }
+#define BINARY_OF_ALL(name, s)                                                                     \
+    LOOP_HEAD(name, s) { run_words(name##_two, 3, ptrs, strides, n, context); }
+#define LOOP_BINARY_WORDS(name, NAME, s, T, D)                                                     \
+    TWO_OF_TWO(name)                                                                               \
+    LOOP_HEAD(name, two)                                                                           \
+    {                                                                                              \
+        (void)context;                                                                             \
+        BINARY_WORDS_BODY(T, lt_##name##_two)                                                      \
+    }                                                                                              \
+    BINARY_OF_ALL(name, s)
+#define LOOP_BINARY_SCALED_WORDS(name, NAME, s, T, D)                                              \
+    TWO_SCALED(name)                                                                               \
+    LOOP_HEAD(name, two)                                                                           \
+    {                                                                                              \
+        const float scale = param_f32(((const lt_scalar *)context)[0]), value = two_of_number(&scale).low; \
+        T (*const formula)(T, T, float) = lt_##name##_two;                                         \
+        BINARY_WORDS_BODY(T, CALL_SCALED)                                                          \
+    }                                                                                              \
+    BINARY_OF_ALL(name, s)
+
+#endif

@@ -226,7 +226,8 @@ lt_status lt_cuda_network(const lt_network *network, const lt_network_arrays *ar
 lt_status lt_cuda_network_backward(const lt_network *network, const lt_network_arrays *arrays);
 /* optim.cu */
 lt_status lt_cuda_optimize(const lt_optim *o);
-/* range.cu, random.cu, draw.cu */
+/* band.cu, range.cu, random.cu, draw.cu */
+lt_status lt_cuda_band(const lt_band *b, void *y, const void *x);
 lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards);
 lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator);
 lt_status lt_cuda_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b, lt_generator *generator);

@@ -42,6 +42,7 @@ const lt_backend lt_cpu_backend = {
     .transfer = cpu_transfer,
     .copy = lt_cpu_copy,
     .fill = lt_cpu_fill,
+    .band = lt_cpu_band,
     .pointwise = lt_cpu_pointwise,
     .chains_nothing = lt_cpu_chains_nothing,
     .chains = lt_cpu_chains,

@@ -62,6 +62,8 @@ lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, cons
 lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in);
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
+/* band.c */
+lt_status lt_cpu_band(const lt_band *b, void *y, const void *x);
 /* pad.c */
 lt_status lt_cpu_pad(const lt_padding *p, void *y, const void *x);
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in);

@@ -160,6 +160,23 @@ typedef struct lt_padding {
     int64_t size, outer, in[3], before[3], out[3];
 } lt_padding;
 
+/* Of dense matrices with elements of `size` bytes what lies on the diagonals from `low` to `high` (0 the main one, those above it are more): row i
+ * keeps columns i + low to i + high, the others become 0. Both are within [-rows, columns]. */
+typedef struct lt_band {
+    lt_device device;
+    int64_t size, matrices, rows, columns, low, high;
+} lt_band;
+/* Columns [*from, *to) of row i; none when they are equal. */
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+static inline void lt_band_row(const lt_band *b, int64_t i, int64_t *from, int64_t *to)
+{
+    const int64_t first = i + b->low, end = i + b->high + 1;
+    *to = end < 0 ? 0 : end < b->columns ? end : b->columns;
+    *from = first < 0 ? 0 : first < *to ? first : *to;
+}
+
 /* Positions of a dimension as weighted sums of others: of x, dense as [outer, in, inner], to y, [outer, out, inner], both float or double. Position o
  * of y adds up weights[k] times position places[k] of x, k from starts[o] to before starts[o + 1]. The lists lie on the device; there are `taps`
  * places. */
@@ -327,6 +344,7 @@ typedef struct lt_backend {
     /* -- elementwise (same device). op: a number of pointwise_ops.h; params: its scalars, as declared -- */
     lt_status (*copy)(const lt_iter *it); /* out <- in, any dtype pair */
     lt_status (*fill)(const lt_iter *it, lt_scalar value); /* one operand */
+    lt_status (*band)(const lt_band *b, void *y, const void *x); /* y may be x */
     /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
     /* Optional, with the next four. NULL; or why there are no chains here now. */

@@ -64,6 +64,7 @@ static lt_backend make_table()
     t.nonzero_count = lt_cuda_nonzero_count;
     t.nonzero = lt_cuda_nonzero;
     t.range = lt_cuda_range;
+    t.band = lt_cuda_band;
     t.random = lt_cuda_random;
     t.draw = lt_cuda_draw;
     t.cell = lt_cuda_cell;

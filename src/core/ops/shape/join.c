@@ -396,50 +396,37 @@ done:
     return status;
 }
 
-/* Row by row: the part that goes is set to zero. keep_lower: tril. */
-static lt_status triangle(lt_tensor *self, int64_t diagonal, bool keep_lower, lt_tensor **out)
+static int64_t within(int64_t diagonal, int64_t rows, int64_t columns)
 {
-    if (self->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions", keep_lower ? "tril" : "triu");
+    return diagonal < -rows ? -rows : diagonal > columns ? columns : diagonal;
+}
+
+/* The elements on diagonals from `low` to `high`; the others are zeros. */
+static lt_status band(const char *name, lt_tensor *self, int64_t low, int64_t high, lt_tensor **out)
+{
+    if (self->ndim < 2) return lt_error(LT_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions", name);
+    lt_tensor *work = NULL;
+    LT_TRY(lt_begin_output(out, (lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &work));
     lt_status status = LT_OK;
-    lt_tensor *given = *out, *result = given, *part = NULL;
-    if (given == NULL) LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &result));
-    if (result != self) LT_CHECK(lt_copy_elements(result, self));
-    int rows_dim = self->ndim - 2;
-    int64_t columns = self->sizes[self->ndim - 1], sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    for (int d = 0; d < self->ndim; d++) { /* of a row */
-        const int at = d < rows_dim ? d : d - 1;
-        if (d == rows_dim) continue;
-        sizes[at] = result->sizes[d];
-        strides[at] = result->strides[d];
+    if (work->numel > 0) {
+        const int64_t rows = self->sizes[self->ndim - 2], columns = self->sizes[self->ndim - 1];
+        const lt_band b = {.device = self->device, .size = (int64_t)lt_dtype_size((lt_dtype)self->dtype), .matrices = self->numel / rows / columns,
+                           .rows = rows, .columns = columns, .low = within(low, rows, columns), .high = within(high, rows, columns)};
+        const bool dense = lt_is_contiguous(self);
+        if (!dense) status = lt_copy_elements(work, self);
+        if (status == LT_OK) status = lt_backend_of(self)->band(&b, lt_data(work), dense ? lt_data(self) : lt_data(work));
     }
-    for (int64_t i = 0; i < self->sizes[rows_dim] && result->numel > 0; i++) {
-        int64_t cut = lt_add_within(lt_add_within(i, diagonal), keep_lower ? 1 : 0);
-        cut = cut < 0 ? 0 : cut > columns ? columns : cut;
-        int64_t from = keep_lower ? cut : 0, to = keep_lower ? columns : cut;
-        if (from >= to) continue;
-        if (lt_interrupted()) LT_CHECK(lt_stopped());
-        sizes[rows_dim] = to - from;
-        const int64_t offset = result->offset + i * result->strides[rows_dim] + from * strides[rows_dim];
-        LT_CHECK(lt_tensor_view(result, self->ndim - 1, sizes, strides, offset, &part));
-        LT_CHECK(lt_fill_value(part, lt_int(0)));
-        lt_tensor_release(part);
-        part = NULL;
-    }
-    if (given == NULL) *out = result;
-    result = given;
-done:
-    lt_tensor_release(part);
-    if (result != given) lt_tensor_release(result);
+    if (status == LT_OK) return lt_finish_output(out, work);
+    lt_tensor_release(work);
     return status;
 }
 
 lt_status lt_tril_impl(lt_tensor *self, int64_t diagonal, lt_tensor **out)
 {
-    return triangle(self, diagonal, true, out);
+    return band("tril", self, INT64_MIN, diagonal, out);
 }
 
 lt_status lt_triu_impl(lt_tensor *self, int64_t diagonal, lt_tensor **out)
 {
-    return triangle(self, diagonal, false, out);
+    return band("triu", self, diagonal, INT64_MAX, out);
 }

@@ -1,0 +1,39 @@
+/* band.c - what lies on some diagonals of matrices, for triangles: each row is copied where it is kept and set to zero elsewhere. */
+#include <string.h>
+
+#include "cpu/common/copy_bytes.h"
+#include "cpu/common/threads.h"
+#include "cpu/cpu.h"
+
+#define WORK ((int64_t)65536) /* bytes of a job */
+
+typedef struct job {
+    const lt_band *band;
+    char *y;
+    const char *x;
+    int64_t rows, all; /* of a job; of all matrices */
+} job;
+
+static void run(const void *context, int64_t index)
+{
+    const job *j = context;
+    const lt_band *b = j->band;
+    const int64_t row_bytes = b->columns * b->size, first = index * j->rows;
+    const int64_t end = first + j->rows < j->all ? first + j->rows : j->all;
+    for (int64_t row = first; row < end; row++) {
+        char *const to = j->y + row * row_bytes;
+        int64_t from, until;
+        lt_band_row(b, row % b->rows, &from, &until);
+        from *= b->size, until *= b->size;
+        if (from > 0) memset(to, 0, (size_t)from);
+        if (j->x != j->y) lt_copy_bytes(to + from, j->x + row * row_bytes + from, (size_t)(until - from));
+        if (until < row_bytes) memset(to + until, 0, (size_t)(row_bytes - until));
+    }
+}
+
+lt_status lt_cpu_band(const lt_band *b, void *y, const void *x)
+{
+    const int64_t all = b->matrices * b->rows;
+    const job j = {.band = b, .y = y, .x = x, .rows = 1 + WORK / (b->columns * b->size), .all = all};
+    return lt_cpu_share((all + j.rows - 1) / j.rows, lt_cpu_threads_for(LT_CPU_MOVED * all * b->columns), run, &j);
+}

@@ -13,10 +13,16 @@ def measure(name, f):
 
 def op(name, *args):
     f = getattr(torch, name, None) or getattr(F, name)
-    if len(args) == 1:
-        x = args[0]
-        return lambda: f(x)
-    return lambda: f(*args)
+    n = len(args)
+    assert n <= 4, name
+    a, b, c, d = args + (None,) * (4 - n)
+    if n == 1:
+        return lambda: f(a)
+    if n == 2:
+        return lambda: f(a, b)
+    if n == 3:
+        return lambda: f(a, b, c)
+    return lambda: f(a, b, c, d)
 
 
 rand = torch.rand

@@ -10,6 +10,7 @@
 #include "ops/pointwise.h"
 
 #define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
+#define FEW   512 /* elements that are not worth an interrupt or a thread */
 
 static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
 {
@@ -194,7 +195,9 @@ void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int op
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_dtype computed;
-    *b = (lt_blocks){.loop = loop_of(op, compute, &computed), .operands = operands, .params = params};
+    b->loop = loop_of(op, compute, &computed); /* field by field: what is not an operand's needs no zeros */
+    b->operands = operands;
+    b->params = params;
     b->length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
     for (int k = 0; k < operands; k++) {
         lt_dtype wanted = operand_dtype(facts, k, computed);
@@ -221,6 +224,32 @@ static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, l
     return it->contiguous && takes_numbers(it);
 }
 
+/* Few elements and numbers of other dtypes, as scripts have them: the numbers are converted, and one call of the loop does it. False: an operand of
+ * many elements has to be converted, too. */
+static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter *it, lt_dtype compute, lt_dtype computed, bool exact,
+                    const lt_scalar *params)
+{
+    _Alignas(16) char numbers[LT_BLOCKS_OPERANDS][16];
+    char *at[LT_BLOCKS_OPERANDS];
+    int64_t strides[LT_BLOCKS_OPERANDS];
+    if (it->ndim == 0 && number_dtype(computed) != computed) return false; /* the loop could not tell a number from an element */
+    for (int k = 0; k < it->operands; k++) strides[k] = it->ndim > 0 ? it->strides[k][0] : 0;
+    for (int k = 0; k < it->operands; k++) {
+        const lt_dtype element = operand_dtype(facts, k, computed);
+        const bool one = k > 0 && strides[k] == 0;
+        const lt_dtype wanted = one ? number_dtype(element) : element;
+        at[k] = it->data[k];
+        if (it->ndim > 0 && one && !may_be_number(k, it->operands, strides)) return false;
+        if (it->dtype[k] == wanted) continue;
+        if (!one) return false;
+        const lt_conversion c = conversion_of(it->dtype[k], exact && k == 2 ? wanted : compute, wanted);
+        convert(&c, numbers[k], (int64_t)lt_dtype_size(wanted), at[k], 0, 1);
+        at[k] = numbers[k];
+    }
+    loop(at, strides, it->numel, params);
+    return true;
+}
+
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
@@ -232,8 +261,9 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
     if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
     if (computed == compute && takes_operands(facts, it, compute)) return lt_cpu_for_each(it, loop, params);
 
-    lt_blocks b;
     const bool exact = facts->exact_number && it->operands > 2 && is_one_number(it, 2);
+    if (it->contiguous && it->numel <= FEW && run_few(facts, loop, it, compute, computed, exact, params)) return LT_OK;
+    lt_blocks b;
     lt_prepare_blocks(op, compute, params, it->operands, it->dtype, (bool[LT_BLOCKS_OPERANDS]){false, false, exact}, &b);
     return lt_cpu_for_each(it, lt_run_blocks, &b);
 }

@@ -17,6 +17,7 @@
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
+#include "cpu/common/scratch.h"
 #include "mem.h"
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
@@ -431,7 +432,7 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
 {
     const int64_t count = j->lines.count, n = j->lines.length;
     const int threads = lt_cpu_threads_for(8 * count * n);
-    size_t capacity;
+    lt_scratch scratch;
     j->read = in->dtype == LT_FLOAT64 || in->dtype == LT_INT64 ? in->dtype
               : lt_dtype_is_float(in->dtype)                   ? LT_FLOAT32
                                                                : LT_INT32;
@@ -443,10 +444,10 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
     const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
     j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) + (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
     j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;
-    j->scratch = lt_block_array(j->jobs, j->bytes, &capacity);
+    j->scratch = lt_scratch_take(&scratch, j->jobs, j->bytes);
     if (j->scratch == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(j->jobs, (int)j->jobs, sort_some, j);
-    lt_block_free(j->scratch, capacity);
+    lt_scratch_give(&scratch, j->scratch);
     return status;
 }
 

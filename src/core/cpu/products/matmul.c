@@ -8,6 +8,7 @@
 #include "error.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
+#include "cpu/common/scratch.h"
 #include "mem.h"
 #include "cpu/common/threads.h"
 #include "tiles.h"
@@ -151,15 +152,15 @@ static lt_status multiply_floats(const lt_gemm *g)
     }
     f.threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
     cut(&f, g->batch, f.threads);
-    size_t capacity = 0;
+    lt_scratch scratch;
     if (!vector && !f.whole.few && gathers(&f.whole, size)) {
         const int64_t depth = g->k < LT_PRODUCT_DEPTH ? g->k : LT_PRODUCT_DEPTH;
         f.room_bytes = (size_t)up(f.rows * depth * size + 64, 64);
-        f.room = lt_block_array(f.threads, f.room_bytes, &capacity);
+        f.room = lt_scratch_take(&scratch, f.threads, f.room_bytes);
         if (f.room == NULL) return LT_ERR_MEMORY;
     }
     const lt_status status = lt_cpu_share(g->batch * f.row_pieces * f.col_pieces, f.threads, run_piece, &f);
-    lt_block_free(f.room, capacity);
+    if (f.room != NULL) lt_scratch_give(&scratch, f.room);
     return status;
 }
 

@@ -436,13 +436,14 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
         if (input == NULL) return lt_scope_close(&s);
     }
     lt_tensor *sorted = sorter != NULL ? do_gather(&s, sorted_sequence, -1, sorter) : sorted_sequence, *found = NULL;
-    lt_tensor *values = batches ? input : do_flatten(&s, input);
+    const bool as_it_is = batches || input->ndim == 1; /* else one line of values */
+    lt_tensor *values = as_it_is ? input : do_flatten(&s, input);
     if (sorted != NULL && values != NULL) {
         lt_status status = search(sorted, values, right, &found);
         found = lt_scope_hold(&s, status, found);
     }
     lt_dims sizes = lt_dims_of(input);
-    lt_tensor *result = do_reshape(&s, found, &sizes);
+    lt_tensor *result = as_it_is ? found : do_reshape(&s, found, &sizes);
     return lt_scope_give(&s, out_int32 ? do_cast(&s, result, LT_INT32) : result, out);
 }
 

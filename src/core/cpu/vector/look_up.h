@@ -59,6 +59,56 @@ LOOK_UP lt_look_up_f64(double *out, const double *from, const int32_t *places, c
     for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
 }
 
+/* Two such results. Where an element of the second lies right behind that of the first, both come in one load. */
+LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const int32_t *places, const int32_t *places_1, const int32_t *taken,
+                           const int32_t *taken_1, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    const __m512i firsts = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0), seconds = _mm512_add_epi32(firsts, _mm512_set1_epi32(1));
+    for (; i + 16 <= n; i += 16) {
+        const __m512i place = _mm512_loadu_si512(places + i), place_1 = _mm512_loadu_si512(places_1 + i);
+        const __mmask16 some = _mm512_movepi32_mask(_mm512_loadu_si512(taken + i)), some_1 = _mm512_movepi32_mask(_mm512_loadu_si512(taken_1 + i));
+        const __mmask16 both = _mm512_mask_cmpeq_epi32_mask(some & some_1, _mm512_add_epi32(place, _mm512_set1_epi32(1)), place_1);
+        const __m512i zero = _mm512_setzero_si512();
+        const __m512 low = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64(zero, (__mmask8)both, _mm512_castsi512_si256(place), from, sizeof *from));
+        const __m512 high = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64(zero, (__mmask8)(both >> 8), _mm512_extracti64x4_epi64(place, 1), from, sizeof *from));
+        __m512 value = _mm512_permutex2var_ps(low, firsts, high), value_1 = _mm512_permutex2var_ps(low, seconds, high);
+        if (both != (some | some_1)) {
+            value = _mm512_mask_i32gather_ps(value, some & ~both, place, from, sizeof *from);
+            value_1 = _mm512_mask_i32gather_ps(value_1, some_1 & ~both, place_1, from, sizeof *from);
+        }
+        _mm512_storeu_ps(out + i, value);
+        _mm512_storeu_ps(out_1 + i, value_1);
+    }
+#elif defined(__AVX2__)
+    for (; i + 4 <= n; i += 4) {
+        const __m128i place = _mm_loadu_si128((const __m128i *)(const void *)(places + i)), place_1 = _mm_loadu_si128((const __m128i *)(const void *)(places_1 + i));
+        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(taken + i)), some_1 = _mm_loadu_si128((const __m128i *)(const void *)(taken_1 + i));
+        const __m128i next = _mm_cmpeq_epi32(_mm_add_epi32(place, _mm_set1_epi32(1)), place_1);
+        if (_mm_movemask_epi8(_mm_and_si128(_mm_and_si128(some, some_1), next)) == 0xffff) {
+            const __m64 *const at[4] = {(const __m64 *)(const void *)(from + places[i]), (const __m64 *)(const void *)(from + places[i + 1]),
+                                        (const __m64 *)(const void *)(from + places[i + 2]), (const __m64 *)(const void *)(from + places[i + 3])};
+            const __m128 low = _mm_loadh_pi(_mm_loadl_pi(_mm_setzero_ps(), at[0]), at[1]), high = _mm_loadh_pi(_mm_loadl_pi(_mm_setzero_ps(), at[2]), at[3]);
+            _mm_storeu_ps(out + i, _mm_shuffle_ps(low, high, 0x88));
+            _mm_storeu_ps(out_1 + i, _mm_shuffle_ps(low, high, 0xdd));
+        } else {
+            _mm_storeu_ps(out + i, _mm_and_ps(look_up_four(from, places + i), _mm_castsi128_ps(some)));
+            _mm_storeu_ps(out_1 + i, _mm_and_ps(look_up_four(from, places_1 + i), _mm_castsi128_ps(some_1)));
+        }
+    }
+#endif
+    lt_look_up_f32(out + i, from, places + i, taken + i, n - i);
+    lt_look_up_f32(out_1 + i, from, places_1 + i, taken_1 + i, n - i);
+}
+
+LOOK_UP lt_look_up_two_f64(double *out, double *out_1, const double *from, const int32_t *places, const int32_t *places_1, const int32_t *taken,
+                           const int32_t *taken_1, int64_t n)
+{
+    lt_look_up_f64(out, from, places, taken, n);
+    lt_look_up_f64(out_1, from, places_1, taken_1, n);
+}
+
 #undef LOOK_UP
 
 #endif

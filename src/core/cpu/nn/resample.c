@@ -1,6 +1,10 @@
 /* resample.c - positions of a dimension as weighted sums of others: interpolation and its derivative. Where the dimension is the last one, a
  * thread does lines, else rows of neighbours. */
 #include "cpu/nn/resample.h"
+
+#include <string.h>
+
+#include "checked.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -11,12 +15,14 @@
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------ */
 
-bool lt_has_one_place_each(const lt_resampling *r)
+static bool has_places_each(const lt_resampling *r, int64_t n)
 {
-    bool one = r->taps == r->out;
-    for (int64_t o = 0; o < r->out && one; o++) one = r->starts[o] == o;
-    return one;
+    bool each = r->taps == lt_times(n, r->out);
+    for (int64_t o = 0; o < r->out && each; o++) each = r->starts[o] == n * o;
+    return each;
 }
+
+bool lt_has_one_place_each(const lt_resampling *r) { return has_places_each(r, 1); }
 
 bool lt_is_weighted(const lt_resampling *r)
 {
@@ -28,21 +34,26 @@ bool lt_is_weighted(const lt_resampling *r)
 
 lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r)
 {
-    *l = (lt_line_resampler){.r = r, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64], .size = (int64_t)lt_dtype_size(r->dtype),
-                             .has_places = lt_has_one_place_each(r)};
-    if (!l->has_places) return LT_OK;
-    l->places = (lt_resample_places){.n = r->out, .far = r->places, .weights = lt_is_weighted(r) ? r->weights : NULL};
-    if (r->in > INT32_MAX) return LT_OK;
-    l->near = lt_block_array(r->out, sizeof *l->near, &l->capacity);
-    if (l->near == NULL) return LT_ERR_MEMORY;
-    for (int64_t o = 0; o < r->out; o++) l->near[o] = (int32_t)r->places[o];
-    l->places.near = l->near;
+    const bool one = lt_has_one_place_each(r), two = !one && r->out <= r->in && r->in <= INT32_MAX && has_places_each(r, 2);
+    const int64_t each = two ? 2 : 1, size = (int64_t)lt_dtype_size(r->dtype);
+    *l = (lt_line_resampler){.r = r, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64], .size = size, .has_places = one || two};
+    l->places = (lt_resample_places){.n = r->out, .two = two, .far = r->places, .weights = one && lt_is_weighted(r) ? r->weights : NULL};
+    if (!l->has_places || r->in > INT32_MAX) return LT_OK;
+    l->block = lt_block_array(lt_times(r->out, each), sizeof *l->places.near + (two ? (size_t)size : 0), &l->capacity);
+    if (l->block == NULL) return LT_ERR_MEMORY;
+    char *const weights = l->block;
+    int32_t *const near = (int32_t *)(void *)(weights + (two ? each * r->out * size : 0));
+    for (int64_t k = 0; k < each * r->out; k++) near[k % each * r->out + k / each] = (int32_t)r->places[k];
+    for (int64_t k = 0; k < each * r->out && two; k++)
+        memcpy(weights + (k % each * r->out + k / each) * size, (const char *)r->weights + k * size, (size_t)size);
+    l->places.near = near;
+    if (two) l->places.weights = weights;
     return LT_OK;
 }
 
 void lt_line_resampler_close(lt_line_resampler *l)
 {
-    if (l->near != NULL) lt_block_free(l->near, l->capacity);
+    if (l->block != NULL) lt_block_free(l->block, l->capacity);
 }
 
 int64_t lt_turned_elements(const lt_line_resampler *l) { return l->has_places ? 0 : lt_times(lt_plus(l->r->in, l->r->out), LINES); }

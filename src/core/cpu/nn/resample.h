@@ -12,15 +12,15 @@ bool lt_has_one_place_each(const lt_resampling *r);
 bool lt_is_weighted(const lt_resampling *r); /* not all weights are 1 */
 
 /* What resamples lines of r->in elements: lines are turned, so that neighbours are there to be worked on together, unless each position is
- * that of one element. */
+ * that of one element, or of two and the line becomes shorter. */
 typedef struct lt_line_resampler {
     const lt_resampling *r;
     const lt_resample_loops *loops;
     int64_t size; /* bytes of an element */
     bool has_places;
     lt_resample_places places;
-    int32_t *near;
-    size_t capacity; /* of near */
+    void *block; /* with what they need */
+    size_t capacity;
 } lt_line_resampler;
 
 lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r);

@@ -59,7 +59,7 @@ LOOK_UP lt_look_up_f64(double *out, const double *from, const int32_t *places, c
     for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
 }
 
-/* Two such results. Where an element of the second lies right behind that of the first, both come in one load. */
+/* Two such results, with taken and taken_1 or neither. Where an element of the second lies right behind that of the first, both come in one load. */
 LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const int32_t *places, const int32_t *places_1, const int32_t *taken,
                            const int32_t *taken_1, int64_t n)
 {
@@ -68,7 +68,8 @@ LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const in
     const __m512i firsts = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0), seconds = _mm512_add_epi32(firsts, _mm512_set1_epi32(1));
     for (; i + 16 <= n; i += 16) {
         const __m512i place = _mm512_loadu_si512(places + i), place_1 = _mm512_loadu_si512(places_1 + i);
-        const __mmask16 some = _mm512_movepi32_mask(_mm512_loadu_si512(taken + i)), some_1 = _mm512_movepi32_mask(_mm512_loadu_si512(taken_1 + i));
+        const __mmask16 some = taken == NULL ? (__mmask16)-1 : _mm512_movepi32_mask(_mm512_loadu_si512(taken + i));
+        const __mmask16 some_1 = taken == NULL ? (__mmask16)-1 : _mm512_movepi32_mask(_mm512_loadu_si512(taken_1 + i));
         const __mmask16 both = _mm512_mask_cmpeq_epi32_mask(some & some_1, _mm512_add_epi32(place, _mm512_set1_epi32(1)), place_1);
         const __m512i zero = _mm512_setzero_si512();
         const __m512 low = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64(zero, (__mmask8)both, _mm512_castsi512_si256(place), from, sizeof *from));
@@ -84,7 +85,8 @@ LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const in
 #elif defined(__AVX2__)
     for (; i + 4 <= n; i += 4) {
         const __m128i place = _mm_loadu_si128((const __m128i *)(const void *)(places + i)), place_1 = _mm_loadu_si128((const __m128i *)(const void *)(places_1 + i));
-        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(taken + i)), some_1 = _mm_loadu_si128((const __m128i *)(const void *)(taken_1 + i));
+        const __m128i some = taken == NULL ? _mm_set1_epi32(-1) : _mm_loadu_si128((const __m128i *)(const void *)(taken + i));
+        const __m128i some_1 = taken == NULL ? _mm_set1_epi32(-1) : _mm_loadu_si128((const __m128i *)(const void *)(taken_1 + i));
         const __m128i next = _mm_cmpeq_epi32(_mm_add_epi32(place, _mm_set1_epi32(1)), place_1);
         if (_mm_movemask_epi8(_mm_and_si128(_mm_and_si128(some, some_1), next)) == 0xffff) {
             const __m64 *const at[4] = {(const __m64 *)(const void *)(from + places[i]), (const __m64 *)(const void *)(from + places[i + 1]),
@@ -98,8 +100,8 @@ LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const in
         }
     }
 #endif
-    lt_look_up_f32(out + i, from, places + i, taken + i, n - i);
-    lt_look_up_f32(out_1 + i, from, places_1 + i, taken_1 + i, n - i);
+    lt_look_up_f32(out + i, from, places + i, taken == NULL ? NULL : taken + i, n - i);
+    lt_look_up_f32(out_1 + i, from, places_1 + i, taken == NULL ? NULL : taken_1 + i, n - i);
 }
 
 LOOK_UP lt_look_up_two_f64(double *out, double *out_1, const double *from, const int32_t *places, const int32_t *places_1, const int32_t *taken,

@@ -250,7 +250,7 @@ typedef void (*lt_resample_loop)(const lt_resampling *r, const void *in, void *o
 /* The places of n positions of the result that have one each, or two. */
 typedef struct lt_resample_places {
     int64_t n;
-    bool two;            /* the second ones, and their weights, lie after all the first */
+    bool two;            /* of float alone: the second ones, and their weights, lie after all the first */
     const int32_t *near; /* NULL: the line is longer than an int32 counts */
     const int64_t *far;
     const void *weights; /* NULL: all are 1, and elements stay what they were */

@@ -34,7 +34,7 @@ bool lt_is_weighted(const lt_resampling *r)
 
 lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r)
 {
-    const bool one = lt_has_one_place_each(r), two = !one && r->out <= r->in && r->in <= INT32_MAX && has_places_each(r, 2);
+    const bool one = lt_has_one_place_each(r), two = !one && r->dtype == LT_FLOAT32 && r->out <= r->in && r->in <= INT32_MAX && has_places_each(r, 2);
     const int64_t each = two ? 2 : 1, size = (int64_t)lt_dtype_size(r->dtype);
     *l = (lt_line_resampler){.r = r, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64], .size = size, .has_places = one || two};
     l->places = (lt_resample_places){.n = r->out, .two = two, .far = r->places, .weights = one && lt_is_weighted(r) ? r->weights : NULL};

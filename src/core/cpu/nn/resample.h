@@ -12,7 +12,7 @@ bool lt_has_one_place_each(const lt_resampling *r);
 bool lt_is_weighted(const lt_resampling *r); /* not all weights are 1 */
 
 /* What resamples lines of r->in elements: lines are turned, so that neighbours are there to be worked on together, unless each position is
- * that of one element, or of two and the line becomes shorter. */
+ * that of one element, or of two floats and the line becomes shorter. */
 typedef struct lt_line_resampler {
     const lt_resampling *r;
     const lt_resample_loops *loops;

@@ -100,8 +100,10 @@ LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const in
         }
     }
 #endif
-    lt_look_up_f32(out + i, from, places + i, taken == NULL ? NULL : taken + i, n - i);
-    lt_look_up_f32(out_1 + i, from, places_1 + i, taken == NULL ? NULL : taken_1 + i, n - i);
+    for (; i < n; i++) {
+        out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
+        out_1[i] = taken == NULL || taken_1[i] != 0 ? from[places_1[i]] : 0;
+    }
 }
 
 LOOK_UP lt_look_up_two_f64(double *out, double *out_1, const double *from, const int32_t *places, const int32_t *places_1, const int32_t *taken,

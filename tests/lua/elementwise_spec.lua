@@ -276,6 +276,8 @@ describe('sums and products of bfloat16 are those of float, rounded once,', func
       check('mul', a * number, (a:float() * number):bfloat16(), 'by ' .. number)
       check('add', a + number, (a:float() + float:bfloat16():float()):bfloat16(), 'and ' .. number)
       check('sub', number - a, (float:bfloat16():float() - a:float()):bfloat16(), 'from ' .. number)
+      check('add', a + float, (a:float() + float:bfloat16():float()):bfloat16(), ('and a float of no dimension, %g'):format(number))
+      check('mul', float * a, (float:bfloat16():float() * a:float()):bfloat16(), ('by a float of no dimension, %g, first'):format(number))
     end
   end)
 end)

@@ -160,22 +160,12 @@ typedef struct lt_padding {
     int64_t size, outer, in[3], before[3], out[3];
 } lt_padding;
 
-/* Of dense matrices with elements of `size` bytes what lies on the diagonals from `low` to `high` (0 the main one, those above it are more): row i
- * keeps columns i + low to i + high, the others become 0. Both are within [-rows, columns]. */
+/* Of dense matrices with elements of `size` bytes what lies on the diagonals from `low` to `high` (0 the main one, those above it are more): of row i
+ * columns i + low to i + high stay, the others become 0. Both are within [-rows, columns]. */
 typedef struct lt_band {
     lt_device device;
     int64_t size, matrices, rows, columns, low, high;
 } lt_band;
-/* Columns [*from, *to) of row i; none when they are equal. */
-#ifdef __CUDACC__
-__host__ __device__
-#endif
-static inline void lt_band_row(const lt_band *b, int64_t i, int64_t *from, int64_t *to)
-{
-    const int64_t first = i + b->low, end = i + b->high + 1;
-    *to = end < 0 ? 0 : end < b->columns ? end : b->columns;
-    *from = first < 0 ? 0 : first < *to ? first : *to;
-}
 
 /* Positions of a dimension as weighted sums of others: of x, dense as [outer, in, inner], to y, [outer, out, inner], both float or double. Position o
  * of y adds up weights[k] times position places[k] of x, k from starts[o] to before starts[o + 1]. The lists lie on the device; there are `taps`

@@ -14,6 +14,14 @@ typedef struct job {
     int64_t rows, all; /* of a job; of all matrices */
 } job;
 
+/* Columns [*from, *to) of row i; none when they are equal. */
+static void kept(const lt_band *b, int64_t i, int64_t *from, int64_t *to)
+{
+    const int64_t first = i + b->low, end = i + b->high + 1;
+    *to = end < 0 ? 0 : end < b->columns ? end : b->columns;
+    *from = first < 0 ? 0 : first < *to ? first : *to;
+}
+
 static void run(const void *context, int64_t index)
 {
     const job *j = context;
@@ -23,7 +31,7 @@ static void run(const void *context, int64_t index)
     for (int64_t row = first; row < end; row++) {
         char *const to = j->y + row * row_bytes;
         int64_t from, until;
-        lt_band_row(b, row % b->rows, &from, &until);
+        kept(b, row % b->rows, &from, &until);
         from *= b->size, until *= b->size;
         if (from > 0) memset(to, 0, (size_t)from);
         if (j->x != j->y) lt_copy_bytes(to + from, j->x + row * row_bytes + from, (size_t)(until - from));

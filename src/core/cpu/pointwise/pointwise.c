@@ -239,10 +239,11 @@ static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter
         const bool one = k > 0 && strides[k] == 0;
         const lt_dtype wanted = one ? number_dtype(element) : element;
         at[k] = it->data[k];
-        if (it->ndim > 0 && one && !may_be_number(k, it->operands, strides)) return false;
-        if (it->dtype[k] == wanted) continue;
-        if (!one) return false;
+        if (!one && it->dtype[k] != element) return false;
+        if (!one) continue;
+        if (it->ndim > 0 && !may_be_number(k, it->operands, strides)) return false;
         const lt_conversion c = conversion_of(it->dtype[k], exact && k == 2 ? wanted : compute, wanted);
+        if (c.same) continue;
         convert(&c, numbers[k], (int64_t)lt_dtype_size(wanted), at[k], 0, 1);
         at[k] = numbers[k];
     }

@@ -13,10 +13,8 @@ static __global__ void __launch_bounds__(BLOCK) keep_band(T *y, const T *x, int6
 {
     const int64_t i = lt_thread_number();
     if (i >= n) return;
-    const int64_t row = by_columns.of(i), column = i - row * b.columns;
-    int64_t from, to;
-    lt_band_row(&b, row - by_rows.of(row) * b.rows, &from, &to);
-    if (column < from || column >= to)
+    const int64_t row = by_columns.of(i), column = i - row * b.columns, diagonal = column - (row - by_rows.of(row) * b.rows);
+    if (diagonal < b.low || diagonal > b.high)
         y[i] = T();
     else if (x != y)
         y[i] = x[i];

@@ -179,3 +179,25 @@ describe('gather and scatter_add', function()
     end)
   end
 end)
+
+describe('one value for many elements', function()
+  -- Added and multiplied by the loops of elementwise ops, some of which take numbers in another dtype.
+  for _, name in ipairs { 'bfloat16', 'float16', 'float32', 'int16' } do
+    it('of ' .. name .. ' is added and multiplied as it is', function()
+      local dtype, index = torch[name], torch.tensor({ 2, 4, 2 }, { device = device })
+      for _, columns in ipairs { 1, 2, 33, 700 } do
+        local x = torch.arange(5 * columns, { dtype = torch.float64, device = device }):view(5, columns):remainder(7)
+        for _, number in ipairs { 3, -2 } do
+          local value = torch.tensor(number, { dtype = dtype, device = device }):expand(3, columns)
+          local added, scattered = x:clone(), x:clone()
+          for row = 1, 3 do added[index[row]:item()]:add_(number) end
+          assert.is_true(torch.equal(added:to(dtype), x:to(dtype):index_add(1, index, value)), ('%d columns'):format(columns))
+          for row = 2, 3 do scattered[index[row]:item()]:mul_(number) end
+          local places = index:narrow(1, 2, 2):view(2, 1):expand(2, columns)
+          assert.is_true(torch.equal(scattered:to(dtype), x:to(dtype):scatter_reduce(1, places, value:narrow(1, 1, 2), 'prod')))
+          assert.is_true(torch.equal(added:to(dtype), x:to(dtype):index_put({ index }, value, true)))
+        end
+      end
+    end)
+  end
+end)

@@ -350,8 +350,8 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
     } else {
         x.move = combining(mode, dtype);
         x.params = mode == LT_SCATTER_ADD ? &one : NULL;
-        x.combine = lt_pointwise_loops[pointwise[mode]][dtype];
-        if (x.combine == NULL) x.copy = NULL; /* half types */
+        x.combine = lt_dtype_is_half(dtype) ? NULL : lt_pointwise_loops[pointwise[mode]][dtype]; /* of half types a loop takes numbers as floats */
+        if (x.combine == NULL) x.copy = NULL;
     }
     avoid_short_runs(&x.it);
     return run_all(&x);

@@ -25,20 +25,17 @@ static inline uint32_t lt_float_to_bits(float f)
 
 static inline float lt_bfloat16_to_float(lt_bfloat16 h) { return lt_bits_to_float((uint32_t)h.bits << 16); }
 
-static inline lt_bfloat16 lt_float_to_bfloat16(float f)
+/* Bits whose upper half is f rounded to the nearest bfloat16, ties to even; of a nan only where its lower half is 0, so that nothing carries. */
+static inline uint32_t lt_round_to_upper_half(float f)
 {
-    uint32_t u = lt_float_to_bits(f);
-    uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-    lt_bfloat16 h = {(uint16_t)(f != f ? 0x7fc0u : rounded)};
-    return h;
+    const uint32_t u = lt_float_to_bits(f);
+    return u + 0x7fffu + ((u >> 16) & 1u);
 }
 
-/* The same as a float. */
-static inline float lt_round_to_bfloat16(float f)
+static inline lt_bfloat16 lt_float_to_bfloat16(float f)
 {
-    uint32_t u = lt_float_to_bits(f);
-    uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u;
-    return lt_bits_to_float(f != f ? 0x7fc00000u : rounded);
+    lt_bfloat16 h = {(uint16_t)(f != f ? 0x7fc0u : lt_round_to_upper_half(f) >> 16)};
+    return h;
 }
 
 /* Scaling by a power of two lets the float unit do the subnormals. */

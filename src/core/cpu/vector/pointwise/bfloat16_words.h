@@ -22,18 +22,11 @@ static inline two two_of_number(const void *from)
     return (two){x, x};
 }
 
-/* To the nearest bfloat16, ties to even, in the upper half. */
-static inline uint32_t rounded_half(float x)
-{
-    const uint32_t u = lt_float_to_bits(x);
-    return u + 0x7fffu + (u >> 16 & 1u);
-}
-
-static inline uint32_t word_of_two(two x) { return rounded_half(x.low) >> 16 | (rounded_half(x.high) & 0xffff0000u); }
+static inline uint32_t word_of_two(two x) { return lt_round_to_upper_half(x.low) >> 16 | (lt_round_to_upper_half(x.high) & 0xffff0000u); }
 
 static inline two rounded_two(two x)
 {
-    return (two){lt_bits_to_float(rounded_half(x.low) & 0xffff0000u), lt_bits_to_float(rounded_half(x.high) & 0xffff0000u)};
+    return (two){lt_bits_to_float(lt_round_to_upper_half(x.low) & 0xffff0000u), lt_bits_to_float(lt_round_to_upper_half(x.high) & 0xffff0000u)};
 }
 
 /* Formulas of float for two. */

@@ -2,7 +2,7 @@
 
 Inductor compiles first; then rounds of the two programs alternate, and the best of each counts. Both have as many threads.
 
-  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 3]
+  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 3] [--device cpu]
 """
 
 import argparse
@@ -21,14 +21,17 @@ parser.add_argument("ltensor")
 parser.add_argument("--elements", type=int, default=4000000)
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--rounds", type=int, default=3)
+parser.add_argument("--device", default="cpu")
 options = parser.parse_args()
 
 CALLS = 15  # of each function in a round
 torch.set_num_threads(options.threads)
 torch.manual_seed(1)
+torch.set_default_device(options.device)  # until there are the operands: it costs each call time
 x, y = torch.randn(options.elements), torch.randn(options.elements)
 rows, more = torch.randn(options.elements // 1000, 1000), torch.randn(options.elements // 1000, 1000)
 bias, half = torch.randn(1000), x.bfloat16()
+torch.set_default_device(None)
 
 CHAINS = {
     "gelu by tanh": lambda: 0.5 * x * (1 + torch.tanh(0.798 * (x + 0.045 * x**3))),
@@ -58,10 +61,15 @@ CHAINS = {
 }
 
 
-def milliseconds(function):
+def milliseconds(function, calls):
+    """Of a call; on a GPU of one among several that wait in its queue, as those of a program do."""
+    wait = torch.cuda.synchronize if options.device != "cpu" else lambda: None
+    wait()
     start = time.perf_counter()
-    function()
-    return (time.perf_counter() - start) * 1e3
+    for _ in range(calls):
+        function()
+    wait()
+    return (time.perf_counter() - start) * 1e3 / calls
 
 
 def better(best, name, values):
@@ -69,20 +77,21 @@ def better(best, name, values):
 
 
 compiled = {name: torch.compile(chain) for name, chain in CHAINS.items()}
-first = {name: milliseconds(function) for name, function in compiled.items()}
+first = {name: milliseconds(function, 1) for name, function in compiled.items()}
 theirs, ours = {}, {}
 environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
 for _ in range(options.rounds):
     for name, chain in CHAINS.items():
-        better(theirs, name, [min(milliseconds(f) for _ in range(CALLS)) for f in (compiled[name], chain)])
+        better(theirs, name, [min(milliseconds(f, 1 if options.device == "cpu" else 20) for _ in range(CALLS)) for f in (compiled[name], chain)])
     here = os.path.dirname(os.path.abspath(__file__))
-    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
+    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS), options.device]
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     for line in output.splitlines():
         name, *values = line.split("\t")
         better(ours, name, [float(value) for value in values])
 
-print(f"{platform.machine()}, {options.threads} threads, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")
+place = f"{options.threads} threads" if options.device == "cpu" else torch.cuda.get_device_name()
+print(f"{platform.machine()}, {place}, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")
 print(f"the best of {options.rounds} rounds that alternate. First: the first call, with what is compiled for it.\n")
 print("| chain | ltensor, eager | compiled | first | PyTorch, eager | Inductor | first | ltensor's share of Inductor's time |")
 print("|---|---:|---:|---:|---:|---:|---:|---:|")
@@ -90,5 +99,5 @@ product = 1.0
 for name in CHAINS:
     (start, best, eager), (inductor, plain) = ours[name], theirs[name]
     product *= best / inductor
-    print(f"| {name} | {eager:.2f} | {best:.2f} | {start:.1f} | {plain:.2f} | {inductor:.2f} | {first[name]:.0f} | {best / inductor:.2f} |")
+    print(f"| {name} | {eager:.3g} | {best:.3g} | {start:.1f} | {plain:.3g} | {inductor:.3g} | {first[name]:.0f} | {best / inductor:.2f} |")
 print(f"\nGeometric mean of the shares: {product ** (1 / len(CHAINS)):.2f}.")

@@ -1,12 +1,17 @@
 -- Chains of elementwise ops and of a reduction, a softmax or a norm at their end, as they stand and compiled: for each chain a line of its name, the milliseconds of
 -- the first compiled call, the best of the others and the best of the eager ones. beside.py has the same chains.
+--
+--   ltensor chains.lua [ELEMENTS] [CALLS] [DEVICE]
 
 local torch = require 'torch'
 local F = torch.nn.functional
 
 local elements = tonumber(arg[1] or 4000000)
 local rounds = tonumber(arg[2] or 15)
+local device = torch.device(arg[3] or 'cpu')
+local on_gpu = device.type == 'cuda'
 
+torch.set_default_device(device)
 torch.manual_seed(1)
 local x, y = torch.randn(elements), torch.randn(elements)
 local rows, more = torch.randn(elements // 1000, 1000), torch.randn(elements // 1000, 1000)
@@ -39,22 +44,25 @@ local chains = {
   { 'rms_norm of a sum', function() return F.rms_norm(rows + more, 1000, { weight = bias }) end },
 }
 
-local function milliseconds(f)
+-- Of a call; on a GPU of one among several that wait in its queue, as those of a program do.
+local function milliseconds(f, calls)
+  if on_gpu then torch.cuda.synchronize() end
   local start = torch.time()
-  f()
-  return (torch.time() - start) * 1e3
+  for _ = 1, calls do f() end
+  if on_gpu then torch.cuda.synchronize() end
+  return (torch.time() - start) * 1e3 / calls
 end
 
 -- One function after the other, as in beside.py: each finds in the caches what its own calls leave there.
 local function best(f)
   local least = math.huge
-  for _ = 1, rounds do least = math.min(least, milliseconds(f)) end
+  for _ = 1, rounds do least = math.min(least, milliseconds(f, on_gpu and 20 or 1)) end
   return least
 end
 
 for _, chain in ipairs(chains) do
   local name, eager = chain[1], chain[2]
   local compiled = torch.compile(eager)
-  local first = milliseconds(compiled)
+  local first = milliseconds(compiled, 1)
   print(('%s\t%.4f\t%.4f\t%.4f'):format(name, first, best(compiled), best(eager)))
 end

@@ -1,10 +1,11 @@
 -- Whole programs, as a list of {name, make}: make() gives a step of one, that is a function. times.lua and memory.lua measure them; programs.py has the
--- same programs under the same names. ROWS: a pattern; only programs with such names.
+-- same programs under the same names. ROWS: a pattern; only programs with such names. DEVICE: where they run (cpu).
 
 local torch = require 'torch'
 package.path = (arg[0]:match '^(.*/)' or './') .. '../?.lua;' .. package.path
 local models = require 'models'
 local nn, F, optim = torch.nn, torch.nn.functional, torch.optim
+torch.set_default_device(os.getenv 'DEVICE' or 'cpu') -- before the functions below are looked up
 local rand, randn, randint = torch.rand, torch.randn, torch.randint
 
 local function train(optimizer, loss_of)

@@ -1,6 +1,6 @@
 """The programs of programs.lua in PyTorch: PROGRAMS has a maker of each, which is given a compiler of functions and returns a step.
 
-A step without gradients is compiled whole; of a training step what gives the loss, and so its derivative, as the optimizers are PyTorch's own.
+DEVICE: where they run (cpu). A step without gradients is compiled whole; of a training step what gives the loss, and so its derivative, as the optimizers are PyTorch's own.
 """
 
 import os
@@ -14,13 +14,20 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from training import Recurrent, Transformer, lenet  # noqa: E402
 
+DEVICE = os.environ.get("DEVICE", "cpu")
 PROGRAMS = {}
 
 
 def program(name):
     def keep(make):
-        PROGRAMS[name] = make
-        return make
+        def made(compile):
+            torch.set_default_device(DEVICE)  # while the program is made: in a step it would cost each call time
+            step = make(compile)
+            torch.set_default_device(None)
+            return step
+
+        PROGRAMS[name] = made
+        return made
 
     return keep
 
@@ -123,7 +130,7 @@ def _(compile):
     w, u, x = (randn(128, 128) * 0.05).requires_grad_(), (randn(128, 128) * 0.05).requires_grad_(), randn(35, 32, 128)
 
     def loss():
-        h = torch.zeros(32, 128)
+        h = torch.zeros(32, 128, device=DEVICE)
         for t in range(35):
             h = torch.tanh(x[t].mm(w) + h.mm(u))
         return h.square().mean()
@@ -136,7 +143,7 @@ def _(compile):
     w = torch.tensor(0.9, requires_grad=True)
 
     def loss():
-        h = torch.tensor(1.0)
+        h = torch.tensor(1.0, device=DEVICE)
         for _ in range(100):
             h = torch.tanh(h * w)
         return h
@@ -150,8 +157,8 @@ def _(compile):
 
     def step():
         nearest = torch.cdist(points, centres).argmin(1)
-        sums = torch.zeros(64, 32).index_add(0, nearest, points)
-        counts = torch.zeros(64).index_add(0, nearest, ones)
+        sums = torch.zeros(64, 32, device=DEVICE).index_add(0, nearest, points)
+        counts = torch.zeros(64, device=DEVICE).index_add(0, nearest, ones)
         return sums / counts.clamp_min(1).unsqueeze(1)
 
     return without_gradients(compile(step))
@@ -214,7 +221,7 @@ def _(compile):
         return torch.exp(-torch.cdist(a, b).square() * 2)
 
     def step():
-        lower = torch.linalg.cholesky(kernel(x, x) + 0.01 * torch.eye(300))
+        lower = torch.linalg.cholesky(kernel(x, x) + 0.01 * torch.eye(300, device=DEVICE))
         across = kernel(at, x)
         spread = torch.linalg.solve_triangular(lower, across.t(), upper=False)
         return across.mm(torch.cholesky_solve(y, lower)), 1 - spread.square().sum(0)
@@ -235,7 +242,7 @@ def _(compile):
     w, h = randn(64, 10000), randn(8, 64)
 
     def step():
-        scores, state = torch.zeros(8, 1), h
+        scores, state = torch.zeros(8, 1, device=DEVICE), h
         for _ in range(16):
             best, place = (F.log_softmax(state.mm(w), 1) + scores).flatten().topk(8)
             scores = best.unsqueeze(1)

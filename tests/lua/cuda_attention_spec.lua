@@ -8,7 +8,7 @@ local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
 
 -- How many calls of the runtime one more attention makes.
-local function calls(setting, tensors, arguments)
+local function calls(setting, tensors, arguments, environment)
   local function all(rounds)
     local program = ([[
       %s
@@ -17,8 +17,8 @@ local function calls(setting, tensors, arguments)
       local y
       for n = 1, %d do y = torch.nn.functional.scaled_dot_product_attention(q, k, v, %s) end
       torch.cuda.synchronize()]]):format(setting, tensors, rounds, arguments)
-    local _, message, status = process.run(('LTENSOR_SIM_REPORT=1 %s --sim-gpus 1 --no-copies -e %s'):format(
-      process.quote(process.ltensor), process.quote(program)))
+    local _, message, status = process.run(('LTENSOR_SIM_REPORT=1 %s %s --sim-gpus 1 --no-copies -e %s'):format(
+      environment or '', process.quote(process.ltensor), process.quote(program)))
     assert.equal(0, status, message)
     return tonumber(message:match '(%d+) runtime calls')
   end
@@ -36,6 +36,12 @@ describe('attention #cpu', function()
       assert.equal(by_us, calls('torch.use_deterministic_algorithms(true)', halves, arguments))
       assert.equal(by_us, calls('torch.backends.cuda.enable_cudnn_sdp(false)', halves, arguments))
     end
+  end)
+
+  it('is ours where cuDNN is older than its masks', function()
+    local old, causal = 'LTENSOR_SIM_CUDNN=91900', '{ is_causal = true }'
+    assert.equal(calls(off, halves, causal), calls('', halves, causal, old))
+    assert.equal(calls('', halves, '{}'), calls('', halves, '{}', old))
   end)
 
   it('is ours for what cuDNN\'s does not take', function()

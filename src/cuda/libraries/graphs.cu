@@ -100,12 +100,14 @@ void lt_cudnn_plan::choose(cudnnHandle_t handle, cudnnBackendDescriptor_t of)
     }
 }
 
-/* What a version does not know, it calls a bad parameter. */
+/* What a version does not know, it calls a bad parameter, or an error of its own: before 9.21 the graph of a mask is
+ * CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED. */
 lt_status lt_cudnn_plan::made(bool *there) const
 {
     *there = status == CUDNN_STATUS_SUCCESS && plan != nullptr;
-    if (status == CUDNN_STATUS_SUCCESS || lt_cudnn_unsupported(status) ||
-        (int)status / 1000 == (int)CUDNN_STATUS_BAD_PARAM / 1000)
+    const int kind = (int)status / 1000;
+    if (status == CUDNN_STATUS_SUCCESS || lt_cudnn_unsupported(status) || kind == (int)CUDNN_STATUS_BAD_PARAM / 1000 ||
+        kind == (int)CUDNN_STATUS_INTERNAL_ERROR / 1000)
         return LT_OK;
     return lt_cudnn_failed(status, "cudnnBackendFinalize");
 }

@@ -256,9 +256,9 @@ template <class T> struct Real {
         const int k = std::min(m, n);
         if (!fits(m, ldu) || !fits(n, ldv) || !on_device(handle->device, s, k * batch))
             return false;
-        if (job == CUSOLVER_EIG_MODE_NOVECTOR) return true;
-        return matrix(handle, u, m, economic ? k : m, ldu, batch) &&
-               matrix(handle, v, n, economic ? k : n, ldv, batch);
+        const bool some = job == CUSOLVER_EIG_MODE_NOVECTOR || economic; /* without vectors it wants room for them all the same */
+        return matrix(handle, u, m, some ? k : m, ldu, batch) &&
+               matrix(handle, v, n, some ? k : n, ldv, batch);
     }
     /* Jacobi's method forms the squares of elements: it gets nowhere where these leave the range of the numbers. */
     static bool squares(int m, int n, const T *a, int lda)

@@ -52,6 +52,7 @@ struct Settings {
     bool protect = false;     /* LTENSOR_SIM_PROTECT: memory of an idle device faults */
     bool blocking = false;    /* CUDA_LAUNCH_BLOCKING */
     bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
+    long cudnn = 99999;       /* LTENSOR_SIM_CUDNN: the version of cuDNN, as cudnnGetVersion has it; what it cannot do yet */
     unsigned jitter = 0;      /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
     bool report = false;      /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
     std::string used;         /* LTENSOR_SIM_USED: the file that the first work makes; without one, all seeds are the same */

@@ -44,11 +44,13 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
     static constexpr bool selects = SELECTS;
 };
 
-/* x: the inputs, p: the op's numbers. The first input of a selection is bool. */
+/* x: the inputs, p: the op's numbers. The first input of a selection is bool. The type of the result is written down: the host asks for it too, where nvcc
+ * deduces none of a function for the device. */
 #define LT_FORMULA(type, inputs_, params_, selects_, expression)                                   \
     struct type : lt_formula_shape<inputs_, params_, selects_> {                                   \
         using shape = lt_formula_shape<inputs_, params_, selects_>;                                \
-        template <class T> static __device__ __forceinline__ auto of(const T *x, const T *p)       \
+        template <class T>                                                                         \
+        static __device__ __forceinline__ auto of(const T *x, const T *p)->decltype(expression)    \
         {                                                                                          \
             (void)p;                                                                               \
             return expression;                                                                     \
@@ -319,7 +321,9 @@ static bool lt_pointwise_run(const lt_pointwise_call &call, lt_dtype first,
 template <class Op, class C, class... S>
 static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
 {
-    constexpr bool tests = std::is_same_v<decltype(Op::template of<C>(nullptr, nullptr)), bool>;
+    using result = decltype(Op::template of<C>(nullptr, nullptr));
+    constexpr bool tests = std::is_same_v<result, bool>;
+    static_assert(tests || std::is_same_v<result, C>, "the host knows what the formula results in");
     static void (*const dense[])(lt_dense_operands<C, Op::inputs>) = {lt_dense_kernel<Op, C, S>...};
     return lt_pointwise_run<typename Op::shape, C, tests, S...>(call, first, dense,
                                                                 lt_strided_kernel<Op, C>);

@@ -100,6 +100,17 @@ template <class T> class Factorization {
         return LT_OK;
     }
 
+    /* The places of U and V, u and v elements; cuSOLVER's Jacobi writes there where nobody asked for them, too. */
+    lt_status take_vectors(int64_t u, int64_t v, T **to_u, T **to_v)
+    {
+        *to_u = static_cast<T *>(f->u), *to_v = static_cast<T *>(f->v);
+        if (f->u != nullptr) return LT_OK;
+        LT_TRY(unread_u.take(f->device.index, (size_t)(u > 0 ? u : 1) * sizeof(T)));
+        LT_TRY(unread_v.take(f->device.index, (size_t)(v > 0 ? v : 1) * sizeof(T)));
+        *to_u = unread_u.as<T>(), *to_v = unread_v.as<T>();
+        return LT_OK;
+    }
+
     lt_status identity(T *to, int64_t stride, int rows, int columns)
     {
         LT_LAUNCH((set_identity<T>), blocks_for(f->batch * rows * columns), 256, stream, to, stride,
@@ -274,9 +285,9 @@ template <class T> class Factorization {
         const int m = f->m, n = f->n;
         const cusolverEigMode_t job =
             f->u != nullptr ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
-        T *s = static_cast<T *>(f->values), *u = static_cast<T *>(f->u),
-          *v = static_cast<T *>(f->v), *work;
+        T *s = static_cast<T *>(f->values), *u, *v, *work;
         int size = 0;
+        LT_TRY(take_vectors((int64_t)m * m * f->batch, (int64_t)n * n * f->batch, &u, &v));
         LT_CUSOLVER_TRY(solver->gesvdj_batched_size(solver_scope.handle, job, m, n, a, m, s, u, m,
                                                     v, n, &size, parameters, batch()));
         LT_TRY(take_work(size, &work));
@@ -288,20 +299,21 @@ template <class T> class Factorization {
     lt_status svd_each(gesvdjInfo_t parameters)
     {
         const int m = f->m, n = f->n, k = m < n ? m : n, economic = f->full ? 0 : 1;
-        const cusolverEigMode_t job =
-            f->u != nullptr ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+        const bool vectors = f->u != nullptr;
+        const cusolverEigMode_t job = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
         const int64_t each_u = (int64_t)m * (f->full ? m : k),
                       each_v = (int64_t)n * (f->full ? n : k);
-        T *u = static_cast<T *>(f->u), *v = static_cast<T *>(f->v), *work;
+        T *u, *v, *work;
         int size = 0;
+        LT_TRY(take_vectors(each_u, each_v, &u, &v));
         LT_CUSOLVER_TRY(solver->gesvdj_size(solver_scope.handle, job, economic, m, n, a, m,
                                             value_at(0, k), u, m, v, n, &size, parameters));
         LT_TRY(take_work(size, &work));
         for (int64_t i = 0; i < f->batch; i++)
             LT_CUSOLVER_TRY(solver->gesvdj(
                 solver_scope.handle, job, economic, m, n, a + i * f->stride_a, m, value_at(i, k),
-                u != nullptr ? u + i * each_u : nullptr, m, u != nullptr ? v + i * each_v : nullptr,
-                n, work, size, infos + i, parameters));
+                vectors ? u + i * each_u : u, m, vectors ? v + i * each_v : v, n, work, size,
+                infos + i, parameters));
         return LT_OK;
     }
 
@@ -354,7 +366,7 @@ template <class T> class Factorization {
     const lt_cusolver_real<T> *solver = nullptr;
     lt_cuda_blas blas_scope;
     lt_cuda_solver solver_scope;
-    lt_cuda_scratch unread, workspace, addresses_a, addresses_b;
+    lt_cuda_scratch unread, unread_u, unread_v, workspace, addresses_a, addresses_b;
 };
 
 } // namespace

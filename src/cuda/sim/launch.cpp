@@ -68,6 +68,7 @@ struct Grid {
     const Kernel *kernel;
     uint64_t blocks, share;
     uint64_t shuffle; /* 0: blocks run in their order */
+    uint32_t devices; /* whose memory it may touch */
     std::atomic<uint64_t> next{0};
     int helpers = 0; /* guarded by the pool's mutex */
 };
@@ -147,7 +148,9 @@ void help()
         p.grids.pop_front();
         grid->helpers++;
         lock.unlock();
+        open_memory(grid->devices);
         take_blocks(*grid);
+        close_memory(grid->devices);
         lock.lock();
         if (--grid->helpers == 0) p.left.notify_all();
     }
@@ -245,6 +248,7 @@ cudaError_t Kernel::run()
     work.kernel = this;
     const uint64_t seed = runtime().settings.seed;
     work.shuffle = seed ? mixed(seed, launches++) | 1 : 0;
+    work.devices = opened_memory();
     work.blocks = (uint64_t)grid.x * grid.y * grid.z;
     uint64_t threads = work.blocks * block.x * block.y * block.z;
     int workers = threads < small_grid || monitor ? 1 : runtime().settings.threads;

@@ -2,8 +2,9 @@
  *
  * A device's memory is one reservation of address space, so that a pointer tells its device. Blocks are
  * multiples of 512 bytes, first fit; neighbours merge when freed, and whole free pages go back to the
- * system. With LTENSOR_SIM_PROTECT the reservation can be touched only while a work of the device (or of
- * a peer) runs, and new memory is filled with 0xFF. */
+ * system. With LTENSOR_SIM_PROTECT the reservation can be touched only by a work of the device (or of a peer), and new memory
+ * is filled with 0xFF: by protection keys, which threads have, where the processor has them; else, many times slower, as long as
+ * such a work runs. */
 #include "sim.h"
 
 #include <algorithm>
@@ -26,6 +27,11 @@ bool reserve(Device &device)
     void *base = mmap(nullptr, s.memory, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return false;
     madvise(base, s.memory, MADV_DONTDUMP);
+    if (s.protect && (device.key = pkey_alloc(0, PKEY_DISABLE_ACCESS)) >= 0 &&
+        pkey_mprotect(base, s.memory, PROT_READ | PROT_WRITE, device.key) != 0) {
+        (void)pkey_free(device.key);
+        device.key = -1;
+    }
     device.base = static_cast<char *>(base);
     reserved = true;
     device.unused[0] = s.memory;
@@ -70,10 +76,28 @@ void give(Device &device, std::map<size_t, size_t>::iterator block)
     if (last > first) madvise(device.base + first, last - first, MADV_DONTNEED);
 }
 
-void set_access(Device &device, int access)
+/* Of this thread alone, where there is a key. */
+void set_access(Device &device, bool open)
 {
+    std::lock_guard<std::mutex> gate(device.gate);
     std::lock_guard<std::mutex> lock(device.mutex);
-    if (device.base) mprotect(device.base, runtime().settings.memory, access);
+    if (!device.base) return;
+    if (device.key >= 0) {
+        (void)pkey_set(device.key, open ? 0 : PKEY_DISABLE_ACCESS);
+        return;
+    }
+    if (open ? device.running++ == 0 : --device.running == 0)
+        mprotect(device.base, runtime().settings.memory, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+thread_local uint32_t opened = 0;
+
+void set_access(uint32_t devices, bool open)
+{
+    if (!runtime().settings.protect) return;
+    opened = open ? opened | devices : opened & ~devices;
+    for (auto &device : runtime().devices)
+        if (devices >> device->index & 1) set_access(*device, open);
 }
 
 class Handover final : public Work {
@@ -121,25 +145,9 @@ void memory_given(int device, cudaStream_t stream, void *pointer, size_t bytes, 
     mark(device, stream, pointer, bytes, false, replayed);
 }
 
-void open_memory(uint32_t devices)
-{
-    if (!runtime().settings.protect) return;
-    for (auto &device : runtime().devices) {
-        if (!(devices >> device->index & 1)) continue;
-        std::lock_guard<std::mutex> lock(device->gate);
-        if (device->running++ == 0) set_access(*device, PROT_READ | PROT_WRITE);
-    }
-}
-
-void close_memory(uint32_t devices)
-{
-    if (!runtime().settings.protect) return;
-    for (auto &device : runtime().devices) {
-        if (!(devices >> device->index & 1)) continue;
-        std::lock_guard<std::mutex> lock(device->gate);
-        if (--device->running == 0) set_access(*device, PROT_NONE);
-    }
-}
+void open_memory(uint32_t devices) { set_access(devices, true); }
+void close_memory(uint32_t devices) { set_access(devices, false); }
+uint32_t opened_memory() { return opened; }
 
 Device *owner(const void *pointer)
 {

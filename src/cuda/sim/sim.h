@@ -49,7 +49,7 @@ struct Settings {
     int gpus = 0;             /* LTENSOR_SIM_GPUS */
     size_t memory = 2u << 30; /* LTENSOR_SIM_MEMORY: bytes, or with K, M or G */
     int threads = 1;          /* LTENSOR_SIM_THREADS: OS threads that share a grid's blocks */
-    bool protect = false;     /* LTENSOR_SIM_PROTECT: memory of an idle device faults */
+    bool protect = false;     /* LTENSOR_SIM_PROTECT: a device's memory faults but for its works */
     bool blocking = false;    /* CUDA_LAUNCH_BLOCKING */
     bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
     long cudnn = 99999;       /* LTENSOR_SIM_CUDNN: the version of cuDNN, as cudnnGetVersion has it; what it cannot do yet */
@@ -81,7 +81,9 @@ struct Device {
     std::atomic<int> error{cudaSuccess}; /* sticky: until cudaDeviceReset */
     std::atomic<uint32_t> peers{0};      /* whose memory it may use, a bit per device */
 
-    std::mutex gate; /* with LTENSOR_SIM_PROTECT: how many works have the memory open */
+    /* With LTENSOR_SIM_PROTECT: the memory's protection key, or -1 and how many works have it open. */
+    int key = -1;
+    std::mutex gate;
     int running = 0;
 };
 
@@ -166,9 +168,10 @@ Device *owner(const void *pointer); /* null: not device memory */
 bool inside_allocation(Device &device, const void *pointer, size_t bytes);
 bool is_pinned(const void *pointer);
 void free_all(Device &device);
-/* While a work runs: memory of these devices may be touched. */
+/* While a work runs: memory of these devices may be touched, by this thread. */
 void open_memory(uint32_t devices);
 void close_memory(uint32_t devices);
+uint32_t opened_memory(); /* by this thread now */
 
 /* launch.cpp */
 void stop_pool();

@@ -191,7 +191,7 @@ static bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refus
     bool any = false;
     if (s->status != LT_OK || f->batch == 0) return true;
     if (r != NULL) {
-        infos = do_new_of(s, LT_INT32, a->device, &(lt_dims){1, {f->batch}});
+        infos = do_new_of(s, LT_INT32, f->device, &(lt_dims){1, {f->batch}});
         if (infos == NULL) return true;
         f->infos = integers_of(infos);
     }

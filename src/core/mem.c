@@ -290,11 +290,32 @@ static inline bool count(lt_use *use, int64_t bytes)
     return false;
 }
 
+/* A thirty-second of a device's memory weighs what an interpreter lets garbage have on the host, or less. */
+#define WEIGHED ((int64_t)96 << 20)
+#define SHARES  32
+
+static _Atomic unsigned char weights[LT_USES]; /* 1 + how often the bytes of a use are halved; 0: not known, never */
+
+static inline int64_t weight_of(int use, int64_t bytes)
+{
+    const int weight = atomic_load_explicit(&weights[use], memory_order_relaxed);
+    return weight > 1 ? bytes >> (weight - 1) : bytes;
+}
+
+void lt_mem_know_device(int use, int64_t total)
+{
+    unsigned char halved = 0;
+    while (halved < 16 && (total >> (halved + 1)) / SHARES >= WEIGHED) halved++;
+    atomic_store_explicit(&weights[use], halved + 1, memory_order_relaxed);
+}
+
+bool lt_mem_knows_device(int use) { return atomic_load_explicit(&weights[use], memory_order_relaxed) != 0; }
+
 bool lt_mem_charge(int use, int64_t bytes)
 {
     lt_context *c = lt_here.context;
     if (!count(&c->use[use], bytes)) return false;
-    if (bytes > 0) atomic_fetch_add_explicit(&c->allocated, (uint64_t)bytes, memory_order_relaxed);
+    if (bytes > 0) atomic_fetch_add_explicit(&c->allocated, (uint64_t)weight_of(use, bytes), memory_order_relaxed);
     return true;
 }
 
@@ -341,6 +362,13 @@ int64_t lt_mem_live(void)
     int64_t live = 0;
     for (int i = 0; i < LT_USES; i++) live += atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed);
     return live;
+}
+
+int64_t lt_mem_weight(void)
+{
+    int64_t weight = 0;
+    for (int i = 0; i < LT_USES; i++) weight += weight_of(i, atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed));
+    return weight;
 }
 
 int64_t lt_mem_take_peak(void)

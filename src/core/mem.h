@@ -52,6 +52,12 @@ lt_status lt_mem_refuse(int use, int64_t bytes);
 void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t bytes);
 /* Bytes of tensor data that this thread's context holds now, on all devices. */
 int64_t lt_mem_live(void);
+/* The same as they count for an interpreter that collects after so many: those of a device by the share of its memory that they are, as
+ * what a GPU of 80 GB has in a millisecond would fill the host. */
+int64_t lt_mem_weight(void);
+/* How much memory a device has, for their weight. */
+void lt_mem_know_device(int use, int64_t total);
+bool lt_mem_knows_device(int use);
 /* The most bytes of the host that were live at once in the thread's context since this was asked last. */
 int64_t lt_mem_take_peak(void);
 

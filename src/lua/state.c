@@ -291,10 +291,10 @@ static int let_go(lua_State *L)
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     lt_box *box = lua_touserdata(L, 1);
     const lt_entry entry = lt_enter(L);
-    const int64_t before = lt_mem_live();
+    const int64_t before = lt_mem_weight();
     box->tensor = NULL;
     lt_tensor_release(t);
-    const int64_t back = before - lt_mem_live();
+    const int64_t back = before - lt_mem_weight();
     if (back > 0) atomic_fetch_sub_explicit(&lt_lua_state_here(L)->context->allocated, (uint64_t)back, memory_order_relaxed);
     lt_leave(entry);
     return 0;
@@ -352,7 +352,7 @@ static double collection(lua_State *L, bool full)
 /* The bytes until the next full collection, when one takes so long. */
 static uint64_t until_full(lua_State *L, double seconds)
 {
-    const int64_t quarter = LT_INSIDE(L, lt_mem_live()) / 4, most = quarter > FULL_MOST ? quarter : FULL_MOST;
+    const int64_t quarter = LT_INSIDE(L, lt_mem_weight()) / 4, most = quarter > FULL_MOST ? quarter : FULL_MOST;
     const double bytes = seconds * BYTES_PER_SECOND;
     return bytes < (double)FULL_LEAST ? FULL_LEAST : bytes < (double)most ? (uint64_t)bytes : (uint64_t)most;
 }

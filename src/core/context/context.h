@@ -53,7 +53,7 @@ struct lt_context {
     _Atomic int sync_mode;  /* copies.h */
 
     /* memory */
-    _Atomic uint64_t allocated; /* bytes of tensors handed out, on all devices, less those that let_go gave back; paces Lua's collector */
+    _Atomic uint64_t allocated; /* the weight (mem.h) of tensors handed out, less of those that let_go gave back; paces Lua's collector */
     lt_use use[LT_USES];
 
     /* what the host gave */

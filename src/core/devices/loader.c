@@ -78,7 +78,16 @@ bool lt_deterministic_warn_only(void)
     return atomic_load_explicit(&lt_here.context->deterministic_warns, memory_order_relaxed);
 }
 
-static bool core_charge(int device, int64_t bytes) { return lt_mem_charge(LT_USE_DEVICE(device), bytes); }
+static bool core_charge(int device, int64_t bytes)
+{
+    const int use = LT_USE_DEVICE(device);
+    size_t available, all = 0;
+    if (!lt_mem_knows_device(use)) {
+        if (lt_backends[LT_CUDA]->memory_info(device, &available, &all) != LT_OK) all = 0;
+        lt_mem_know_device(use, (int64_t)all);
+    }
+    return lt_mem_charge(use, bytes);
+}
 static lt_status core_refuse(int device, int64_t bytes) { return lt_mem_refuse(LT_USE_DEVICE(device), bytes); }
 static lt_status core_authorize_library(const char *name) { return lt_authorize(LT_ACCESS_LIBRARY, name); }
 

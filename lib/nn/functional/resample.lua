@@ -120,17 +120,37 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many. What is large, or
--- in a GPU's memory, only for as long as the collector lets it be.
-local FEW, LARGE = 16, 2 ^ 16
+-- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many. What is large
+-- only for as long as the collector lets it be; what is in a GPU's memory until a collection finds it unused for IDLE seconds.
+local FEW, LARGE, IDLE = 16, 2 ^ 16, 0.5
 local kept, kept_before, count = {}, {}, 0
 local kept_for_now = setmetatable({}, { __mode = 'v' })
+local on_gpu, watched = {}, false -- { tensors, when they were used }
 
-local function find(key) return kept[key] or kept_before[key] or kept_for_now[key] end
+local function find(key)
+  local entry = on_gpu[key]
+  return entry and entry[1] or kept[key] or kept_before[key] or kept_for_now[key]
+end
+
+-- From each collection to the next, as long as there is something.
+local function watch()
+  watched = true
+  setmetatable({}, { __gc = function()
+    local now = torch.time()
+    for key, entry in pairs(on_gpu) do
+      if now - entry[2] > IDLE then on_gpu[key] = nil end
+    end
+    watched = false
+    if next(on_gpu) then watch() end
+  end })
+end
 
 local function keep(key, tensors)
-  if tensors[2].is_cuda or tensors[2]:numel() > LARGE then
+  if tensors[2]:numel() > LARGE then
     kept_for_now[key] = tensors
+  elseif tensors[2].is_cuda then
+    on_gpu[key] = { tensors, torch.time() }
+    if not watched then watch() end
   elseif not kept[key] then
     if count == FEW then kept, kept_before, count = {}, kept, 0 end
     kept[key], count = tensors, count + 1

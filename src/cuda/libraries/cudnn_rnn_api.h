@@ -5,7 +5,7 @@
 
 #include "libraries/cudnn_api.h"
 
-#define LT_CUDNN_RNN_ALGORITHMS(X) X(CUDNN_RNN_ALGO_STANDARD, 0)
+#define LT_CUDNN_RNN_ALGORITHMS(X) X(CUDNN_RNN_ALGO_STANDARD, 0) X(CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, 3)
 #define LT_CUDNN_RNN_FORWARDS(X)   X(CUDNN_FWD_MODE_INFERENCE, 0) X(CUDNN_FWD_MODE_TRAINING, 1)
 #define LT_CUDNN_RNN_CELLS(X)                                                                      \
     X(CUDNN_RNN_RELU, 0) X(CUDNN_RNN_TANH, 1) X(CUDNN_LSTM, 2) X(CUDNN_GRU, 3)

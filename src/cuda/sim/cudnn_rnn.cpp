@@ -24,7 +24,7 @@ cudnnStatus_t dropout_set(cudnnDropoutDescriptor_t dropout, cudnnHandle_t handle
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t network_set(cudnnRNNDescriptor_t network, cudnnRNNAlgo_t, cudnnRNNMode_t cell,
+cudnnStatus_t network_set(cudnnRNNDescriptor_t network, cudnnRNNAlgo_t algorithm, cudnnRNNMode_t cell,
                           cudnnRNNBiasMode_t bias, cudnnDirectionMode_t direction,
                           cudnnRNNInputMode_t, cudnnDataType_t type, cudnnDataType_t compute,
                           cudnnMathType_t math, int32_t input, int32_t hidden, int32_t projection,
@@ -35,6 +35,8 @@ cudnnStatus_t network_set(cudnnRNNDescriptor_t network, cudnnRNNAlgo_t, cudnnRNN
     NEED(known(type) && input > 0 && hidden > 0 && layers > 0, CUDNN_STATUS_BAD_PARAM);
     NEED(projection > 0 && projection <= hidden, CUDNN_STATUS_BAD_PARAM);
     NEED(projection == hidden, CUDNN_STATUS_NOT_SUPPORTED);
+    NEED(algorithm == CUDNN_RNN_ALGO_STANDARD || (type != CUDNN_DATA_DOUBLE && hidden <= 384 && hidden % 2 == 0), /* what is refused is made by the other */
+         CUDNN_STATUS_NOT_SUPPORTED);
     NEED(compute == (type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT),
          CUDNN_STATUS_NOT_SUPPORTED);
     NEED(half || math != CUDNN_TENSOR_OP_MATH, CUDNN_STATUS_NOT_SUPPORTED);

@@ -4,7 +4,8 @@
  * cuDNN wants all weights in one buffer of its own order: they are copied there at the beginning, their gradients from there at the
  * end. Descriptors, sizes and places are kept by each thread for a shape. The memory that cuDNN works in is ours, taken for each call. Its
  * results are not promised to be the same again: where that is asked for (torch.use_deterministic_algorithms) our own kernels do
- * the layers. Products of floats may be rounded to TF32, as convolutions' are. */
+ * the layers. Products of floats may be rounded to TF32, as convolutions' are. Few hidden numbers stay on the chip for all steps, in one kernel
+ * (CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H), where PyTorch has that too: a launch and more for each step otherwise. */
 #include <limits.h>
 #include <vector>
 
@@ -34,7 +35,7 @@ class plan {
     plan() = default;
     plan(const plan &) = delete;
     plan &operator=(const plan &) = delete;
-    ~plan();
+    ~plan() { forget(); }
     lt_status make(cudnnHandle_t handle, const lt_network *n, bool tf32);
 
     const lt_cudnn *dnn = nullptr;
@@ -48,7 +49,10 @@ class plan {
     bool refused = false; /* cuDNN has no such network: the sizes are 0 */
 
   private:
-    lt_status describe(cudnnHandle_t handle, const lt_network *n, bool tf32);
+    lt_status describe(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm);
+    lt_status measure(cudnnHandle_t handle, const lt_network *n);
+    lt_status make_by(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm);
+    void forget();
     lt_status describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *data, int64_t size,
                             const int *lengths);
     lt_status find_runs(cudnnHandle_t handle, const lt_network *n);
@@ -67,7 +71,7 @@ cudnnRNNMode_t cell_of(lt_cell cell)
 
 size_t size_of(lt_dtype dtype) { return dtype == LT_FLOAT64 ? 8 : dtype == LT_FLOAT32 ? 4 : 2; }
 
-plan::~plan()
+void plan::forget()
 {
     for (cudnnTensorDescriptor_t tensor : {state, matrix, bias})
         if (tensor != nullptr) (void)dnn->tensor_destroy(tensor);
@@ -75,6 +79,8 @@ plan::~plan()
         if (data != nullptr) (void)rnn->data_destroy(data);
     if (network != nullptr) (void)rnn->network_destroy(network);
     if (dropout != nullptr) (void)rnn->dropout_destroy(dropout);
+    state = matrix = bias = nullptr, x = y = nullptr, network = nullptr, dropout = nullptr;
+    weights = work = kept = 0;
 }
 
 lt_status plan::describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *data, int64_t size,
@@ -87,7 +93,7 @@ lt_status plan::describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *dat
 }
 
 /* Dropout is ours, between networks of one layer: its numbers come from our generators. */
-lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32)
+lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm)
 {
     const int states[] = {(int)(n->layers * n->directions), (int)n->batch, (int)n->hidden};
     const int strides[] = {states[1] * states[2], states[2], 1};
@@ -96,7 +102,7 @@ lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32)
     LT_CUDNN_TRY(rnn->dropout_set(dropout, handle, 0, nullptr, 0, 0));
     LT_CUDNN_TRY(rnn->network_create(&network));
     const cudnnStatus_t status = rnn->network_set(
-        network, CUDNN_RNN_ALGO_STANDARD, cell_of(n->cell),
+        network, algorithm, cell_of(n->cell),
         n->bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
         n->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
         lt_cudnn_type(n->dtype), n->dtype == LT_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
@@ -150,17 +156,38 @@ lt_status plan::find_runs(cudnnHandle_t handle, const lt_network *n)
     return LT_OK;
 }
 
+lt_status plan::measure(cudnnHandle_t handle, const lt_network *n)
+{
+    cudnnStatus_t status = rnn->weight_bytes(handle, network, &weights);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = rnn->work_bytes(handle, network, n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, x, &work, &kept);
+    refused = lt_cudnn_unsupported(status);
+    if (!refused) LT_CUDNN_TRY(status);
+    return LT_OK;
+}
+
+lt_status plan::make_by(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm)
+{
+    forget();
+    LT_TRY(describe(handle, n, tf32, algorithm));
+    return refused ? LT_OK : measure(handle, n);
+}
+
+/* PyTorch's bounds; the narrower ones hold where backward goes by the same algorithm. */
+bool is_small(const lt_network *n)
+{
+    const bool gated = n->cell == LT_CELL_LSTM || n->cell == LT_CELL_GRU;
+    return n->dtype != LT_FLOAT64 && n->hidden <= (n->keeps ? gated ? 128 : 256 : gated ? 192 : 384);
+}
+
 lt_status plan::make(cudnnHandle_t handle, const lt_network *n, bool tf32)
 {
     dnn = lt_cuda_dnn_functions();
     LT_TRY(lt_cudnn_rnn_get(&rnn));
-    LT_TRY(describe(handle, n, tf32));
-    if (refused) return LT_OK;
-    LT_CUDNN_TRY(rnn->weight_bytes(handle, network, &weights));
-    LT_CUDNN_TRY(rnn->work_bytes(handle, network,
-                                 n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, x,
-                                 &work, &kept));
-    return find_runs(handle, n);
+    refused = true;
+    if (is_small(n)) LT_TRY(make_by(handle, n, tf32, CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H));
+    if (refused) LT_TRY(make_by(handle, n, tf32, CUDNN_RNN_ALGO_STANDARD));
+    return refused ? LT_OK : find_runs(handle, n);
 }
 
 /* Sizes that cuDNN's int has room for. */

@@ -1,5 +1,5 @@
 -- chain_sources.lua - emits chain_sources.h: the text of the files that the source of a generated kernel includes (src/cuda/kernels/chain/), for
--- NVRTC and for the host's compiler. Their names are flat, as their own #includes of each other are.
+-- NVRTC and for the host's compiler. Their names are flat, and so become their own #includes of each other.
 --
 -- Usage: lua5.4 scripts/gen/chain_sources.lua OUT
 
@@ -8,9 +8,10 @@ local formulas, chain, sim = 'src/core/formulas/', 'src/cuda/kernels/chain/', 's
 local common = { 'formulas.h', 'floats.h', 'float.inc', 'int.inc', 'bool.inc', 'unused_begin.h', 'unused_end.h', 'activation.h', 'activation.inc',
   'special.h', 'special.inc' }
 for i, name in ipairs(common) do common[i] = { name, formulas .. name } end
-table.insert(common, { 'conversion.cuh', 'src/cuda/kernels/conversion.cuh' })
+for _, name in ipairs { 'conversion.cuh', 'unrolled.cuh', 'join.cuh' } do table.insert(common, { name, 'src/cuda/kernels/' .. name }) end
+table.insert(common, { 'steps.cuh', 'src/cuda/kernels/reduce/steps.cuh' })
 table.insert(common, { 'arguments.cuh', chain .. 'arguments.cuh' })
-table.insert(common, { 'kernel.cuh', chain .. 'device/kernel.cuh' })
+for _, name in ipairs { 'kernel.cuh', 'lines.cuh' } do table.insert(common, { name, chain .. 'device/' .. name }) end
 
 local device = chain .. 'device/nvrtc/'
 local nvrtc = { { 'cuda_runtime.h', device .. 'cuda_runtime.h' }, { 'stdbool.h', device .. 'stdbool.h' }, { 'stdint.h', device .. 'stdint.h' },
@@ -23,7 +24,7 @@ local function read(path)
   local text = file:read 'a'
   file:close()
   assert(not text:find(')lt"', 1, true), path)
-  return text
+  return (text:gsub('(#include ")[%w_/]*/', '%1'))
 end
 
 -- FNV-1a, as 64 bits.

@@ -167,6 +167,7 @@ const char *lt_cuda_chains_nothing(void);
 bool lt_cuda_chains(int op, lt_dtype compute);
 lt_status lt_cuda_chain(const lt_chain *c, bool *done);
 bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims);
+lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter);
 /* reduce.cu, extreme.cu, scan.cu */
 lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,

@@ -84,6 +84,46 @@ describe('a compiled function on a GPU', function()
     end, random(100))
   end)
 
+  -- The same, where a reduction looks at what was computed: `written` values of it had to be.
+  local function check_reduced(written, f, ...)
+    check(1, f, ...)
+    if not generates then return end
+    local run, seen = compiled(f)
+    run(...)
+    local all = 0
+    for _, note in ipairs(seen.notes) do all = all + note.written end
+    assert.equal(written, all)
+  end
+
+  it('reduces lines of what it computes, which is written nowhere', function()
+    local reductions = { 'sum', 'mean', 'amax', 'amin', 'logsumexp', 'var', 'std', 'nansum', 'count_nonzero' }
+    local x, rows, row = random(3001), random(12, 40), random(40)
+    for _, name in ipairs(reductions) do
+      check_reduced(0, function(v) return torch[name](v * 0.5 + 0.75, 1) end, x)
+      check_reduced(0, function(v, w) return torch[name](v * w, 2) end, rows, row)
+    end
+    for _, p in ipairs { 0, 1, 2, 3, math.huge, -math.huge } do check_reduced(0, function(v) return (v - 0.5):norm(p) end, x) end
+    for _, dtype in ipairs { torch.float64, torch.float16, torch.bfloat16 } do
+      check_reduced(0, function(v) return (v * 3):sum() end, x:to(dtype))
+      check_reduced(0, function(v, w) return (v + w):logsumexp(2) end, rows:to(dtype), row:to(dtype))
+    end
+    check_reduced(0, function(v) return (v * 2):sum(3) end, random(5, 7, 64))
+    check_reduced(0, function(v) return (v * 2):mean() end, random(300, 700))
+    check_reduced(0, function(v) return (v * 2):amax(2) end, random(3, 70000))
+    check(2, function(v) -- the second is for y, at the end
+      local y = v * 2 + 1
+      return y:sum(2), y
+    end, rows)
+    -- Short lines, lines that begin anywhere, lines apart, and what no kernel is generated for.
+    check_reduced(1, function(v) return (v * 2):sum(2) end, random(9, 32))
+    check_reduced(1, function(v) return (v * 2):sum(2) end, random(9, 41))
+    check_reduced(1, function(v) return (v * 2):sum(1) end, random(64, 40))
+    check_reduced(1, function(v) return (v * 2):sum() end, torch.arange(100):to(device))
+    local far = random(2, 3, 2, 3, 2, 3, 2):permute(7, 6, 5, 4, 3, 2, 1)
+    local function f(v) return (v * 2 + torch.ones(v.shape, { device = device })):sum() end
+    assert_same(f(far), compiled(f)(far))
+  end)
+
   it('has every formula for every dtype', function()
     local unary = { 'neg', 'abs', 'exp', 'exp2', 'expm1', 'tanh', 'sigmoid', 'relu', 'sin', 'cos', 'tan', 'asin', 'atan', 'sinh', 'sqrt', 'rsqrt', 'square', 'sign',
       'floor', 'ceil', 'round', 'trunc', 'frac', 'erf', 'erfc', 'erfinv', 'log', 'log1p', 'log2', 'reciprocal', 'asinh', 'acosh', 'atanh', 'isnan', 'isinf', 'isfinite',

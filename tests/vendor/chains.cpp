@@ -1,5 +1,5 @@
 /* chains.cpp - generated kernels (src/cuda/kernels/chain/) compiled by the real NVRTC for several architectures, which needs no GPU: every formula
- * that they may use, in chains of many steps, over dense, repeated and strided elements. Each image is written into a folder, for check.sh to
+ * that they may use, in chains of many steps, over dense, repeated and strided elements; and every step of a reduction, of lines of a chain. Each image is written into a folder, for check.sh to
  * look at its registers.
  *
  * Usage: chains FOLDER ARCHITECTURE... */
@@ -67,10 +67,11 @@ static lt_nvrtc open_library()
 
 static int compiled, failed;
 
-static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, const lt_chain &chain, const char *name)
+static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, const lt_chain &chain, const char *name,
+                    const lt_chain_end &reduced = {})
 {
     lt_chain_plan plan;
-    if (!plan.make(&chain)) {
+    if (!plan.make(&chain, reduced)) {
         fprintf(stderr, "chains: %s has no plan\n", name);
         failed++;
         return;
@@ -148,6 +149,30 @@ static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **a
     delete chain;
 }
 
+/* Lines of x * row + 1, reduced by each step. */
+static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, lt_dtype dtype, const char *type)
+{
+    static char memory[64] __attribute__((aligned(16)));
+    const int64_t size = lt_element_size(dtype), rows = 512, columns = 1024;
+    lt_iter repeated = {};
+    repeated.ndim = 2, repeated.operands = 2, repeated.numel = rows * columns, repeated.sizes[0] = columns, repeated.sizes[1] = rows;
+    repeated.strides[0][0] = repeated.strides[1][0] = size, repeated.strides[0][1] = size * columns;
+    repeated.dtype[0] = repeated.dtype[1] = dtype;
+    repeated.data[0] = repeated.data[1] = memory;
+    lt_chain *chain = new lt_chain();
+    chain->numel = rows * columns;
+    chain->n_steps = 1, chain->n_values = 3;
+    chain->values[0] = chain->values[1] = {dtype, false, false, memory, nullptr};
+    chain->values[1].walk = &repeated;
+    chain->values[2] = {dtype, false, false, nullptr, nullptr};
+    chain->steps[0].op = LT_PW_MUL, chain->steps[0].compute = dtype;
+    chain->steps[0].n = 2, chain->steps[0].in[0] = 0, chain->steps[0].in[1] = 1, chain->steps[0].out = 2;
+    for (const char *step : {"sum_step", "sum_abs_step", "sum_square_step", "sum_square_off_step", "sum_exp_step", "sum_numbers_step", "sum_power_step",
+                             "count_step", "prod_step", "max_step", "min_step", "max_abs_step", "min_abs_step"})
+        compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(), {2, step, dtype == LT_FLOAT64});
+    delete chain;
+}
+
 int main(int argc, char **argv)
 {
     const lt_nvrtc nvrtc = open_library();
@@ -158,6 +183,8 @@ int main(int argc, char **argv)
                   {LT_INT64, "int64"},     {LT_UINT8, "uint8"},     {LT_BOOL, "bool"}};
     for (const auto &d : dtypes)
         for (bool strided : {false, true}) chains_of(nvrtc, argv[1], argc - 2, argv + 2, d.dtype, d.name, strided);
+    for (const auto &d : dtypes)
+        if (lt_is_floating(d.dtype)) lines_of(nvrtc, argv[1], argc - 2, argv + 2, d.dtype, d.name);
     printf("generated kernels: %d compiled by NVRTC, %d failed\n", compiled, failed);
     return failed > 0;
 }

@@ -296,6 +296,19 @@ static lt_status run_one_by_one(plan *s, int g, lt_evaluated *done)
     return LT_OK;
 }
 
+/* What is fed, when its steps have been done one by one. */
+static lt_status feed_written(plan *s)
+{
+    const lt_fed_value *fed = s->fed;
+    lt_chain *c = &s->chain;
+    int v = 0;
+    bool taken = true;
+    while (s->values[v] != fed->value) v++;
+    c->n_steps = 0;
+    c->values[fed->value->value].data = s->blocks[v].data;
+    return fed->take(fed->context, &(lt_fed){c, fed->value->value, &taken});
+}
+
 static lt_status run_group(plan *s, int g, lt_evaluated *done)
 {
     const lt_pending *shape = s->group[g].shape;
@@ -309,13 +322,15 @@ static lt_status run_group(plan *s, int g, lt_evaluated *done)
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
     const lt_fed_value *fed = s->fed;
-    if (fed != NULL && fed->value->group == g) /* which is the last one: it is made of all others */
-        status = fed->take(fed->context, &(lt_fed){c, fed->value->value});
+    const bool feeds = fed != NULL && fed->value->group == g; /* which is the last one: it is made of all others */
+    if (feeds)
+        status = fed->take(fed->context, &(lt_fed){c, fed->value->value, &together});
     else
         status = backend->chain(c, &together);
     if (c->numel > done->elements) done->elements = c->numel;
     if (status == LT_OK && !together) {
         status = run_one_by_one(s, g, done);
+        if (status == LT_OK && feeds) status = feed_written(s);
     } else {
         done->steps += c->n_steps;
         done->passes++;

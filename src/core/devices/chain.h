@@ -55,6 +55,8 @@ typedef struct lt_chain {
 typedef struct lt_fed {
     const lt_chain *chain;
     int value;
+    bool *done; /* true; to become false where the kernel cannot be had after all. Then nothing was written that is not written again, and it is
+                 * given a chain of no steps whose value is in memory. */
 } lt_fed;
 
 enum { LT_FED_LINE = 65536 }; /* elements of the longest line that kernels of lines take so */

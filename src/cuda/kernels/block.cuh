@@ -5,35 +5,14 @@
 
 #include <cuda_runtime.h>
 
+#include "join.cuh"
 #include "launch.cuh"
 
-enum { LT_WARP = 32 };
-
-/* join(a, b) over the lanes of a warp, in every lane. */
-template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(T value, Join join)
-{
-    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
-        value = join(value, __shfl_xor_sync(0xffffffffu, value, lanes));
-    return value;
-}
-
-/* Over the threads of a block, in every thread. shared: lt_shared_for(blockDim.x) of T, which may be used
- * for the next join at once. Threads wait for each other twice, however many they are: waiting is what
- * costs, most of all on a simulated GPU. */
+/* Over the threads of a block, or of a row of it, in every thread. shared: lt_shared_for(blockDim.x) of T (join.cuh). */
 template <class T, class Join>
 static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
 {
-    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-    if (threads == LT_WARP) return lt_warp_join(value, join);
-    shared[thread] = value;
-    __syncthreads();
-    if (thread < LT_WARP) {
-        for (int i = thread + LT_WARP; i < threads; i += LT_WARP) value = join(value, shared[i]);
-        value = lt_warp_join(value, join);
-        if (thread == 0) shared[threads] = value;
-    }
-    __syncthreads();
-    return shared[threads];
+    return lt_team_join(value, shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), join);
 }
 
 /* The sum of the values of the threads before this one. shared: a number for each warp. */
@@ -51,8 +30,6 @@ static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned 
     for (unsigned w = 0; w < warp; w++) before += shared[w];
     return before;
 }
-
-static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
 
 /* Threads for a line of n elements, `each` of them a thread. */
 static inline int lt_threads_for(int64_t n, int each, int most)

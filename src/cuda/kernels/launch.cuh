@@ -22,14 +22,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-/* In front of a loop: its body is repeated in the machine code, so that arrays it goes over lie in registers; or it is not. */
-#ifdef __CUDA_ARCH__
-#define LT_UNROLLED     _Pragma("unroll")
-#define LT_NOT_UNROLLED _Pragma("unroll 1")
-#else
-#define LT_UNROLLED
-#define LT_NOT_UNROLLED
-#endif
+#include "unrolled.cuh"
 
 /* The first failure among this thread's launches that has not been told yet. */
 inline thread_local cudaError_t lt_launch_failure = cudaSuccess;

@@ -23,6 +23,16 @@ union lt_chain_number {
     uint8_t b;
 };
 
+/* How lines are reduced, one after the other, `count` elements each (device/lines.cuh): a team of threads for each share of a line. */
+struct lt_chain_lines {
+    int64_t count, share; /* elements of a line; of a share of it, but the last */
+    int64_t lines, shares;
+    int64_t team;                        /* threads */
+    lt_chain_number identity, parameter; /* as the reduction's step has them */
+    void *parts;                         /* [shares][lines]: the totals */
+    const void *parameters;              /* of each line; null: the same for all */
+};
+
 /* Each list has at least one entry. */
 template <int DATA, int NUMBERS, int WALKS> struct lt_chain_arguments {
     uint32_t n;       /* elements */
@@ -31,6 +41,12 @@ template <int DATA, int NUMBERS, int WALKS> struct lt_chain_arguments {
     char *data[DATA];
     lt_chain_number numbers[NUMBERS];
     lt_chain_walk walks[WALKS];
+};
+
+/* Of a chain whose results are reduced. */
+template <class CHAIN> struct lt_lines_arguments {
+    lt_chain_lines lines;
+    CHAIN chain;
 };
 
 #endif

@@ -2,7 +2,9 @@
  * cpu/pointwise/chain.c. */
 #include <string.h>
 
+#include "chain.cuh"
 #include "cuda.h"
+#include "kernels/join.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/pieces.cuh"
 #include "programs.cuh"
@@ -14,8 +16,6 @@ bool lt_cuda_chains(int op, lt_dtype compute)
     return op == LT_CHAIN_COPY ? compute <= LT_FLOAT64
                                : lt_chain_formula_of(op, compute) != nullptr;
 }
-
-bool lt_cuda_reduces_chain(int, const lt_iter *, int) { return false; }
 
 /* The plan's lists as an lt_chain_arguments. */
 static std::string arguments_of(const lt_chain_plan &plan)
@@ -67,12 +67,40 @@ static lt_status run(const lt_chain *c, bool *done)
     return lt_cuda_launched(c->device.index, stream, "chain");
 }
 
-lt_status lt_cuda_chain(const lt_chain *c, bool *done)
+static lt_status reduce(const lt_chain *c, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream, bool *done)
 {
-    *done = false;
+    lt_chain_plan plan;
+    const void *kernel = nullptr;
+    if (!plan.make(c, end)) return LT_OK;
+    LT_TRY(lt_chain_program(plan, c->device.index, &kernel));
+    if (kernel == nullptr) return LT_OK;
+    *done = true;
+    std::string arguments(reinterpret_cast<const char *>(&lines), sizeof lines);
+    arguments += arguments_of(plan);
+    void *places[] = {&arguments[0], nullptr};
+    const int block = lines.team == LT_WARP ? LT_CHAIN_BLOCK : static_cast<int>(lines.team); /* several teams do not wait for each other */
+    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(lines.lines * lines.shares * lines.team, block)),
+                                    dim3(static_cast<unsigned>(block)), places, 0, stream));
+    return lt_cuda_launched(c->device.index, stream, "chain");
+}
+
+template <class F> static lt_status in_room(F f)
+{
     try {
-        return run(c, done);
+        return f();
     } catch (const std::bad_alloc &) {
         return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a chain of elementwise ops");
     }
+}
+
+lt_status lt_cuda_chain(const lt_chain *c, bool *done)
+{
+    *done = false;
+    return in_room([&] { return run(c, done); });
+}
+
+lt_status lt_chain_reduce(const lt_chain *c, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream, bool *done)
+{
+    *done = false;
+    return in_room([&] { return reduce(c, end, lines, stream, done); });
 }

@@ -9,6 +9,7 @@
 #include "kernels/offsets.cuh"
 #include "kernels/pieces.cuh"
 #include "kernels/pointwise/numbers.cuh"
+#include "kernels/reduce/steps.cuh"
 #include "pointwise_ops.h" /* generated from the declarations */
 
 enum { MOST_BYTES = 3900 }; /* of arguments: before CUDA 12.1 a kernel had 4096 */
@@ -35,6 +36,7 @@ void lt_chain_plan::choose_run(const lt_chain *c)
     }
     run = static_cast<int>(16 / least);
     while (run > 8 || run * most > 32) run /= 2;
+    if (end.step != nullptr) run = LT_REDUCE_ROW;
 }
 
 /* Along which dimension the elements of a thread lie is known where the innermost is whole runs. */
@@ -178,19 +180,20 @@ bool lt_chain_plan::add_step(const lt_chain *c, const lt_chain_step *s)
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
-bool lt_chain_plan::make(const lt_chain *c)
+bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
 {
     static_assert(LT_CHAIN_VALUES < 128, "numbers of values are bytes");
     numel = static_cast<uint64_t>(c->numel);
     aligned = true;
+    end = what_becomes;
     choose_run(c);
     for (int v = 0; v < c->n_values; v++)
         if (!add_value(c, v)) return false;
     for (int s = 0; s < c->n_steps; s++)
         if (!add_step(c, &c->steps[s])) return false;
-    /* Strided values count in 32 bits, as all that is beside them. */
-    if (!walks.empty() && c->numel >= lt_piece_limit()) return false;
-    return 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
+    /* Strided values count in 32 bits, as all that is beside them; so do lines. */
+    if ((!walks.empty() || end.step != nullptr) && c->numel >= lt_piece_limit()) return false;
+    return sizeof(lt_chain_lines) + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
                sizeof(lt_chain_walk) * walks.size() <
            MOST_BYTES;
 }
@@ -207,5 +210,8 @@ std::string lt_chain_plan::key() const
     put(&key, places.size());
     for (const lt_chain_place &p : places) put(&key, p);
     for (const lt_chain_action &a : actions) put(&key, a);
-    return key;
+    if (end.step == nullptr) return key;
+    put(&key, end.value);
+    put(&key, end.wide);
+    return key + end.step;
 }

@@ -36,8 +36,15 @@ struct lt_chain_action {
     int16_t number[LT_CHAIN_INPUTS], param; /* places among the numbers; -1: none */
 };
 
+/* What becomes of a value besides being written, if it is: lines of it are reduced (device/lines.cuh). */
+struct lt_chain_end {
+    int value;
+    const char *step; /* of reduce/steps.cuh */
+    bool wide;        /* accumulated in double, else in float */
+};
+
 struct lt_chain_plan {
-    int run; /* elements of a thread */
+    int run; /* elements of a thread; of one call of lt_chain_row where lines are reduced */
     uint64_t numel;
     bool aligned;
     std::vector<lt_chain_place> places;
@@ -48,8 +55,10 @@ struct lt_chain_plan {
     std::vector<lt_chain_number> numbers;
     std::vector<lt_chain_walk> walks;
 
+    lt_chain_end end; /* step: null where nothing is reduced */
+
     /* False where the chain is none that a kernel is generated for. */
-    bool make(const lt_chain *c);
+    bool make(const lt_chain *c, const lt_chain_end &end = {});
     std::string key() const;
     std::string source() const;
 

@@ -195,19 +195,18 @@ std::string lt_chain_plan::source() const
     const auto at_least_one = [](size_t n) { return static_cast<int>(n > 0 ? n : 1); };
     write(&out, "typedef lt_chain_arguments<%d, %d, %d> arguments;\n", at_least_one(data.size()),
           at_least_one(numbers.size()), at_least_one(walks.size()));
+    const char *const type = end.step == nullptr ? nullptr : end.wide ? "double *x" : "float *x";
     write(&out,
-          "LT_CHAIN_FN void lt_chain_of(const arguments &a, uint32_t thread)\n{\n"
-          "    const uint32_t first = thread * %d;\n"
-          "    if (first >= a.n) return;\n"
-          "    const int n = a.n - first < %d ? static_cast<int>(a.n - first) : %d;\n"
+          "LT_CHAIN_FN void lt_chain_row(const arguments &a, uint32_t first, int n%s%s)\n{\n"
           "    const bool whole = n == %d && a.aligned;\n",
-          run, run, run, run);
+          type != nullptr ? ", " : "", type != nullptr ? type : "", run);
     for (size_t v = 0; v < places.size(); v++) write_load(&out, *this, static_cast<int>(v));
     write(&out, "    LT_EACH(i, %d) {\n", run);
     for (const lt_chain_action &s : actions) {
         write_step(&out, *this, s);
         if (places[s.out].written) write(&out, "        v%d[i] = e%d;\n", s.out, s.out);
     }
+    if (end.step != nullptr) write(&out, "        x[i] = lt_as<%s>(e%d);\n", end.wide ? "double" : "float", end.value);
     out += "    }\n";
     for (size_t v = 0; v < places.size(); v++)
         if (places[v].written)
@@ -217,6 +216,20 @@ std::string lt_chain_plan::source() const
                 "v%d, n, whole);\n",
                 element(places[v].dtype), run, places[v].data, element(places[v].dtype),
                 static_cast<int>(v));
-    out += "}\nLT_CHAIN_KERNEL(arguments)\n";
+    out += "}\n";
+    if (end.step == nullptr)
+        write(&out,
+              "LT_CHAIN_FN void lt_chain_of(const arguments &a, uint32_t thread)\n{\n"
+              "    const uint32_t first = thread * %d;\n"
+              "    if (first < a.n) lt_chain_row(a, first, a.n - first < %d ? static_cast<int>(a.n - first) : %d);\n"
+              "}\nLT_CHAIN_KERNEL(arguments)\n",
+              run, run, run);
+    else
+        write(&out,
+              "#include \"lines.cuh\"\n"
+              "typedef lt_lines_arguments<arguments> reduced;\n"
+              "LT_CHAIN_FN void lt_chain_of(const reduced &a, uint32_t thread) { lt_reduce_lines<%s, %s>(a, thread); }\n"
+              "LT_CHAIN_KERNEL(reduced)\n",
+              end.step, end.wide ? "double" : "float");
     return out;
 }

@@ -17,13 +17,17 @@
 #include "devices/reduction.h"
 #include "formulas/formulas.h"
 #include "kernels/block.cuh"
+#include "kernels/chain/chain.cuh"
+#include "kernels/chain/programs.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
+#include "kernels/pieces.cuh"
+#include "steps.cuh"
 
 enum {
     BLOCK = 256,
-    ITEMS = 4, /* elements that a thread reads at a time, each into its own accumulator */
-    ROW = 8,   /* the same where they lie together */
+    ITEMS = LT_REDUCE_ITEMS,
+    ROW = LT_REDUCE_ROW,
     ENOUGH_THREADS = 1 << 17, /* more do not make a GPU busier */
     ENOUGH_BLOCKS = 1 << 10,
     MOST_PER_THREAD = 1 << 13, /* elements */
@@ -32,106 +36,16 @@ enum {
 
 /* ---- what is accumulated ---------------------------------------------------------------------------- */
 
-template <class C> static C most()
+template <class C> static C begin(lt_identity identity)
 {
     using limits = std::numeric_limits<C>;
-    return limits::has_infinity ? limits::infinity() : limits::max();
+    switch (identity) {
+    case LT_ZERO: return 0;
+    case LT_ONE: return 1;
+    case LT_LEAST: return limits::has_infinity ? -limits::infinity() : limits::min();
+    default: return limits::has_infinity ? limits::infinity() : limits::max();
+    }
 }
-template <class C> static C least()
-{
-    using limits = std::numeric_limits<C>;
-    return limits::has_infinity ? -limits::infinity() : limits::min();
-}
-
-struct adding {
-    template <class C> static C identity() { return 0; }
-    template <class C> static __device__ __forceinline__ C join(C a, C b)
-    {
-        return lt_add(a, b, static_cast<C>(1));
-    }
-};
-
-struct sum_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
-};
-struct sum_abs_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + lt_abs(x); }
-};
-struct sum_square_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
-};
-struct sum_square_off_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C mean)
-    {
-        return a + (x - mean) * (x - mean);
-    }
-};
-struct sum_exp_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C shift)
-    {
-        return a + lt_exp(x - shift);
-    }
-};
-struct sum_numbers_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
-    {
-        return x == x ? a + x : a;
-    }
-};
-struct sum_power_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C power)
-    {
-        return a + lt_pow(lt_abs(x), power);
-    }
-};
-struct count_step : adding {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + (x != 0); }
-};
-struct prod_step {
-    template <class C> static C identity() { return 1; }
-    template <class C> static __device__ __forceinline__ C join(C a, C b) { return lt_mul(a, b); }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return lt_mul(a, x); }
-};
-/* nan wins. */
-struct max_step {
-    template <class C> static C identity() { return least<C>(); }
-    template <class C> static __device__ __forceinline__ C join(C a, C b)
-    {
-        return b > a || b != b ? b : a;
-    }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
-};
-struct min_step {
-    template <class C> static C identity() { return most<C>(); }
-    template <class C> static __device__ __forceinline__ C join(C a, C b)
-    {
-        return b < a || b != b ? b : a;
-    }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
-};
-struct max_abs_step : max_step {
-    template <class C> static C identity() { return 0; }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
-    {
-        return join(a, lt_abs(x));
-    }
-};
-struct min_abs_step : min_step {
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
-    {
-        return join(a, lt_abs(x));
-    }
-};
-struct any_step {
-    template <class C> static C identity() { return false; }
-    template <class C> static __device__ __forceinline__ C join(C a, C b) { return a || b; }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a || x; }
-};
-struct all_step {
-    template <class C> static C identity() { return true; }
-    template <class C> static __device__ __forceinline__ C join(C a, C b) { return a && b; }
-    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a && x; }
-};
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
@@ -186,7 +100,7 @@ static __device__ __forceinline__ void load_row(lt_dtype dtype, const char *p, C
         lt_load_row<C, N>(dtype, p, x, n, aligned);
 }
 
-/* Elements of one share of a result that lie together: ROW of them from first * ROW, (first + step) * ROW, ... */
+/* Elements of one share of a result that lie together. */
 template <class Step, class C>
 static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int64_t result,
                                                      int64_t share, int64_t first, int64_t step)
@@ -196,19 +110,9 @@ static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int6
     int64_t offset[2];
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
-    const C parameter = parameter_of(a, result);
-    C totals[ITEMS];
-    for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
-    LT_NOT_UNROLLED
-    for (int64_t i = from + first * ROW; i < to; i += ROW * step) {
-        const int n = to - i < ROW ? static_cast<int>(to - i) : ROW;
-        C x[ROW];
-        load_row<C, ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
-        LT_UNROLLED
-        for (int j = 0; j < ROW; j++)
-            if (j < n) totals[j % ITEMS] = Step::of(totals[j % ITEMS], x[j], parameter);
-    }
-    return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
+    return lt_accumulate_rows<Step>(from, to, first, step, a.identity, parameter_of(a, result), [&](int64_t i, int n, C *x) {
+        load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
+    });
 }
 
 /* Elements first, first + step, ... of one share of a result. */
@@ -286,6 +190,7 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 /* ---- planning --------------------------------------------------------------------------------------------- */
 
 struct call {
+    const lt_fed *fed; /* the input, unless it is in memory: then null */
     lt_reduction op;
     const lt_iter *it;
     int reduced_dims;
@@ -322,6 +227,24 @@ template <class C> static bool lies_together(const call &c, const reduction<C> &
            (a.reduced.ndim == 1 && c.it->strides[1][0] == lt_element_size(a.in_dtype));
 }
 
+static void set(lt_chain_number *number, float value) { number->f = value; }
+static void set(lt_chain_number *number, double value) { number->d = value; }
+
+/* Of what a chain computes, a team for each share: then the shares are joined, also where there is one. */
+template <class Step, class C> static lt_status run_fed(const call &c, reduction<C> *a, int64_t team)
+{
+    if constexpr (std::is_floating_point_v<C>) {
+        const lt_chain_end end = {c.fed->value, Step::name, sizeof(C) == sizeof(double)};
+        lt_chain_lines lines = {a->count, a->share, a->results, a->shares, team, {}, {}, a->parts, a->parameters};
+        set(&lines.identity, a->identity);
+        set(&lines.parameter, a->parameter);
+        LT_TRY(lt_chain_reduce(c.fed->chain, end, lines, c.stream, c.fed->done));
+        if (!*c.fed->done) return LT_OK;
+        LT_LAUNCH((join_parts<Step, C>), lt_blocks(a->results, BLOCK), BLOCK, c.stream, *a);
+    }
+    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
+}
+
 /* first: where a first pass leaves its results; parameters: from where a second one takes them. */
 template <class Step, class C>
 static lt_status run(const call &c, C *first = nullptr, const C *parameters = nullptr)
@@ -338,7 +261,7 @@ static lt_status run(const call &c, C *first = nullptr, const C *parameters = nu
     a.kept.of(it, c.reduced_dims, it->ndim);
     a.count = a.reduced.numel;
     a.results = a.kept.numel;
-    a.identity = Step::template identity<C>();
+    a.identity = begin<C>(Step::identity);
     a.parameter = static_cast<C>(c.parameter);
     a.first = first;
     a.parameters = parameters;
@@ -364,10 +287,11 @@ static lt_status run(const call &c, C *first = nullptr, const C *parameters = nu
         for (int d = 0; d < a.kept.ndim; d++)
             if (a.kept.strides[d][1] % 16 != 0) a.aligned = false;
     }
-    if (a.shares > 1) {
+    if (a.shares > 1 || c.fed != nullptr) {
         LT_TRY(parts.take(it->device.index, static_cast<size_t>(a.shares * a.results) * sizeof(C)));
         a.parts = parts.as<C>();
     }
+    if (c.fed != nullptr) return run_fed<Step>(c, &a, team);
     if (threads) {
         LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK,
                   c.stream, a);
@@ -402,6 +326,7 @@ template <class First, class Second, class C> static lt_status run_two(const cal
     if (results == 0) return LT_OK;
     LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(results) * sizeof(C)));
     LT_TRY((run<First, C>(c, scratch.as<C>())));
+    if (c.fed != nullptr && !*c.fed->done) return LT_OK;
     return run<Second, C>(c, nullptr, scratch.as<C>());
 }
 
@@ -428,19 +353,50 @@ template <class C> static lt_status run_floats(const call &c)
     }
 }
 
-lt_status lt_cuda_reduce(int kind, const lt_iter *it, int reduced_dims, double parameter)
+/* The dtype that says what is accumulated in. */
+static lt_dtype decisive(lt_reduction op, const lt_iter *it)
 {
-    const lt_reduction op = static_cast<lt_reduction>(kind);
-    call c = {op, it, reduced_dims, parameter, nullptr};
+    const bool by_input = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT;
+    return by_input ? it->dtype[1] : it->dtype[0];
+}
+
+static lt_status reduce(call c)
+{
+    const lt_iter *it = c.it;
+    const lt_reduction op = c.op;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     if (op == LT_REDUCE_ANY) return run<any_step, bool>(c);
     if (op == LT_REDUCE_ALL) return run<all_step, bool>(c);
-    const bool by_input = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT;
-    const lt_dtype decides = by_input ? it->dtype[1] : it->dtype[0];
+    const lt_dtype decides = decisive(op, it);
     if (!lt_is_floating(decides)) {
         if (op == LT_REDUCE_MEAN || op == LT_REDUCE_NORM)
             return lt_cuda_unsupported(op == LT_REDUCE_MEAN ? "mean" : "norm", it->dtype[1]);
         return run_numbers<int64_t>(c);
     }
     return decides == LT_FLOAT64 ? run_floats<double>(c) : run_floats<float>(c);
+}
+
+lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter)
+{
+    return reduce({nullptr, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
+}
+
+/* Lines of floats one after the other that teams reduce, in the dtype that they are accumulated in or a half type. Rows of a line begin at whole runs. */
+bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims)
+{
+    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || lt_chain_no_compiler() != nullptr) return false;
+    if (reduced_dims != 1 || it->ndim > 2 || !lt_is_floating(it->dtype[1])) return false;
+    const lt_dtype decides = decisive(static_cast<lt_reduction>(op), it);
+    if (!lt_is_floating(decides) || (decides == LT_FLOAT64) != (it->dtype[1] == LT_FLOAT64)) return false;
+    const int64_t count = it->sizes[0], size = lt_element_size(it->dtype[1]), lines = it->ndim == 2 ? it->sizes[1] : 1;
+    if (it->strides[1][0] != size || (lines > 1 && it->strides[1][1] != count * size)) return false;
+    return count > LT_WARP && (lines == 1 || count % ROW == 0) && count * lines < lt_piece_limit();
+}
+
+lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter)
+{
+    if (fed->chain->n_steps > 0) return reduce({fed, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
+    lt_iter written = *it;
+    written.data[1] = fed->chain->values[fed->value].data;
+    return lt_cuda_reduce(op, &written, reduced_dims, parameter);
 }

@@ -2,6 +2,8 @@
 #ifndef LT_SIM_CUDA_RUNTIME_H
 #define LT_SIM_CUDA_RUNTIME_H
 
+#define LT_CHAIN_ON_HOST /* a thread at a time, and none waits for another */
+
 #define __device__
 #define __host__
 #define __forceinline__ inline

@@ -1,0 +1,51 @@
+/* join.cuh - joining the values of a team's threads, whole warps, in an order that never changes. Also a part of the source of generated
+ * kernels. */
+#ifndef LT_CUDA_JOIN_CUH
+#define LT_CUDA_JOIN_CUH
+
+enum { LT_WARP = 32 };
+
+static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
+
+#ifndef LT_CHAIN_ON_HOST
+
+/* join(a, b) over the lanes of a warp, in every lane. */
+template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(T value, Join join)
+{
+    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
+        value = join(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+    return value;
+}
+
+/* Over the threads of a team, in every thread: a warp, or all threads of the block. shared: lt_shared_for(threads) of T, which may be used
+ * for the next join at once. Threads wait for each other twice, however many they are: waiting is what
+ * costs, most of all on a simulated GPU. */
+template <class T, class Join>
+static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread, int threads, Join join)
+{
+    if (threads == LT_WARP) return lt_warp_join(value, join);
+    shared[thread] = value;
+    __syncthreads();
+    if (thread < LT_WARP) {
+        for (int i = thread + LT_WARP; i < threads; i += LT_WARP) value = join(value, shared[i]);
+        value = lt_warp_join(value, join);
+        if (thread == 0) shared[threads] = value;
+    }
+    __syncthreads();
+    return shared[threads];
+}
+
+#else
+
+/* What the first thread of a team has of the values of all, in that order, where there are no threads: they are gone over one by one. */
+template <class T, class Join> static T lt_team_joined(T *values, int threads, Join join)
+{
+    for (int i = LT_WARP; i < threads; i++) values[i % LT_WARP] = join(values[i % LT_WARP], values[i]);
+    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
+        for (int i = 0; i < lanes; i++) values[i] = join(values[i], values[i + lanes]);
+    return values[0];
+}
+
+#endif
+
+#endif

@@ -1,0 +1,139 @@
+/* steps.cuh - what reductions accumulate, and the loop over elements that lie together: of the eager kernels (reduce.cu), and a part of the
+ * source of generated ones, which reduce what a chain computes (chain/device/lines.cuh). */
+#ifndef LT_REDUCE_STEPS_CUH
+#define LT_REDUCE_STEPS_CUH
+
+#include "kernels/unrolled.cuh"
+
+enum {
+    LT_REDUCE_ITEMS = 4, /* elements that a thread reads at a time, each into its own accumulator */
+    LT_REDUCE_ROW = 8    /* the same where they lie together */
+};
+
+/* What a step begins with: LEAST and GREATEST of all numbers, or the infinities. */
+enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
+
+struct adding {
+    static constexpr lt_identity identity = LT_ZERO;
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return lt_add(a, b, static_cast<C>(1));
+    }
+};
+
+struct sum_step : adding {
+    static constexpr const char *name = "sum_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
+};
+struct sum_abs_step : adding {
+    static constexpr const char *name = "sum_abs_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + lt_abs(x); }
+};
+struct sum_square_step : adding {
+    static constexpr const char *name = "sum_square_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
+};
+struct sum_square_off_step : adding {
+    static constexpr const char *name = "sum_square_off_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C mean)
+    {
+        return a + (x - mean) * (x - mean);
+    }
+};
+struct sum_exp_step : adding {
+    static constexpr const char *name = "sum_exp_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C shift)
+    {
+        return a + lt_exp(x - shift);
+    }
+};
+struct sum_numbers_step : adding {
+    static constexpr const char *name = "sum_numbers_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return x == x ? a + x : a;
+    }
+};
+struct sum_power_step : adding {
+    static constexpr const char *name = "sum_power_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C power)
+    {
+        return a + lt_pow(lt_abs(x), power);
+    }
+};
+struct count_step : adding {
+    static constexpr const char *name = "count_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + (x != 0); }
+};
+struct prod_step {
+    static constexpr const char *name = "prod_step";
+    static constexpr lt_identity identity = LT_ONE;
+    template <class C> static __device__ __forceinline__ C join(C a, C b) { return lt_mul(a, b); }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return lt_mul(a, x); }
+};
+/* nan wins. */
+struct max_step {
+    static constexpr const char *name = "max_step";
+    static constexpr lt_identity identity = LT_LEAST;
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return b > a || b != b ? b : a;
+    }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
+};
+struct min_step {
+    static constexpr const char *name = "min_step";
+    static constexpr lt_identity identity = LT_GREATEST;
+    template <class C> static __device__ __forceinline__ C join(C a, C b)
+    {
+        return b < a || b != b ? b : a;
+    }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
+};
+struct max_abs_step : max_step {
+    static constexpr const char *name = "max_abs_step";
+    static constexpr lt_identity identity = LT_ZERO;
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return join(a, lt_abs(x));
+    }
+};
+struct min_abs_step : min_step {
+    static constexpr const char *name = "min_abs_step";
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C)
+    {
+        return join(a, lt_abs(x));
+    }
+};
+struct any_step {
+    static constexpr const char *name = "any_step";
+    static constexpr lt_identity identity = LT_ZERO;
+    template <class C> static __device__ __forceinline__ C join(C a, C b) { return a || b; }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a || x; }
+};
+struct all_step {
+    static constexpr const char *name = "all_step";
+    static constexpr lt_identity identity = LT_ONE;
+    template <class C> static __device__ __forceinline__ C join(C a, C b) { return a && b; }
+    template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a && x; }
+};
+
+/* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) * ROW, ... load(i, n, x): n of them from i on. */
+template <class Step, class C, class Load>
+static __device__ __forceinline__ C lt_accumulate_rows(int64_t from, int64_t to, int64_t first, int64_t step, C identity, C parameter, Load load)
+{
+    C totals[LT_REDUCE_ITEMS];
+    for (int j = 0; j < LT_REDUCE_ITEMS; j++) totals[j] = identity;
+    LT_NOT_UNROLLED
+    for (int64_t i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
+        const int n = to - i < LT_REDUCE_ROW ? static_cast<int>(to - i) : LT_REDUCE_ROW;
+        C x[LT_REDUCE_ROW];
+        load(i, n, x);
+        LT_UNROLLED
+        for (int j = 0; j < LT_REDUCE_ROW; j++)
+            if (j < n) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
+    }
+    return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
+}
+
+#endif

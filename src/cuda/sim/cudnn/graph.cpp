@@ -1,6 +1,6 @@
-/* cudnn_graph.cpp - cuDNN's graph API for simulated GPUs: descriptors with attributes by name, of which a graph of one operation can be made,
+/* graph.cpp - cuDNN's graph API for simulated GPUs: descriptors with attributes by name, of which a graph of one operation can be made,
  * its heuristics, plans and executions. What a descriptor may have and must have is the documentation's. */
-#include "cudnn_graph.h"
+#include "graph.h"
 
 using namespace lt_sim;
 

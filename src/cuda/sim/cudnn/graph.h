@@ -1,6 +1,6 @@
-/* cudnn_graph.h - a graph of one operation, as read from the descriptors of cuDNN's graph API (cudnn_graph.cpp): which engines there are for
- * it, what is noted of them, and its computation, for attention (cudnn_attention.cpp) and convolutions
- * (cudnn_convolution_graph.cpp). */
+/* graph.h - a graph of one operation, as read from the descriptors of cuDNN's graph API (graph.cpp): which engines there are for
+ * it, what is noted of them, and its computation, for attention (attention.cpp) and convolutions
+ * (convolution_graph.cpp). */
 #ifndef LT_SIM_CUDNN_GRAPH_H
 #define LT_SIM_CUDNN_GRAPH_H
 

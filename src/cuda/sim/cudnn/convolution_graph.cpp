@@ -1,9 +1,9 @@
-/* cudnn_convolution_graph.cpp - the convolution of a graph (cudnn_graph.h), computed as that of the older calls is (cudnn_convolution.h).
+/* convolution_graph.cpp - the convolution of a graph (graph.h), computed as that of the older calls is (convolution.h).
  *
  * What is noted of an engine is what it does: one converts floats to half types, one would have to be compiled, those with tensor cores
  * round floats to TF32 and take no doubles, and those that are not deterministic want a workspace. */
-#include "cudnn_convolution.h"
-#include "cudnn_graph.h"
+#include "convolution.h"
+#include "graph.h"
 
 namespace lt_sim {
 

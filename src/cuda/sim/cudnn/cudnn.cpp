@@ -1,7 +1,7 @@
-/* cudnn.cpp - cuDNN's handles and the older calls for convolutions (cudnn_convolution.h) for simulated GPUs: those of cudnn_api.h.
+/* cudnn.cpp - cuDNN's handles and the older calls for convolutions (convolution.h) for simulated GPUs: those of cudnn_api.h.
  *
  * Two algorithms are told of for each part: one with a workspace, not deterministic, and one without, which is. */
-#include "cudnn_convolution.h"
+#include "convolution.h"
 
 using namespace lt_sim;
 

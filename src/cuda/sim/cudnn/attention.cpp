@@ -1,6 +1,6 @@
-/* cudnn_attention.cpp - the attention of a graph (cudnn_graph.h), head by head in float, by OpenBLAS. What a graph has to be for there to be an
+/* attention.cpp - the attention of a graph (graph.h), head by head in float, by OpenBLAS. What a graph has to be for there to be an
  * engine is the support surface of attention. Two engines are told of: the first takes heads whose width is a multiple of 16. */
-#include "cudnn_graph.h"
+#include "graph.h"
 
 #include <math.h>
 #include <set>

@@ -1,5 +1,5 @@
-/* cudnn_convolution.h - cuDNN's convolutions for simulated GPUs, as both of its ways to ask for one have them: its older calls (cudnn.cpp) and graphs
- * (cudnn_convolution_graph.cpp). Products of weights and windows by OpenBLAS; half types are converted to float and rounded once at the
+/* convolution.h - cuDNN's convolutions for simulated GPUs, as both of its ways to ask for one have them: its older calls (cudnn.cpp) and graphs
+ * (convolution_graph.cpp). Products of weights and windows by OpenBLAS; half types are converted to float and rounded once at the
  * end. */
 #ifndef LT_SIM_CUDNN_CONVOLUTION_H
 #define LT_SIM_CUDNN_CONVOLUTION_H

@@ -1,5 +1,5 @@
-/* cudnn_convolution.cpp - see cudnn_convolution.h. */
-#include "cudnn_convolution.h"
+/* convolution.cpp - see convolution.h. */
+#include "convolution.h"
 
 namespace lt_sim {
 

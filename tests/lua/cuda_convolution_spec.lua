@@ -80,6 +80,23 @@ describe('a convolution by cuDNN #cpu', function()
     assert.equal(calls(forward, old) + 1, calls(forward))
     assert.equal(calls(backward, old) + 3, calls(backward))
   end)
+  -- One that is refused at each call instead would ask for memory at each.
+  it('is of the best engine for whose workspace there is memory', function()
+    local function rounds(memory)
+      local function all(n)
+        local _, count = run(([[
+          local x, w = torch.ones(1, 6, 1024, 1024):cuda(), torch.ones(6, 6, 1, 1):cuda()
+          for n = 1, %d do
+            torch.nn.functional.conv2d(x, w)
+            collectgarbage()
+          end
+          torch.cuda.synchronize()]]):format(n), 'LTENSOR_SIM_MEMORY=' .. memory)
+        return count
+      end
+      return all(4) - all(2)
+    end
+    assert.equal(rounds '1G', rounds '60M')
+  end)
   it('has the same numbers by a plan, by the older calls and by our own kernels', function()
     local program = [[
       torch.manual_seed(4)

@@ -1,7 +1,7 @@
 /* convolution_graph.cpp - the convolution of a graph (graph.h), computed as that of the older calls is (convolution.h).
  *
  * What is noted of an engine is what it does: one converts floats to half types, one would have to be compiled, those with tensor cores
- * round floats to TF32 and take no doubles, and those that are not deterministic want a workspace. */
+ * round floats to TF32 and take no doubles, and those that are not deterministic want a workspace of half the image. */
 #include "convolution.h"
 #include "graph.h"
 
@@ -34,7 +34,7 @@ struct Convolution final : Operation {
     }
     size_t workspace(int engine) const override
     {
-        return engine == CORES_BY_CHANCE || engine == BY_CHANCE ? workspace_bytes : 0;
+        return engine == CORES_BY_CHANCE || engine == BY_CHANCE ? workspace_bytes + (size_t)bytes_of(g.count_x(), g.type) / 2 : 0;
     }
     cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack, char *work) override
     {

@@ -138,7 +138,8 @@ void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations, 
         (*configurations)[left++] = configuration;
         if (ready || (n.behavior & compiles) != 0 || (n.numerical & cores) != best) continue;
         ready = true;
-        if (allowed.rather_ready) std::rotate(configurations->begin(), configurations->begin() + (ptrdiff_t)left - 1, configurations->begin() + (ptrdiff_t)left);
+        const auto first = configurations->begin(), behind = first + (ptrdiff_t)left;
+        if (allowed.rather_ready) std::rotate(first, behind - 1, behind);
     }
     configurations->resize(left);
 }

@@ -9,7 +9,7 @@
 
 /* Which engines a plan may be of. */
 struct lt_cudnn_engines {
-    unsigned without = 0;       /* numerical notes that none of them has: bits, 1 << note */
+    unsigned without = 0;      /* numerical notes that none of them has: bits, 1 << note */
     bool rather_ready = false; /* one that need not be compiled first is preferred */
 };
 

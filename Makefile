@@ -175,12 +175,12 @@ CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu librari
 # Those without a kernel or a device function: C++ with CUDA's headers, a quarter of the time of nvcc's passes.
 HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,$(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
                $(addprefix src/cuda/kernels/chain/,source.cu programs.cu cache.cu) \
-               $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
+               $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_algorithms.cu products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
 CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
 SIM_CU_SRC := $(filter-out src/cuda/libraries/opening/%,$(CU_SRC))
-SIM_SRC := $(wildcard src/cuda/sim/*.cpp)
+SIM_SRC := $(wildcard src/cuda/sim/*.cpp src/cuda/sim/cudnn/*.cpp)
 SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
 # The same with checks: every access of memory by a kernel is looked at.

@@ -604,6 +604,110 @@ void test_graphs(void **)
     assert_true(__half2float(host(out, 1)[0]) == 2 && host(stats, 1)[0] > 0.6931F && host(stats, 1)[0] < 0.6932F);
 }
 
+/* The convolution of test_convolutions as a graph. */
+void test_convolution_graphs(void **)
+{
+    const lt_cudnn *dnn;
+    const lt_cudnn_graph *f;
+    static cudnnHandle_t handle; /* as in the backend, never destroyed */
+    const cudnnBackendHeurMode_t heuristic = CUDNN_HEUR_MODE_A;
+    const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+    const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
+    const int64_t two = 2, none[] = {0, 0}, ones[] = {1, 1};
+    const float one = 1, zero = 0;
+    const double wide = 1;
+    assert_int_equal(lt_cudnn_get(&dnn), LT_OK);
+    assert_int_equal(lt_cudnn_graph_get(&f), LT_OK);
+    assert_int_equal(dnn->create(&handle), CUDNN_STATUS_SUCCESS);
+    const auto create = [&](cudnnBackendDescriptorType_t type) {
+        cudnnBackendDescriptor_t made;
+        assert_int_equal(f->create(type, &made), CUDNN_STATUS_SUCCESS);
+        return made;
+    };
+    const auto set = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
+                         const void *elements) {
+        assert_int_equal(f->set(of, name, type, count, elements), CUDNN_STATUS_SUCCESS);
+    };
+    const auto link = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t other) {
+        set(of, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
+    };
+    const cudnnBackendDescriptor_t windows = create(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    set(windows, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute);
+    set(windows, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+    set(windows, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &two);
+    set(windows, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, ones);
+    set(windows, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, none);
+    set(windows, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, none);
+    assert_int_equal(f->finalize(windows), CUDNN_STATUS_BAD_PARAM); /* without strides */
+    set(windows, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 1, ones);
+    assert_int_equal(f->finalize(windows), CUDNN_STATUS_BAD_PARAM); /* with one, of two dimensions */
+    set(windows, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, ones);
+    assert_int_equal(f->finalize(windows), CUDNN_STATUS_SUCCESS);
+    const cudnnBackendDescriptor_t convolution = create(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, graph_tensor(f, 1, 2, 2, CUDNN_DATA_FLOAT, false));
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, graph_tensor(f, 2, 2, 1, CUDNN_DATA_FLOAT, false));
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, graph_tensor(f, 3, 2, 2, CUDNN_DATA_FLOAT, false));
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, windows);
+    set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, 1, &one);
+    set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_TYPE_FLOAT, 1, &zero);
+    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM); /* with a result of two rows */
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, graph_tensor(f, 2, 1, 2, CUDNN_DATA_FLOAT, false));
+    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM); /* called as the weights are */
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, graph_tensor(f, 3, 1, 2, CUDNN_DATA_FLOAT, false));
+    set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_DOUBLE, 1, &wide);
+    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM); /* a double for floats */
+    set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, 1, &one);
+    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_SUCCESS);
+    const cudnnBackendDescriptor_t graph = create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR),
+                                   heuristics = create(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    link(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, convolution);
+    set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    assert_int_equal(f->finalize(graph), CUDNN_STATUS_SUCCESS);
+    link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+    set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &heuristic);
+    assert_int_equal(f->finalize(heuristics), CUDNN_STATUS_SUCCESS);
+    cudnnBackendDescriptor_t configurations[6], engine = create(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    cudnnBackendNumericalNote_t notes[4];
+    int64_t count = 0, bytes = -1;
+    for (cudnnBackendDescriptor_t &c : configurations) c = create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    assert_int_equal(f->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 6, &count, configurations),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(count, 6);
+    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 4, &count, notes),
+                     CUDNN_STATUS_NOT_INITIALIZED);
+    assert_int_equal(f->get(configurations[2], CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &engine),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 4, &count, notes), CUDNN_STATUS_SUCCESS);
+    assert_true(count == 2 && notes[0] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && notes[1] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, 4, &count, notes), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(count, 0);
+    const cudnnBackendDescriptor_t plan = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    link(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configurations[2]);
+    assert_int_equal(f->finalize(plan), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes), CUDNN_STATUS_SUCCESS);
+    assert_true(bytes > 0);
+    float *image = device_new<float>({1, 2, 3, 4}), *weight = device_new<float>({1, 10}), *out = device_new<float>({0, 0});
+    char *room = device_new<char>(std::vector<char>((size_t)bytes));
+    const auto execute = [&](int64_t tensors, const float *from, void *work) {
+        const int64_t uids[] = {1, 2, 3};
+        const void *const addresses[] = {from, weight, out};
+        const cudnnBackendDescriptor_t pack = create(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+        set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, tensors, uids);
+        set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, tensors, addresses);
+        set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &work);
+        assert_int_equal(f->finalize(pack), CUDNN_STATUS_SUCCESS);
+        const cudnnStatus_t status = f->execute(handle, plan, pack);
+        assert_int_equal(f->destroy(pack), CUDNN_STATUS_SUCCESS);
+        return status;
+    };
+    assert_int_equal(execute(3, image, nullptr), CUDNN_STATUS_BAD_PARAM); /* without the workspace */
+    assert_int_equal(execute(2, image, room), CUDNN_STATUS_BAD_PARAM);    /* without the result */
+    assert_int_equal(execute(3, image + 1, room), CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
+    assert_int_equal(execute(3, image, room), CUDNN_STATUS_SUCCESS);
+    assert_true((host(out, 2) == std::vector<float>{31, 42}));
+}
+
 /* An RNN of one unit, of two steps. */
 void test_recurrent_networks(void **)
 {
@@ -780,6 +884,7 @@ int main()
         cmocka_unit_test(test_sparse_products),
         cmocka_unit_test(test_convolutions),
         cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_convolution_graphs),
         cmocka_unit_test(test_recurrent_networks),
         cmocka_unit_test(test_handles_in_captures),
         cmocka_unit_test(test_workspaces_in_captures),

@@ -129,10 +129,7 @@ LT_CUDNN_PERFORMANCE(cudnnConvolutionBwdFilterAlgoPerf_t, cudnnConvolutionBwdFil
        const cudnnTensorDescriptor_t of_dy, const void *dy,                                        \
        const cudnnConvolutionDescriptor_t convolution, cudnnConvolutionBwdFilterAlgo_t algorithm,  \
        void *workspace, size_t bytes, const void *beta, const cudnnFilterDescriptor_t of_dw,       \
-       void *dw))                                                                                  \
-    X(add_tensor, cudnnAddTensor,                                                                  \
-      (cudnnHandle_t handle, const void *alpha, const cudnnTensorDescriptor_t of_a, const void *a, \
-       const void *beta, const cudnnTensorDescriptor_t of_c, void *c))
+       void *dw))
 
 struct lt_cudnn {
 #define X(field, symbol, arguments) cudnnStatus_t(*field) arguments;

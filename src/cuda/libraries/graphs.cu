@@ -1,15 +1,26 @@
 /* graphs.cu - see graphs.cuh. */
+#include <algorithm>
+
 #include "graphs.cuh"
 
 namespace {
 
 constexpr int64_t alignment = 16; /* of addresses that its kernels expect */
+constexpr int64_t most_notes = 32;
 
 } // namespace
 
 lt_cudnn_plan::~lt_cudnn_plan()
 {
     for (size_t i = descriptors.size(); i-- > 0;) (void)functions->destroy(descriptors[i]);
+}
+
+/* What failed here is no failure of what is called instead. */
+void lt_cudnn_plan::note(cudnnStatus_t outcome)
+{
+    if (outcome == CUDNN_STATUS_SUCCESS) return;
+    (void)cudaGetLastError();
+    if (status == CUDNN_STATUS_SUCCESS) status = outcome;
 }
 
 lt_status lt_cudnn_plan::open() { return lt_cudnn_graph_get(&functions); }
@@ -31,6 +42,12 @@ void lt_cudnn_plan::set(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t
     if (status == CUDNN_STATUS_SUCCESS) note(functions->set(of, name, type, count, elements));
 }
 
+void lt_cudnn_plan::get(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t asked,
+                        int64_t *count, void *elements)
+{
+    if (status == CUDNN_STATUS_SUCCESS) note(functions->get(of, name, type, asked, count, elements));
+}
+
 void lt_cudnn_plan::link(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
                          cudnnBackendDescriptor_t other)
 {
@@ -42,17 +59,16 @@ void lt_cudnn_plan::finalize(cudnnBackendDescriptor_t descriptor)
     if (status == CUDNN_STATUS_SUCCESS) note(functions->finalize(descriptor));
 }
 
-cudnnBackendDescriptor_t lt_cudnn_plan::tensor(int64_t uid, cudnnDataType_t type,
-                                               const int64_t (&sizes)[4],
-                                               const int64_t (&strides)[4], place where)
+cudnnBackendDescriptor_t lt_cudnn_plan::tensor(int64_t uid, cudnnDataType_t type, int ndim, const int64_t *sizes,
+                                               const int64_t *strides, place where)
 {
     const bool by_value = where == HOST, is_virtual = where == NOWHERE;
     cudnnBackendDescriptor_t t = create(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid);
     set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
     set(t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
-    set(t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, sizes);
-    set(t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides);
+    set(t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, ndim, sizes);
+    set(t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, ndim, strides);
     set(t, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &is_virtual);
     set(t, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value);
     finalize(t);
@@ -69,65 +85,118 @@ cudnnBackendDescriptor_t lt_cudnn_plan::graph(cudnnHandle_t handle,
     return g;
 }
 
-void lt_cudnn_plan::choose(cudnnHandle_t handle, cudnnBackendDescriptor_t of)
+/* Configurations of engines, the best first. */
+std::vector<cudnnBackendDescriptor_t> lt_cudnn_plan::rank(cudnnBackendDescriptor_t of)
 {
     const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
+    std::vector<cudnnBackendDescriptor_t> ranked;
+    int64_t room = 0, count = 0;
     cudnnBackendDescriptor_t heuristics = create(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, of);
     set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
     finalize(heuristics);
-    if (status != CUDNN_STATUS_SUCCESS) return;
-    int64_t count = 0;
-    note(functions->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
-                        &count, nullptr));
-    std::vector<cudnnBackendDescriptor_t> engines;
-    for (int64_t i = 0; i < count; i++) engines.push_back(create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
-    if (status != CUDNN_STATUS_SUCCESS) return;
-    note(functions->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                        count, &count, engines.data()));
-    for (int64_t i = 0; i < count && status == CUDNN_STATUS_SUCCESS; i++) {
-        cudnnBackendDescriptor_t candidate = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-        set(candidate, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
-        link(candidate, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engines[(size_t)i]);
-        if (status != CUDNN_STATUS_SUCCESS) return;
-        const cudnnStatus_t outcome = functions->finalize(candidate);
-        if (lt_cudnn_unsupported(outcome)) continue;
-        note(outcome);
-        plan = candidate;
-        note(functions->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
-                            &count, &bytes));
-        return;
-    }
+    get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &room, nullptr);
+    for (int64_t i = 0; i < room; i++) ranked.push_back(create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
+    if (room > 0) get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, room, &count, ranked.data());
+    ranked.resize((size_t)(status == CUDNN_STATUS_SUCCESS ? std::min(room, count) : 0));
+    return ranked;
 }
 
-/* What a version does not know, it calls a bad parameter, or an error of its own: before 9.21 the graph of a mask is
- * CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED. */
-lt_status lt_cudnn_plan::made(bool *there) const
+unsigned lt_cudnn_plan::bits(cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type)
 {
-    *there = status == CUDNN_STATUS_SUCCESS && plan != nullptr;
-    const int kind = (int)status / 1000;
-    if (status == CUDNN_STATUS_SUCCESS || lt_cudnn_unsupported(status) || kind == (int)CUDNN_STATUS_BAD_PARAM / 1000 ||
-        kind == (int)CUDNN_STATUS_INTERNAL_ERROR / 1000)
-        return LT_OK;
-    return lt_cudnn_failed(status, "cudnnBackendFinalize");
+    int list[most_notes];
+    int64_t count = 0;
+    unsigned all = 0;
+    get(engine, name, type, most_notes, &count, list);
+    for (int64_t i = 0; status == CUDNN_STATUS_SUCCESS && i < std::min(count, most_notes); i++)
+        if (list[i] >= 0 && list[i] < most_notes) all |= 1u << list[i];
+    return all;
 }
 
-lt_status lt_cudnn_plan::execute(cudnnHandle_t handle, const std::vector<int64_t> &uids,
-                                 const std::vector<void *> &addresses, void *workspace) const
+lt_cudnn_plan::notes lt_cudnn_plan::notes_of(cudnnBackendDescriptor_t configuration)
+{
+    int64_t count = 0;
+    cudnnBackendDescriptor_t engine = create(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    get(configuration, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &engine);
+    return {bits(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE),
+            bits(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE)};
+}
+
+/* Leaves the allowed ones. An engine that compiles its kernels takes a second or more for each new shape, which a script of many shapes
+ * pays again and again for a convolution that is a little faster: where the best is one, the first that is ready goes in front of it,
+ * but none without tensor cores in front of one with them, which is many times slower. */
+void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations, const lt_cudnn_engines &allowed)
+{
+    constexpr unsigned compiles = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION, cores = 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    size_t left = 0;
+    unsigned best = 0;
+    bool ready = false;
+    for (cudnnBackendDescriptor_t configuration : *configurations) {
+        const notes n = notes_of(configuration);
+        if ((n.numerical & allowed.without) != 0) continue;
+        if (left == 0) best = n.numerical & cores;
+        (*configurations)[left++] = configuration;
+        if (ready || (n.behavior & compiles) != 0 || (n.numerical & cores) != best) continue;
+        ready = true;
+        const auto first = configurations->begin(), behind = first + (ptrdiff_t)left;
+        if (allowed.rather_ready) std::rotate(first, behind - 1, behind);
+    }
+    configurations->resize(left);
+}
+
+/* Whether it was made the plan: a configuration may be refused still, or fail where something is missing for it. */
+bool lt_cudnn_plan::take(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t configuration)
+{
+    int64_t count = 0;
+    lt_cuda_scratch room;
+    cudnnBackendDescriptor_t candidate = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    set(candidate, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    link(candidate, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+    if (status != CUDNN_STATUS_SUCCESS) return false;
+    if (functions->finalize(candidate) != CUDNN_STATUS_SUCCESS) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    get(candidate, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes);
+    if (status != CUDNN_STATUS_SUCCESS || (bytes > 0 && room.take(device, (size_t)bytes) != LT_OK)) return false;
+    plan = candidate;
+    return true;
+}
+
+/* Of those made since, the plan and its configuration stay. */
+void lt_cudnn_plan::destroy_since(size_t first, cudnnBackendDescriptor_t configuration)
+{
+    const auto goes = [&](cudnnBackendDescriptor_t d) {
+        const bool stays = d == plan || d == configuration;
+        if (!stays) (void)functions->destroy(d);
+        return !stays;
+    };
+    descriptors.erase(std::remove_if(descriptors.begin() + (ptrdiff_t)first, descriptors.end(), goes), descriptors.end());
+}
+
+void lt_cudnn_plan::choose(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t of, const lt_cudnn_engines &allowed)
+{
+    const size_t before = descriptors.size();
+    cudnnBackendDescriptor_t chosen = nullptr;
+    std::vector<cudnnBackendDescriptor_t> configurations = rank(of);
+    if (allowed.without != 0 || allowed.rather_ready) sift(&configurations, allowed);
+    for (size_t i = 0; i < configurations.size() && status == CUDNN_STATUS_SUCCESS && chosen == nullptr; i++)
+        if (take(handle, device, configurations[i])) chosen = configurations[i];
+    destroy_since(before, chosen);
+}
+
+cudnnStatus_t lt_cudnn_plan::execute(cudnnHandle_t handle, int64_t count, const int64_t *uids, void *const *addresses, void *workspace) const
 {
     cudnnBackendDescriptor_t pack = nullptr;
-    const int64_t count = (int64_t)uids.size();
-    LT_CUDNN_TRY(functions->create(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack));
-    cudnnStatus_t outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-                                           CUDNN_TYPE_INT64, count, uids.data());
+    cudnnStatus_t outcome = functions->create(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
+    if (outcome != CUDNN_STATUS_SUCCESS) return outcome;
+    outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, uids);
     if (outcome == CUDNN_STATUS_SUCCESS)
-        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-                                 count, addresses.data());
+        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, addresses);
     if (outcome == CUDNN_STATUS_SUCCESS)
-        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1,
-                                 &workspace);
+        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
     if (outcome == CUDNN_STATUS_SUCCESS) outcome = functions->finalize(pack);
     if (outcome == CUDNN_STATUS_SUCCESS) outcome = functions->execute(handle, plan, pack);
     (void)functions->destroy(pack);
-    return outcome == CUDNN_STATUS_SUCCESS ? LT_OK : lt_cudnn_failed(outcome, "cudnnBackendExecute");
+    return outcome;
 }

@@ -54,7 +54,7 @@ Settings read_settings()
     s.threads = (int)number("LTENSOR_SIM_THREADS", std::min(cores, 4L), 1, 64);
     s.protect = number("LTENSOR_SIM_PROTECT", 0, 0, 1) != 0;
     s.blocking = number("CUDA_LAUNCH_BLOCKING", 0, 0, 1) != 0;
-    s.cudnn = number("LTENSOR_SIM_CUDNN", s.cudnn, 90000, s.cudnn);
+    s.cudnn = number("LTENSOR_SIM_CUDNN", s.cudnn, 80000, s.cudnn);
     s.peer = number("LTENSOR_SIM_PEER", 1, 0, 1) != 0;
     s.jitter = (unsigned)number("LTENSOR_SIM_JITTER", 0, 0, 0x7fffffff);
     s.report = number("LTENSOR_SIM_REPORT", 0, 0, 1) != 0;

@@ -30,7 +30,6 @@ enum uid : int64_t { QUERY = 1, KEY, VALUE, OUT, STATS, SCALE, MINIMUM, GRAD, GR
 
 struct plan {
     lt_cudnn_plan of;
-    bool there = false;
     lt_status make(cudnnHandle_t handle, const shape &s);
 };
 
@@ -40,8 +39,8 @@ using descriptor = cudnnBackendDescriptor_t;
 descriptor rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count, int64_t width,
                 const int64_t (&strides)[3])
 {
-    return g.tensor(name, lt_cudnn_type(s.dtype), {s.batch, heads, count, width}, {strides[0], strides[1], strides[2], 1},
-                    lt_cudnn_plan::DEVICE);
+    const int64_t sizes[] = {s.batch, heads, count, width}, all[] = {strides[0], strides[1], strides[2], 1};
+    return g.tensor(name, lt_cudnn_type(s.dtype), 4, sizes, all, lt_cudnn_plan::DEVICE);
 }
 
 /* The same without gaps. */
@@ -52,13 +51,15 @@ descriptor dense_rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads,
 
 descriptor number(lt_cudnn_plan &g, uid name)
 {
-    return g.tensor(name, CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}, lt_cudnn_plan::HOST);
+    const int64_t ones[] = {1, 1, 1, 1};
+    return g.tensor(name, CUDNN_DATA_FLOAT, 4, ones, ones, lt_cudnn_plan::HOST);
 }
 
 descriptor scores(lt_cudnn_plan &g, const shape &s, uid name)
 {
-    return g.tensor(name, CUDNN_DATA_FLOAT, {s.batch, s.heads, s.queries, s.keys},
-                    {s.heads * s.queries * s.keys, s.queries * s.keys, s.keys, 1}, lt_cudnn_plan::NOWHERE);
+    const int64_t sizes[] = {s.batch, s.heads, s.queries, s.keys};
+    const int64_t strides[] = {s.heads * s.queries * s.keys, s.queries * s.keys, s.keys, 1};
+    return g.tensor(name, CUDNN_DATA_FLOAT, 4, sizes, strides, lt_cudnn_plan::NOWHERE);
 }
 
 /* The graph between scores and probabilities: the minimum for keys that come after the query. */
@@ -104,14 +105,13 @@ lt_status plan::make(cudnnHandle_t handle, const shape &s)
 {
     LT_TRY(of.open());
     const names &n = s.backward ? backward_names : forward_names;
+    const int64_t of_stats[] = {s.batch, s.heads, s.queries, 1}, steps[] = {s.heads * s.queries, s.queries, 1, 1};
     descriptor attention = of.create(n.type);
     of.link(attention, n.query, rows(of, s, QUERY, s.heads, s.queries, s.width, s.query));
     of.link(attention, n.key, rows(of, s, KEY, s.own_heads, s.keys, s.width, s.key));
     of.link(attention, n.value, rows(of, s, VALUE, s.own_heads, s.keys, s.value_width, s.value));
     of.link(attention, n.out, rows(of, s, OUT, s.heads, s.queries, s.value_width, s.out));
-    of.link(attention, n.stats,
-            of.tensor(STATS, CUDNN_DATA_FLOAT, {s.batch, s.heads, s.queries, 1},
-                      {s.heads * s.queries, s.queries, 1, 1}, lt_cudnn_plan::DEVICE));
+    of.link(attention, n.stats, of.tensor(STATS, CUDNN_DATA_FLOAT, 4, of_stats, steps, lt_cudnn_plan::DEVICE));
     of.link(attention, n.scale, number(of, SCALE));
     if (s.causal) {
         const int64_t before = SCORES, after = MASKED;
@@ -130,8 +130,8 @@ lt_status plan::make(cudnnHandle_t handle, const shape &s)
                 dense_rows(of, s, GRAD_VALUE, s.own_heads, s.keys, s.value_width));
     }
     of.finalize(attention);
-    of.choose(handle, of.graph(handle, attention));
-    return of.made(&there);
+    of.choose(handle, s.device, of.graph(handle, attention), {});
+    return LT_OK;
 }
 
 /* Addresses and strides for its widest accesses. A dimension of size 1 has whatever stride. */
@@ -217,7 +217,8 @@ lt_status run(const plan *p, cudnnHandle_t handle, const lt_attention *a, bool b
         addresses.insert(addresses.end(), {a->grad.data, grads[0], grads[1], grads[2]});
     }
     if (p->of.workspace() > 0) LT_TRY(workspace.take(a->device.index, p->of.workspace()));
-    return p->of.execute(handle, uids, addresses, workspace.as<void>());
+    LT_CUDNN_TRY(p->of.execute(handle, (int64_t)uids.size(), uids.data(), addresses.data(), workspace.as<void>()));
+    return LT_OK;
 }
 
 } // namespace
@@ -238,7 +239,7 @@ lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream
     const shape s = shape_of(a, backward);
     LT_TRY(known.find(
         s, [&](plan *fresh) { return fresh->make(dnn.handle, s); }, &p));
-    if (!p->there) return LT_OK;
+    if (!p->of.made()) return LT_OK;
     *done = true;
     try {
         return run(p, dnn.handle, a, backward);

@@ -98,6 +98,34 @@ template <class T> __global__ void __launch_bounds__(BLOCK) put_bias(T *y, const
     if (i < n) y[i] = bias[i / width % channels];
 }
 
+/* y[i] += bias[i / width % channels]: after cuDNN, whose own call for it costs the host more. A thread some elements that lie side by
+ * side; y begins where cuDNN wants it, and has less than 2^31. */
+template <class T> struct alignas(16) run {
+    static constexpr uint32_t most = 16 / sizeof(T);
+    T v[most];
+};
+template <class T, class C>
+__global__ void __launch_bounds__(BLOCK) add_bias(T *y, const T *bias, lt_divider channels, lt_divider width, uint32_t n)
+{
+    const uint32_t first = static_cast<uint32_t>(lt_thread_number()) * run<T>::most;
+    if (first >= n) return;
+    const uint32_t count = min(n - first, run<T>::most);
+    run<T> r;
+    if (count == run<T>::most)
+        r = *reinterpret_cast<const run<T> *>(y + first);
+    else
+        for (uint32_t i = 0; i < count; i++) r.v[i] = y[first + i];
+    for (uint32_t i = 0; i < run<T>::most; i++) {
+        const uint32_t place = width.quotient(first + i);
+        const uint32_t channel = place - channels.quotient(place) * channels.divisor;
+        if (i < count) r.v[i] = lt_stored<T, C>::of(lt_as<C>(r.v[i]) + lt_as<C>(bias[channel]));
+    }
+    if (count == run<T>::most)
+        *reinterpret_cast<run<T> *>(y + first) = r;
+    else
+        for (uint32_t i = 0; i < count; i++) y[first + i] = r.v[i];
+}
+
 /* total[i] (+)= the sum of part[k * n + i] over k; a thread an element. */
 template <class T, class C>
 __global__ void __launch_bounds__(BLOCK) add_parts(T *total, const C *part, int64_t n, int64_t parts, bool first)
@@ -132,6 +160,14 @@ template <class T, class C> struct typed {
         LT_LAUNCH(put_bias<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(y), static_cast<const T *>(bias), channels,
                   width, n);
     }
+    static void add(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream)
+    {
+        lt_divider by_channels, by_width;
+        by_channels.set(static_cast<uint32_t>(channels));
+        by_width.set(static_cast<uint32_t>(width));
+        LT_LAUNCH((add_bias<T, C>), lt_blocks((n + run<T>::most - 1) / run<T>::most, BLOCK), BLOCK, stream, static_cast<T *>(y),
+                  static_cast<const T *>(bias), by_channels, by_width, static_cast<uint32_t>(n));
+    }
     static void parts(void *total, const void *part, int64_t n, int64_t count, bool first, cudaStream_t stream)
     {
         LT_LAUNCH((add_parts<T, C>), lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(total), static_cast<const C *>(part), n,
@@ -144,12 +180,13 @@ struct kernels {
     void (*give)(const windows &g, void *image, const void *columns, cudaStream_t stream);
     void (*give_wide)(const windows &g, void *image, const void *columns, cudaStream_t stream); /* columns that are summed */
     void (*bias)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream);
+    void (*add)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream);
     void (*parts)(void *total, const void *part, int64_t n, int64_t count, bool first, cudaStream_t stream);
 };
 
 template <class T, class C> kernels kernels_with()
 {
-    return {typed<T, C>::take, typed<T, C>::give, typed<T, C>::give_wide, typed<T, C>::bias, typed<T, C>::parts};
+    return {typed<T, C>::take, typed<T, C>::give, typed<T, C>::give_wide, typed<T, C>::bias, typed<T, C>::add, typed<T, C>::parts};
 }
 
 /* Bytes of an element that is summed. */
@@ -257,6 +294,17 @@ lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t firs
     return LT_OK;
 }
 
+lt_status by_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w, void *y, const void *bias, cudaStream_t stream,
+                   bool *done)
+{
+    LT_TRY(lt_cuda_convolution_cudnn(part, c, channels_last, x, w, y, stream, done));
+    if (!*done) return LT_OK;
+    const int64_t width = lt_volume(c->out);
+    if (bias != nullptr)
+        kernels_of(c->dtype).add(y, bias, c->out_channels, channels_last ? 1 : width, c->batch * c->out_channels * width, stream);
+    return lt_cuda_launched(c->device.index, stream, "convolution");
+}
+
 } // namespace
 
 lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
@@ -272,8 +320,8 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     cudaStream_t stream;
     bool done;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
-    LT_TRY(lt_cuda_convolution_cudnn(part, c, false, x, w, y, bias, stream, &done));
-    if (done) return lt_cuda_launched(c->device.index, stream, "convolution");
+    LT_TRY(by_cudnn(part, c, false, x, w, y, bias, stream, &done));
+    if (done) return LT_OK;
     if (!trivial(c)) {
         LT_TRY(columns.take(c->device.index, static_cast<size_t>(images * column)));
         o.columns = columns.as<char>();
@@ -292,8 +340,7 @@ lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c,
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
-    LT_TRY(lt_cuda_convolution_cudnn(part, c, true, x, w, y, bias, stream, done));
-    return *done ? lt_cuda_launched(c->device.index, stream, "convolution") : LT_OK;
+    return by_cudnn(part, c, true, x, w, y, bias, stream, done);
 }
 
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns)

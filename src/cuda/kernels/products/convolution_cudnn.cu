@@ -1,167 +1,155 @@
-/* convolution_cudnn.cu - convolutions by cuDNN.
+/* convolution_cudnn.cu - convolutions by cuDNN: graphs of one operation (CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR and its two
+ * derivatives), whose plans each thread keeps for the next convolution of a shape.
  *
- * Its heuristics rank algorithms for a shape; the first that fits (deterministic where that is asked for) is kept with the
- * descriptors by each thread, for the next convolution of that shape. Its workspace comes from our allocator with each call; where there is no
- * memory for it the next algorithm is taken. What cuDNN has no algorithm for is left to our own kernels (convolution.cu):
- * the caller is told that nothing was done. Products of floats may be rounded to TF32, as PyTorch's are, unless
- * torch.backends.cudnn.allow_tf32 is false. Arrays whose channels lie last go to cuDNN as they are. */
+ * What a graph has no plan for, or no memory for its workspace, is left to the algorithms of cuDNN's older calls
+ * (convolution_algorithms.cu), and what they cannot do to our own kernels (convolution.cu): the caller is told that nothing was done.
+ * Products of floats may be rounded to TF32, as PyTorch's are, unless torch.backends.cudnn.allow_tf32 is false, but never to half types.
+ * Arrays whose channels lie last go to cuDNN as they are. */
 #include "convolution.cuh"
 
 #include <limits.h>
-#include <vector>
+#include <new>
+#include <optional>
 
-#include "cuda.h"
-#include "libraries/dnn.cuh"
+#include "convolution_cudnn.cuh"
+#include "libraries/graphs.cuh"
 #include "libraries/plans.cuh"
 
 namespace {
 
-constexpr int most_algorithms = 8;
 constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
 
-/* All that the choice of an algorithm depends on (plans.cuh). */
-struct shape {
-    int64_t batch, groups, in_channels, out_channels;
-    int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-    int32_t part, dtype, device, tf32, deterministic, bias, channels_last, unused;
-};
+enum uid : int64_t { X = 1, W, Y };
+constexpr int64_t uids[] = {X, W, Y};
 
-struct algorithm {
-    int number;
-    size_t memory;
-    cudnnMathType_t math;
-};
+using descriptor = cudnnBackendDescriptor_t;
 
-/* Sizes as cuDNN wants them, channels second wherever they lie: two of the spatial dimensions where the first is 1. */
-struct extents {
-    int n, v[5];
-    extents(int64_t first, int64_t second, const int64_t *spatial, bool flat) : n(flat ? 4 : 5)
-    {
-        v[0] = (int)first, v[1] = (int)second;
-        for (int d = flat ? 1 : 0; d < 3; d++) v[d + (flat ? 1 : 2)] = (int)spatial[d];
-    }
-    void strides(bool channels_last, int *to) const
-    {
-        int step = 1;
-        if (channels_last) to[1] = step, step *= v[1];
-        for (int d = n; d-- > 0;) {
-            if (d == 1 && channels_last) continue;
-            to[d] = step, step *= v[d];
-        }
-    }
+/* Attributes of one of the three operations. */
+struct names {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t x, w, y, windows, alpha, beta;
 };
+constexpr names forward_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+constexpr names data_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+constexpr names filter_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
 
+const names &names_of(const lt_conv_shape &s)
+{
+    return s.part == LT_CONV_Y ? forward_names : s.part == LT_CONV_X ? data_names : filter_names;
+}
+
+descriptor tensor(lt_cudnn_plan &g, const lt_conv_shape &s, uid name, int64_t first, int64_t second, const int64_t *spatial)
+{
+    const lt_conv_extents e(s, first, second, spatial);
+    return g.tensor(name, lt_cudnn_type(s.dtype), e.n, e.sizes, e.strides, lt_cudnn_plan::DEVICE);
+}
+
+descriptor windows(lt_cudnn_plan &g, const lt_conv_shape &s)
+{
+    const int skip = s.flat() ? 1 : 0;
+    const int64_t n = 3 - skip;
+    const cudnnDataType_t compute = s.dtype == LT_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+    const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+    descriptor of = g.create(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &n);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, n, s.dilation + skip);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, n, s.stride + skip);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, n, s.padding + skip);
+    g.set(of, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, n, s.padding + skip);
+    g.finalize(of);
+    return of;
+}
+
+/* 1 * the convolution + 0 * what was there. */
+void set_factors(lt_cudnn_plan &g, const lt_conv_shape &s, const names &n, descriptor operation)
+{
+    const float one_float = 1, zero_float = 0;
+    const double one_double = 1, zero_double = 0;
+    const bool wide = s.dtype == LT_FLOAT64;
+    const cudnnBackendAttributeType_t type = wide ? CUDNN_TYPE_DOUBLE : CUDNN_TYPE_FLOAT;
+    g.set(operation, n.alpha, type, 1, wide ? (const void *)&one_double : &one_float);
+    g.set(operation, n.beta, type, 1, wide ? (const void *)&zero_double : &zero_float);
+}
+
+lt_cudnn_engines engines_of(const lt_conv_shape &s)
+{
+    lt_cudnn_engines allowed;
+    allowed.rather_ready = true;
+    if (s.deterministic) allowed.without |= 1u << CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
+    if (s.dtype == LT_FLOAT32) allowed.without |= 1u << CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+    if (s.dtype == LT_FLOAT32 && !s.tf32) allowed.without |= 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    return allowed;
+}
+
+/* What is known of a shape: its graph, and the algorithms once they were needed. */
 class plan {
   public:
-    plan() = default;
-    plan(const plan &) = delete;
-    plan &operator=(const plan &) = delete;
-    ~plan()
-    {
-        for (cudnnTensorDescriptor_t tensor : {x, y, bias})
-            if (tensor != nullptr) (void)functions->tensor_destroy(tensor);
-        if (w != nullptr) (void)functions->filter_destroy(w);
-        if (convolution != nullptr) (void)functions->convolution_destroy(convolution);
-    }
-    lt_status make(cudnnHandle_t handle, const shape &s);
-
-    const lt_cudnn *functions = nullptr;
-    cudnnTensorDescriptor_t x = nullptr, y = nullptr, bias = nullptr;
-    cudnnFilterDescriptor_t w = nullptr;
-    cudnnConvolutionDescriptor_t convolution = nullptr;
-    std::vector<algorithm> choices; /* the best first */
+    lt_status make(cudnnHandle_t handle, const lt_conv_shape &s);
+    lt_status run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done);
 
   private:
-    lt_status describe(cudnnTensorDescriptor_t *tensor, const shape &s, const extents &sizes);
-    lt_status describe_windows(const shape &s, bool flat);
-    lt_status rank(cudnnHandle_t handle, const shape &s);
-    template <class Performance>
-    lt_status keep(cudnnStatus_t status, const Performance *results, int found, const shape &s);
+    lt_status run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done);
+
+    lt_cudnn_plan graph;
+    std::optional<lt_conv_algorithms> algorithms;
 };
 
-lt_status plan::describe(cudnnTensorDescriptor_t *tensor, const shape &s, const extents &sizes)
+lt_status plan::make(cudnnHandle_t handle, const lt_conv_shape &s)
 {
-    int strides[5];
-    sizes.strides(s.channels_last != 0, strides);
-    LT_CUDNN_TRY(functions->tensor_create(tensor));
-    LT_CUDNN_TRY(functions->tensor_set(*tensor, lt_cudnn_type(s.dtype), sizes.n, sizes.v, strides));
+    const names &n = names_of(s);
+    LT_TRY(graph.open());
+    descriptor convolution = graph.create(n.type);
+    graph.link(convolution, n.x, tensor(graph, s, X, s.batch, s.in_channels, s.in));
+    graph.link(convolution, n.w, tensor(graph, s, W, s.out_channels, s.in_channels / s.groups, s.kernel));
+    graph.link(convolution, n.y, tensor(graph, s, Y, s.batch, s.out_channels, s.out));
+    graph.link(convolution, n.windows, windows(graph, s));
+    set_factors(graph, s, n, convolution);
+    graph.finalize(convolution);
+    graph.choose(handle, s.device, graph.graph(handle, convolution), engines_of(s));
     return LT_OK;
 }
 
-cudnnMathType_t math_of(const shape &s) { return lt_cudnn_math(s.dtype, s.tf32 != 0); }
-
-lt_status plan::describe_windows(const shape &s, bool flat)
+/* A plan that is refused after all, with nothing wrong with the device, leaves the convolution to the algorithms. */
+lt_status plan::run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done)
 {
-    const int skip = flat ? 1 : 0;
-    int padding[3], stride[3], dilation[3];
-    for (int d = 0; d < 3; d++)
-        padding[d] = (int)s.padding[d], stride[d] = (int)s.stride[d],
-        dilation[d] = (int)s.dilation[d];
-    LT_CUDNN_TRY(functions->convolution_create(&convolution));
-    LT_CUDNN_TRY(functions->convolution_set(
-        convolution, 3 - skip, padding + skip, stride + skip, dilation + skip,
-        CUDNN_CROSS_CORRELATION, s.dtype == LT_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
-    LT_CUDNN_TRY(functions->convolution_set_groups(convolution, (int)s.groups));
-    LT_CUDNN_TRY(functions->convolution_set_math(convolution, math_of(s)));
-    return LT_OK;
+    void *const addresses[] = {a.x, a.w, a.y};
+    lt_cuda_scratch workspace;
+    if (graph.workspace() > 0 && workspace.take(s.device, graph.workspace()) != LT_OK) return LT_OK;
+    const cudnnStatus_t status = graph.execute(handle, 3, uids, addresses, workspace.as<void>());
+    *done = status == CUDNN_STATUS_SUCCESS;
+    return *done || cudaPeekAtLastError() == cudaSuccess ? LT_OK : lt_cudnn_failed(status, "cudnnBackendExecute");
 }
 
-template <class Performance>
-lt_status plan::keep(cudnnStatus_t status, const Performance *results, int found, const shape &s)
+lt_status plan::run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done)
 {
-    if (lt_cudnn_unsupported(status)) return LT_OK;
-    if (status != CUDNN_STATUS_SUCCESS)
-        return lt_cudnn_failed(status, "cudnnGetConvolutionAlgorithm");
-    for (int i = 0; i < found; i++) {
-        if (results[i].status != CUDNN_STATUS_SUCCESS) continue;
-        if (s.deterministic && results[i].determinism != CUDNN_DETERMINISTIC) continue;
-        if (math_of(s) == CUDNN_FMA_MATH && results[i].mathType != CUDNN_FMA_MATH &&
-            results[i].mathType != CUDNN_DEFAULT_MATH)
-            continue;
-        const cudnnMathType_t math =
-            math_of(s) == CUDNN_FMA_MATH ? CUDNN_FMA_MATH : results[i].mathType;
-        choices.push_back({(int)results[i].algo, results[i].memory, math});
+    if (graph.made()) LT_TRY(run_graph(handle, s, a, done));
+    if (*done) return LT_OK;
+    if (!algorithms) {
+        const lt_status status = algorithms.emplace().make(handle, s);
+        if (status != LT_OK) algorithms.reset();
+        LT_TRY(status);
     }
-    return LT_OK;
-}
-
-lt_status plan::rank(cudnnHandle_t handle, const shape &s)
-{
-    int found = 0;
-    cudnnStatus_t status;
-    if (s.part == LT_CONV_Y) {
-        cudnnConvolutionFwdAlgoPerf_t results[most_algorithms];
-        status =
-            functions->rank_forward(handle, x, w, convolution, y, most_algorithms, &found, results);
-        return keep(status, results, found, s);
-    }
-    if (s.part == LT_CONV_X) {
-        cudnnConvolutionBwdDataAlgoPerf_t results[most_algorithms];
-        status = functions->rank_backward_data(handle, w, y, convolution, x, most_algorithms,
-                                               &found, results);
-        return keep(status, results, found, s);
-    }
-    cudnnConvolutionBwdFilterAlgoPerf_t results[most_algorithms];
-    status = functions->rank_backward_filter(handle, x, y, convolution, w, most_algorithms, &found,
-                                             results);
-    return keep(status, results, found, s);
-}
-
-lt_status plan::make(cudnnHandle_t handle, const shape &s)
-{
-    const bool flat =
-        s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 && s.stride[0] == 1;
-    const int64_t ones[3] = {1, 1, 1};
-    const cudnnTensorFormat_t format = s.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-    const extents weights(s.out_channels, s.in_channels / s.groups, s.kernel, flat);
-    functions = lt_cuda_dnn_functions();
-    LT_TRY(describe(&x, s, extents(s.batch, s.in_channels, s.in, flat)));
-    LT_TRY(describe(&y, s, extents(s.batch, s.out_channels, s.out, flat)));
-    if (s.bias) LT_TRY(describe(&bias, s, extents(1, s.out_channels, ones, flat)));
-    LT_CUDNN_TRY(functions->filter_create(&w));
-    LT_CUDNN_TRY(functions->filter_set(w, lt_cudnn_type(s.dtype), format, weights.n, weights.v));
-    LT_TRY(describe_windows(s, flat));
-    return rank(handle, s);
+    return algorithms->run(handle, s, a, done);
 }
 
 /* Sizes that cuDNN's int has room for and its formula holds for, and addresses for its widest accesses. */
@@ -187,26 +175,24 @@ bool suits(const lt_conv *c, std::initializer_list<const void *> addresses)
     return true;
 }
 
-shape shape_of(lt_conv_part part, const lt_conv *c, bool channels_last, bool bias)
+lt_conv_shape shape_of(lt_conv_part part, const lt_conv *c, bool channels_last)
 {
-    shape s = {c->batch,
-               c->groups,
-               c->in_channels,
-               c->out_channels,
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               part,
-               c->dtype,
-               c->device.index,
-               lt_cuda_core->allow_convolution_tf32() ? 1 : 0,
-               lt_cuda_core->deterministic() ? 1 : 0,
-               bias ? 1 : 0,
-               channels_last ? 1 : 0,
-               0};
+    lt_conv_shape s = {c->batch,
+                       c->groups,
+                       c->in_channels,
+                       c->out_channels,
+                       {},
+                       {},
+                       {},
+                       {},
+                       {},
+                       {},
+                       part,
+                       c->dtype,
+                       c->device.index,
+                       lt_cuda_core->allow_convolution_tf32() ? 1 : 0,
+                       lt_cuda_core->deterministic() ? 1 : 0,
+                       channels_last ? 1 : 0};
     for (int d = 0; d < 3; d++) {
         s.in[d] = c->in[d], s.out[d] = c->out[d], s.kernel[d] = c->kernel[d];
         s.stride[d] = c->stride[d], s.padding[d] = c->padding[d], s.dilation[d] = c->dilation[d];
@@ -214,70 +200,23 @@ shape shape_of(lt_conv_part part, const lt_conv *c, bool channels_last, bool bia
     return s;
 }
 
-struct arrays {
-    void *x, *w, *y;
-    const void *bias;
-};
-
-cudnnStatus_t run(const plan *p, cudnnHandle_t handle, lt_conv_part part, const algorithm &how,
-                  void *work, const void *one, const void *zero, const arrays &a)
-{
-    const lt_cudnn *dnn = p->functions;
-    cudnnStatus_t status = dnn->convolution_set_math(p->convolution, how.math);
-    if (status != CUDNN_STATUS_SUCCESS) return status;
-    switch (part) {
-    case LT_CONV_Y:
-        status =
-            dnn->forward(handle, one, p->x, a.x, p->w, a.w, p->convolution,
-                         (cudnnConvolutionFwdAlgo_t)how.number, work, how.memory, zero, p->y, a.y);
-        if (status == CUDNN_STATUS_SUCCESS && a.bias != nullptr)
-            status = dnn->add_tensor(handle, one, p->bias, a.bias, one, p->y, a.y);
-        return status;
-    case LT_CONV_X:
-        return dnn->backward_data(handle, one, p->w, a.w, p->y, a.y, p->convolution,
-                                  (cudnnConvolutionBwdDataAlgo_t)how.number, work, how.memory, zero,
-                                  p->x, a.x);
-    default:
-        return dnn->backward_filter(handle, one, p->x, a.x, p->y, a.y, p->convolution,
-                                    (cudnnConvolutionBwdFilterAlgo_t)how.number, work, how.memory,
-                                    zero, p->w, a.w);
-    }
-}
-
-/* By the first of the plan's algorithms whose workspace there is memory for, and that cuDNN does not refuse after all. */
-lt_status run_best(const plan *p, cudnnHandle_t handle, lt_conv_part part, const lt_conv *c,
-                   const arrays &a, bool *done)
-{
-    const float one_float = 1, zero_float = 0;
-    const double one_double = 1, zero_double = 0;
-    const bool wide = c->dtype == LT_FLOAT64;
-    const void *one = wide ? (const void *)&one_double : &one_float,
-               *zero = wide ? (const void *)&zero_double : &zero_float;
-    for (const algorithm &how : p->choices) {
-        lt_cuda_scratch workspace;
-        if (how.memory > 0 && workspace.take(c->device.index, how.memory) != LT_OK) continue;
-        const cudnnStatus_t status = run(p, handle, part, how, workspace.as<void>(), one, zero, a);
-        if (lt_cudnn_unsupported(status)) continue;
-        if (status != CUDNN_STATUS_SUCCESS) return lt_cudnn_failed(status, "cudnnConvolution");
-        *done = true;
-        return LT_OK;
-    }
-    return LT_OK;
-}
-
 } // namespace
 
 lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w,
-                                    void *y, const void *bias, cudaStream_t stream, bool *done)
+                                    void *y, cudaStream_t stream, bool *done)
 {
     lt_cuda_dnn dnn;
     plan *p = nullptr;
     *done = false;
-    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y, bias})) return LT_OK;
+    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y})) return LT_OK;
     LT_TRY(dnn.open(c->device.index, stream));
-    static thread_local lt_cuda_plans<shape, plan> known;
-    const shape s = shape_of(part, c, channels_last, bias != nullptr);
+    static thread_local lt_cuda_plans<lt_conv_shape, plan> known;
+    const lt_conv_shape s = shape_of(part, c, channels_last);
     LT_TRY(known.find(
         s, [&](plan *fresh) { return fresh->make(dnn.handle, s); }, &p));
-    return run_best(p, dnn.handle, part, c, {x, w, y, bias}, done);
+    try {
+        return p->run(dnn.handle, s, {x, w, y}, done);
+    } catch (const std::bad_alloc &) {
+        return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a call of cuDNN");
+    }
 }

@@ -1,6 +1,6 @@
-/* cudnn_rnn.cpp - cuDNN's recurrent networks for simulated GPUs: the calls of cudnn_rnn_api.h with their documented rules. The numbers are
- * those of cudnn_rnn_network.h. */
-#include "cudnn_rnn_network.h"
+/* rnn.cpp - cuDNN's recurrent networks for simulated GPUs: the calls of cudnn_rnn_api.h with their documented rules. The numbers are
+ * those of rnn_network.h. */
+#include "rnn_network.h"
 
 using namespace lt_sim;
 

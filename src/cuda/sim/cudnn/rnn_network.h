@@ -1,4 +1,4 @@
-/* cudnn_rnn_network.h - what cuDNN's stand-in computes of recurrent networks: where the weights lie, and products by OpenBLAS and formulas
+/* rnn_network.h - what cuDNN's stand-in computes of recurrent networks: where the weights lie, and products by OpenBLAS and formulas
  * written out, in float or double.
  *
  * The weights' buffer has gaps, so that nobody can do without asking for places. What a forward pass keeps says so by a mark in front;

@@ -1,10 +1,10 @@
-/* cudnn.h - what the stand-ins of cuDNN's parts share (cudnn.cpp, cudnn_rnn.cpp): the handle, descriptors of tensors, and arrays
+/* cudnn.h - what the stand-ins of cuDNN's parts share (cudnn.cpp, rnn.cpp): the handle, descriptors of tensors, and arrays
  * read as float or double, which is what everything is computed in. */
 #ifndef LT_SIM_CUDNN_H
 #define LT_SIM_CUDNN_H
 
 #include "libraries/cudnn_api.h"
-#include "stand_in.h"
+#include "sim/stand_in.h"
 
 #include <cblas.h>
 #include <cuda_bf16.h>

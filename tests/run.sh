@@ -178,7 +178,7 @@ if [ "$mode" = full ] || [ "$mode" = asan ]; then
         LTENSOR_SIM_PROTECT="$(grep -qw ospke /proc/cpuinfo && echo 1 || echo 0)"
     # Kernels whose every access is looked at (make checked), and those for large tensors.
     if [ -f "$BUILD/checked/libltensor_sim.so" ]; then
-        kernel_specs "kernels on 1 GPU with checks, SEED=$SEED" "indexing views optim draws cuda_vectors attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda \
+        kernel_specs "kernels on 1 GPU with checks, SEED=$SEED" "indexing views optim draws cuda_vectors cuda_convolution attention" LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda \
             LTENSOR_SIM_SEED="$SEED" LTENSOR_LIB_DIR="$PWD/$BUILD/checked"
     fi
     kernel_specs "compiled programs on 1 GPU without a compiler" "compile_reference compile_programs" CXX=none LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda

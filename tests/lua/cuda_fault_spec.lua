@@ -50,7 +50,7 @@ ok, result = pcall(step)
 print(ok and 'done' or torch.ones(3):sum():item() == 3 and 'without CUDA', (tostring(result):gsub('%s+', ' ')))
 ]]
 
-describe('a training step', function()
+describe('a training step #again', function()
   local script, command, right, calls
 
   setup(function()

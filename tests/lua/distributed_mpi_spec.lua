@@ -63,7 +63,7 @@ describe('#cpu what ranks find in their environment', function()
 end)
 
 for _, mpi in ipairs(installed) do
-  describe('#cpu torch.distributed on ' .. mpi, function()
+  describe('#cpu #again torch.distributed on ' .. mpi, function()
     -- Every rank looks at its own results; the first one says that all have.
     local function all_well(n, code, options)
       local output, errors, status = ranks.run(mpi, n, code .. " dist.barrier() if rank == 0 then print 'all well' end", options)

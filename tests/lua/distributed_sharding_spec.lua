@@ -179,7 +179,7 @@ describe('on 256 ranks', function()
 end)
 
 for _, mpi in ipairs(ranks.installed()) do
-  describe('#cpu fully_shard on ' .. mpi, function()
+  describe('#cpu #again fully_shard on ' .. mpi, function()
     local function all_well(n, code, options)
       local output, errors, status = ranks.run(mpi, n, [[
         local fully_shard, device = dist.fsdp.fully_shard, torch.try_gpu()

@@ -13,8 +13,8 @@
 #   make soak-ranks    two ranks that exchange tensors of more than 2^31 elements, on each MPI: 14 GiB of memory
 #   make bench         the table beside PyTorch's figures, when it is installed
 #   make bench-distributed  two ranks beside PyTorch's with gloo and mpi4py's
-#   make bench-compile  chains of ops beside PyTorch's Inductor, by $PYTHON, for docs/results
-#   make bench-programs  whole programs, eager and compiled, beside PyTorch's and Inductor's, by $PYTHON, for docs/results
+#   make bench-compile  chains of ops beside PyTorch's Inductor, by $PYTHON, for docs/results; DEVICE=cuda: on a GPU
+#   make bench-programs  whole programs, eager and compiled, beside PyTorch's and Inductor's, by $PYTHON, for docs/results; DEVICE=cuda: on a GPU
 #   make bench-memory  the memory that training needs, eager and compiled, beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-fft     Fourier transforms beside PyTorch's, by $PYTHON, for docs/results
 #   make bench-threads  threads of small ops, each in a context of its own, for docs/design

@@ -290,11 +290,9 @@ static inline bool count(lt_use *use, int64_t bytes)
     return false;
 }
 
-/* A thirty-second of a device's memory weighs what an interpreter lets garbage have on the host, or less. */
-#define WEIGHED ((int64_t)96 << 20)
-#define SHARES  32
+#define SHARES 32 /* of a device's memory, one of which weighs LT_MEM_GARBAGE or more, but less than twice as much */
 
-static _Atomic unsigned char weights[LT_USES]; /* 1 + how often the bytes of a use are halved; 0: not known, never */
+static _Atomic unsigned char weights[LT_USES]; /* 1 + how often the bytes of a use are halved; 0: not known */
 
 static inline int64_t weight_of(int use, int64_t bytes)
 {
@@ -305,7 +303,7 @@ static inline int64_t weight_of(int use, int64_t bytes)
 void lt_mem_know_device(int use, int64_t total)
 {
     unsigned char halved = 0;
-    while (halved < 16 && (total >> (halved + 1)) / SHARES >= WEIGHED) halved++;
+    while (halved < 16 && (total >> (halved + 1)) / SHARES >= LT_MEM_GARBAGE) halved++;
     atomic_store_explicit(&weights[use], halved + 1, memory_order_relaxed);
 }
 

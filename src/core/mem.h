@@ -55,6 +55,7 @@ int64_t lt_mem_live(void);
 /* The same as they count for an interpreter that collects after so many: those of a device by the share of its memory that they are, as
  * what a GPU of 80 GB has in a millisecond would fill the host. */
 int64_t lt_mem_weight(void);
+#define LT_MEM_GARBAGE ((int64_t)96 << 20) /* of weight that such an interpreter lets be, at most: a thirty-second of a large device's memory */
 /* How much memory a device has, for their weight. */
 void lt_mem_know_device(int use, int64_t total);
 bool lt_mem_knows_device(int use);

@@ -27,7 +27,7 @@
  * results in a second, of which the collector may take a twentieth. */
 #define BYTES_PER_SECOND 8e11
 #define FULL_LEAST (32ll << 20)
-#define FULL_MOST (96ll << 20) /* bytes between full collections, at most; or a quarter of the bytes that are held */
+#define FULL_MOST LT_MEM_GARBAGE /* bytes between full collections, at most; or a quarter of the bytes that are held */
 #define EARLY_PAUSE 60         /* times as long as a full collection took, at least, till the next one for the bytes that are held */
 #define HIGH_LEAST (1ll << 20)
 
@@ -212,13 +212,13 @@ static void write_origin(void *ctx, char *buffer, size_t n)
     char number[16], *digit = number + sizeof number;
     *--digit = '\0';
     if (found && frame.source[0] != '=') {
-        unsigned line = frame.currentline > 0 ? (unsigned)frame.currentline : 0;
+        int line = frame.currentline; /* a user's frame has one */
         do *--digit = (char)('0' + line % 10); while ((line /= 10) > 0);
         *--digit = ':';
     }
-    const size_t tail = (size_t)(number + sizeof number - digit), room = n - tail, length = strlen(text);
-    memcpy(buffer, text, length < room ? length : room);
-    memcpy(buffer + (length < room ? length : room), digit, tail);
+    const size_t tail = (size_t)(number + sizeof number - digit), length = strnlen(text, n - tail);
+    memcpy(buffer, text, length);
+    memcpy(buffer + length, digit, tail);
 }
 
 int lt_lua_raise(lua_State *L)

@@ -125,7 +125,7 @@ end
 local FEW, LARGE, IDLE = 16, 2 ^ 16, 0.5
 local kept, kept_before, count = {}, {}, 0
 local kept_for_now = setmetatable({}, { __mode = 'v' })
-local on_gpu, watched = {}, false -- { tensors, when they were used }
+local on_gpu = {} -- { tensors, when they were used }
 
 local function find(key)
   local entry = on_gpu[key]
@@ -134,13 +134,11 @@ end
 
 -- From each collection to the next, as long as there is something.
 local function watch()
-  watched = true
   setmetatable({}, { __gc = function()
     local now = torch.time()
     for key, entry in pairs(on_gpu) do
       if now - entry[2] > IDLE then on_gpu[key] = nil end
     end
-    watched = false
     if next(on_gpu) then watch() end
   end })
 end
@@ -149,8 +147,8 @@ local function keep(key, tensors)
   if tensors[2]:numel() > LARGE then
     kept_for_now[key] = tensors
   elseif tensors[2].is_cuda then
+    if not next(on_gpu) then watch() end
     on_gpu[key] = { tensors, torch.time() }
-    if not watched then watch() end
   elseif not kept[key] then
     if count == FEW then kept, kept_before, count = {}, kept, 0 end
     kept[key], count = tensors, count + 1

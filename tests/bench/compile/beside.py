@@ -2,7 +2,9 @@
 
 Inductor compiles first; then rounds of the two programs alternate, and the best of each counts. Both have as many threads.
 
-  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 3] [--device cpu]
+DEVICE: where they run (cpu).
+
+  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 3]
 """
 
 import argparse
@@ -21,13 +23,13 @@ parser.add_argument("ltensor")
 parser.add_argument("--elements", type=int, default=4000000)
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--rounds", type=int, default=3)
-parser.add_argument("--device", default="cpu")
 options = parser.parse_args()
 
 CALLS = 15  # of each function in a round
+DEVICE = os.environ.get("DEVICE", "cpu")
 torch.set_num_threads(options.threads)
 torch.manual_seed(1)
-torch.set_default_device(options.device)  # until there are the operands: it costs each call time
+torch.set_default_device(DEVICE)  # until there are the operands: it costs each call time
 x, y = torch.randn(options.elements), torch.randn(options.elements)
 rows, more = torch.randn(options.elements // 1000, 1000), torch.randn(options.elements // 1000, 1000)
 bias, half = torch.randn(1000), x.bfloat16()
@@ -63,7 +65,7 @@ CHAINS = {
 
 def milliseconds(function, calls):
     """Of a call; on a GPU of one among several that wait in its queue, as those of a program do."""
-    wait = torch.cuda.synchronize if options.device != "cpu" else lambda: None
+    wait = torch.cuda.synchronize if DEVICE != "cpu" else lambda: None
     wait()
     start = time.perf_counter()
     for _ in range(calls):
@@ -82,15 +84,15 @@ theirs, ours = {}, {}
 environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
 for _ in range(options.rounds):
     for name, chain in CHAINS.items():
-        better(theirs, name, [min(milliseconds(f, 1 if options.device == "cpu" else 20) for _ in range(CALLS)) for f in (compiled[name], chain)])
+        better(theirs, name, [min(milliseconds(f, 1 if DEVICE == "cpu" else 20) for _ in range(CALLS)) for f in (compiled[name], chain)])
     here = os.path.dirname(os.path.abspath(__file__))
-    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS), options.device]
+    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     for line in output.splitlines():
         name, *values = line.split("\t")
         better(ours, name, [float(value) for value in values])
 
-place = f"{options.threads} threads" if options.device == "cpu" else torch.cuda.get_device_name()
+place = f"{options.threads} threads" if DEVICE == "cpu" else torch.cuda.get_device_name()
 print(f"{platform.machine()}, {place}, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")
 print(f"the best of {options.rounds} rounds that alternate. First: the first call, with what is compiled for it.\n")
 print("| chain | ltensor, eager | compiled | first | PyTorch, eager | Inductor | first | ltensor's share of Inductor's time |")

@@ -1,14 +1,14 @@
 -- Chains of elementwise ops and of a reduction, a softmax or a norm at their end, as they stand and compiled: for each chain a line of its name, the milliseconds of
 -- the first compiled call, the best of the others and the best of the eager ones. beside.py has the same chains.
 --
---   ltensor chains.lua [ELEMENTS] [CALLS] [DEVICE]
+--   ltensor chains.lua [ELEMENTS] [CALLS]        DEVICE: where they run (cpu)
 
 local torch = require 'torch'
 local F = torch.nn.functional
 
 local elements = tonumber(arg[1] or 4000000)
 local rounds = tonumber(arg[2] or 15)
-local device = torch.device(arg[3] or 'cpu')
+local device = torch.device(os.getenv 'DEVICE' or 'cpu')
 local on_gpu = device.type == 'cuda'
 
 torch.set_default_device(device)

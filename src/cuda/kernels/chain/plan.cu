@@ -193,7 +193,7 @@ bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
         if (!add_step(c, &c->steps[s])) return false;
     /* Strided values count in 32 bits, as all that is beside them; so do lines. */
     if ((!walks.empty() || end.step != nullptr) && c->numel >= lt_piece_limit()) return false;
-    return sizeof(lt_chain_lines) + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
+    return (end.step != nullptr ? sizeof(lt_chain_lines) : 0) + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
                sizeof(lt_chain_walk) * walks.size() <
            MOST_BYTES;
 }

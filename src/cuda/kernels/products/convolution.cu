@@ -100,30 +100,20 @@ template <class T> __global__ void __launch_bounds__(BLOCK) put_bias(T *y, const
 
 /* y[i] += bias[i / width % channels]: after cuDNN, whose own call for it costs the host more. A thread some elements that lie side by
  * side; y begins where cuDNN wants it, and has less than 2^31. */
-template <class T> struct alignas(16) run {
-    static constexpr uint32_t most = 16 / sizeof(T);
-    T v[most];
-};
 template <class T, class C>
 __global__ void __launch_bounds__(BLOCK) add_bias(T *y, const T *bias, lt_divider channels, lt_divider width, uint32_t n)
 {
-    const uint32_t first = static_cast<uint32_t>(lt_thread_number()) * run<T>::most;
+    constexpr uint32_t N = 16 / sizeof(T);
+    const uint32_t first = static_cast<uint32_t>(lt_thread_number()) * N;
     if (first >= n) return;
-    const uint32_t count = min(n - first, run<T>::most);
-    run<T> r;
-    if (count == run<T>::most)
-        r = *reinterpret_cast<const run<T> *>(y + first);
-    else
-        for (uint32_t i = 0; i < count; i++) r.v[i] = y[first + i];
-    for (uint32_t i = 0; i < run<T>::most; i++) {
+    const int count = static_cast<int>(min(n - first, N));
+    C x[N];
+    lt_load_row_as<T, C, N>(y + first, x, count, true);
+    for (int i = 0; i < static_cast<int>(N); i++) {
         const uint32_t place = width.quotient(first + i);
-        const uint32_t channel = place - channels.quotient(place) * channels.divisor;
-        if (i < count) r.v[i] = lt_stored<T, C>::of(lt_as<C>(r.v[i]) + lt_as<C>(bias[channel]));
+        if (i < count) x[i] += lt_as<C>(bias[place - channels.quotient(place) * channels.divisor]);
     }
-    if (count == run<T>::most)
-        *reinterpret_cast<run<T> *>(y + first) = r;
-    else
-        for (uint32_t i = 0; i < count; i++) y[first + i] = r.v[i];
+    lt_store_row_as<T, C, N>(y + first, x, count, true);
 }
 
 /* total[i] (+)= the sum of part[k * n + i] over k; a thread an element. */
@@ -165,7 +155,7 @@ template <class T, class C> struct typed {
         lt_divider by_channels, by_width;
         by_channels.set(static_cast<uint32_t>(channels));
         by_width.set(static_cast<uint32_t>(width));
-        LT_LAUNCH((add_bias<T, C>), lt_blocks((n + run<T>::most - 1) / run<T>::most, BLOCK), BLOCK, stream, static_cast<T *>(y),
+        LT_LAUNCH((add_bias<T, C>), lt_blocks(n, BLOCK * (16 / static_cast<int>(sizeof(T)))), BLOCK, stream, static_cast<T *>(y),
                   static_cast<const T *>(bias), by_channels, by_width, static_cast<uint32_t>(n));
     }
     static void parts(void *total, const void *part, int64_t n, int64_t count, bool first, cudaStream_t stream)

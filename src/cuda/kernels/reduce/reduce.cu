@@ -57,7 +57,7 @@ template <class C> struct reduction {
     lt_offsets<2> kept;                    /* of the output and the input */
     int64_t count, results, shares, share; /* share: elements */
     C identity, parameter, divisor, root;  /* root: 0 for none */
-    C *parts;                              /* [shares][results], when there are several */
+    C *parts;                              /* [shares][results], when there are several or a chain leaves them */
     bool logarithm;                        /* of the total, plus the parameter */
     C *first;                              /* a first pass leaves its results here */
     const C *parameters; /* where a second pass finds them: a parameter for each result */

@@ -95,7 +95,7 @@ template <int DIMS> LT_CHAIN_FN int32_t lt_walked(const lt_chain_walk &walk, uin
     extern "C" __global__ void __launch_bounds__(LT_CHAIN_BLOCK)                                   \
         lt_chain_kernel(const __grid_constant__ ARGUMENTS a)                                       \
     {                                                                                              \
-        lt_chain_of(a, blockIdx.x * blockDim.x + threadIdx.x);                                  \
+        lt_chain_of(a, blockIdx.x * blockDim.x + threadIdx.x);                                     \
     }
 #else
 #define LT_CHAIN_KERNEL(ARGUMENTS)                                                                 \

@@ -255,7 +255,7 @@ FORCE:
 # What the source of a generated kernel includes, as text. Each of its files is a dependency of programs.cu's objects.
 CHAIN_SOURCES := $(GEN)/chain_sources.h
 $(CHAIN_SOURCES): scripts/gen/chain_sources.lua $(wildcard src/core/formulas/*.h src/core/formulas/*.inc \
-  $(addprefix src/cuda/,kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/reduce/steps.cuh kernels/chain/*.cuh kernels/chain/device/* kernels/chain/device/nvrtc/* sim/include/sim/*.h))
+  $(addprefix src/cuda/,kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/row_passes.cuh kernels/reduce/steps.cuh kernels/nn/softmax_rows.cuh kernels/nn/norm_rows.cuh kernels/chain/*.cuh kernels/chain/device/* kernels/chain/device/nvrtc/* sim/include/sim/*.h))
 	@mkdir -p $(@D)
 	$(LUA) scripts/gen/chain_sources.lua $@
 $(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/chain/programs.$(kind).o): $(CHAIN_SOURCES)

@@ -8,10 +8,11 @@ local formulas, chain, sim = 'src/core/formulas/', 'src/cuda/kernels/chain/', 's
 local common = { 'formulas.h', 'floats.h', 'float.inc', 'int.inc', 'bool.inc', 'unused_begin.h', 'unused_end.h', 'activation.h', 'activation.inc',
   'special.h', 'special.inc' }
 for i, name in ipairs(common) do common[i] = { name, formulas .. name } end
-for _, name in ipairs { 'conversion.cuh', 'unrolled.cuh', 'join.cuh' } do table.insert(common, { name, 'src/cuda/kernels/' .. name }) end
+for _, name in ipairs { 'conversion.cuh', 'unrolled.cuh', 'join.cuh', 'row_passes.cuh' } do table.insert(common, { name, 'src/cuda/kernels/' .. name }) end
 table.insert(common, { 'steps.cuh', 'src/cuda/kernels/reduce/steps.cuh' })
+for _, name in ipairs { 'softmax_rows.cuh', 'norm_rows.cuh' } do table.insert(common, { name, 'src/cuda/kernels/nn/' .. name }) end
 table.insert(common, { 'arguments.cuh', chain .. 'arguments.cuh' })
-for _, name in ipairs { 'kernel.cuh', 'lines.cuh' } do table.insert(common, { name, chain .. 'device/' .. name }) end
+for _, name in ipairs { 'kernel.cuh', 'lines.cuh', 'rows.cuh' } do table.insert(common, { name, chain .. 'device/' .. name }) end
 
 local device = chain .. 'device/nvrtc/'
 local nvrtc = { { 'cuda_runtime.h', device .. 'cuda_runtime.h' }, { 'stdbool.h', device .. 'stdbool.h' }, { 'stdint.h', device .. 'stdint.h' },

@@ -166,6 +166,7 @@ lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const l
 const char *lt_cuda_chains_nothing(void);
 bool lt_cuda_chains(int op, lt_dtype compute);
 lt_status lt_cuda_chain(const lt_chain *c, bool *done);
+bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length);
 bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims);
 lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter);
 /* reduce.cu, extreme.cu, scan.cu */

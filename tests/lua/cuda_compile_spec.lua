@@ -124,6 +124,49 @@ describe('a compiled function on a GPU', function()
     assert_same(f(far), compiled(f)(far))
   end)
 
+  it('gives rows of what it computes to softmax and norms', function()
+    local F = torch.nn.functional
+    -- One warp to 512 threads; rows that these hold, and longer ones.
+    for dtype, lengths in pairs { [torch.float32] = { 40, 1000, 2048, 4096, 4104, 9000 }, [torch.float64] = { 72, 5000 }, [torch.float16] = { 72, 9000 }, [torch.bfloat16] = { 4096 } } do
+      for _, length in ipairs(lengths) do
+        local x, row, weight = random(3, length):to(dtype), random(length):to(dtype), random(length):to(dtype)
+        check_reduced(0, function(v, w) return F.softmax(v * 0.5 + w, -1) end, x, row)
+        check_reduced(0, function(v, w, g) return F.layer_norm(v + w, { length }, g, w) end, x, row, weight)
+        if dtype == torch.float32 then
+          check_reduced(0, function(v) return F.log_softmax(v * 3, -1) end, x)
+          check_reduced(0, function(v, g) return F.rms_norm(v - 0.25, { length }, g) end, x, weight)
+        end
+      end
+    end
+    check_reduced(0, function(v) return F.layer_norm(v * 2, { 64 }) end, random(5, 64))
+    -- The derivative, of three kernels: softmax, its derivative, that of the product. One line.
+    check(3, function(v)
+      local leaf = v:detach():requires_grad_()
+      local y = F.softmax(leaf * 2, -1)
+      y:backward(y:detach() * 3)
+      return leaf.grad
+    end, random(5, 64))
+    check_reduced(0, function(v) return F.softmax(v + 1, -1) end, random(2000))
+    check(2, function(v) -- the second is for y, at the end
+      local y = v * 2 + 1
+      return F.softmax(y, -1), y
+    end, random(3, 64))
+    local x, row = random(7, 48), random(48)
+    local function norm_and_gradients(v, g)
+      local leaf, weight = v:detach():requires_grad_(), g:detach():requires_grad_()
+      F.layer_norm(leaf * 2, { 48 }, weight):square():sum():backward()
+      return leaf.grad, weight.grad
+    end
+    assert_same(norm_and_gradients(x, row), compiled(norm_and_gradients)(x, row))
+    -- Rows of halves with parameters of float.
+    check_reduced(0, function(v, g) return F.layer_norm(v + 1, { 64 }, g) end, random(3, 64):half(), random(64))
+    -- Short rows, rows that are no whole runs, another dimension, groups.
+    check_reduced(1, function(v) return F.softmax(v * 2, -1) end, random(9, 32))
+    check_reduced(1, function(v) return F.softmax(v * 2, -1) end, random(9, 41))
+    check_reduced(1, function(v) return F.softmax(v * 2, 1) end, random(64, 40))
+    check_reduced(1, function(v) return F.group_norm(v * 2, 2) end, random(3, 4, 16))
+  end)
+
   it('has every formula for every dtype', function()
     local unary = { 'neg', 'abs', 'exp', 'exp2', 'expm1', 'tanh', 'sigmoid', 'relu', 'sin', 'cos', 'tan', 'asin', 'atan', 'sinh', 'sqrt', 'rsqrt', 'square', 'sign',
       'floor', 'ceil', 'round', 'trunc', 'frac', 'erf', 'erfc', 'erfinv', 'log', 'log1p', 'log2', 'reciprocal', 'asinh', 'acosh', 'atanh', 'isnan', 'isinf', 'isfinite',

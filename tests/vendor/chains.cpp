@@ -1,5 +1,5 @@
 /* chains.cpp - generated kernels (src/cuda/kernels/chain/) compiled by the real NVRTC for several architectures, which needs no GPU: every formula
- * that they may use, in chains of many steps, over dense, repeated and strided elements; and every step of a reduction, of lines of a chain. Each image is written into a folder, for check.sh to
+ * that they may use, in chains of many steps, over dense, repeated and strided elements; every step of a reduction, of lines of a chain, and what takes rows of one. Each image is written into a folder, for check.sh to
  * look at its registers.
  *
  * Usage: chains FOLDER ARCHITECTURE... */
@@ -68,10 +68,10 @@ static lt_nvrtc open_library()
 static int compiled, failed;
 
 static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, const lt_chain &chain, const char *name,
-                    const lt_chain_end &reduced = {})
+                    const lt_chain_end &end = {})
 {
     lt_chain_plan plan;
-    if (!plan.make(&chain, reduced)) {
+    if (!plan.make(&chain, end)) {
         fprintf(stderr, "chains: %s has no plan\n", name);
         failed++;
         return;
@@ -149,7 +149,7 @@ static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **a
     delete chain;
 }
 
-/* Lines of x * row + 1, reduced by each step. */
+/* Lines of x * row, reduced by each step, and rows of it. */
 static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, lt_dtype dtype, const char *type)
 {
     static char memory[64] __attribute__((aligned(16)));
@@ -169,7 +169,14 @@ static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **ar
     chain->steps[0].n = 2, chain->steps[0].in[0] = 0, chain->steps[0].in[1] = 1, chain->steps[0].out = 2;
     for (const char *step : {"sum_step", "sum_abs_step", "sum_square_step", "sum_square_off_step", "sum_exp_step", "sum_numbers_step", "sum_power_step",
                              "count_step", "prod_step", "max_step", "min_step", "max_abs_step", "min_abs_step"})
-        compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(), {2, step, dtype == LT_FLOAT64});
+        compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(),
+                lt_chain_end_lines(2, step, dtype == LT_FLOAT64));
+    for (bool held : {true, false})
+        for (const char *function : {"lt_softmax_rows", "lt_softmax_rows_backward", "lt_norm_rows"}) {
+            const char *const parameter = std::string(function) == "lt_norm_rows" ? lt_chain_element(dtype) : nullptr;
+            compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-" + function + (held ? "-held" : "")).c_str(),
+                    lt_chain_end_rows(2, function, dtype, held, held ? 128 : 512, parameter));
+        }
     delete chain;
 }
 

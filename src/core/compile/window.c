@@ -73,10 +73,19 @@ bool lt_window_feeds(const lt_tensor *t)
     return p != NULL && p->window != NULL && !p->passed && lt_is_whole(t, p);
 }
 
+/* One row after the other, of a tensor without memory. */
+static bool feeds_in_order(const lt_tensor *t) { return t->storage->hollow && lt_is_contiguous(t) && lt_window_feeds(t); }
+
 bool lt_window_feeds_lines(const lt_tensor *t, int64_t length)
 {
-    return t->storage->hollow && t->device.type == LT_CPU && length <= LT_FED_LINE &&
-           lt_is_contiguous(t) && lt_window_feeds(t);
+    return t->device.type == LT_CPU && length <= LT_FED_LINE && feeds_in_order(t);
+}
+
+bool lt_window_feeds_rows(const lt_tensor *t, int64_t length)
+{
+    const lt_backend *backend = lt_backends[t->device.type];
+    if (t->device.type == LT_CPU) return lt_window_feeds_lines(t, length);
+    return feeds_in_order(t) && backend->takes_rows != NULL && backend->takes_rows((lt_dtype)t->dtype, t->numel, length);
 }
 
 lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,

@@ -66,6 +66,8 @@ typedef lt_status (*lt_feed_to)(const void *context, const lt_fed *fed);
 bool lt_window_feeds(const lt_tensor *t);
 /* The same of an op whose kernels on the host take lines of so many elements: they lie one after the other. */
 bool lt_window_feeds_lines(const lt_tensor *t, int64_t length);
+/* The same of softmax, its derivative and norms of rows, of GPUs as well. */
+bool lt_window_feeds_rows(const lt_tensor *t, int64_t length);
 /* t, of which that is so, is given to `take` as it is computed, with memory of its own only where `keep` says that it will be read again. op: who
  * takes it. */
 lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,

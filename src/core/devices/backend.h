@@ -205,7 +205,7 @@ typedef struct lt_norm_args {
     const void *in, *weight, *bias, *grad;
     void *out, *mean, *rstd; /* mean NULL: nothing is subtracted, rstd is of the mean square */
     void *grad_in, *grad_weight, *grad_bias;
-    const lt_fed *fed; /* what computes `in`, or `grad` of backward, of any floating dtype; NULL: it is in memory. The host's alone */
+    const lt_fed *fed; /* what computes `in`, or `grad` of backward, of any floating dtype; NULL: it is in memory. Backward and channels: the host's alone */
 } lt_norm_args;
 
 /* Rows of length elements have their own statistics. Those of row r have the parameters of group r % groups,
@@ -373,7 +373,9 @@ typedef struct lt_backend {
     lt_status (*search)(bool right, lt_dtype dtype, const void *sorted, int64_t n, const void *values, int64_t count,
                         int64_t lines, int64_t *out);
 
-    /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least). The host's takes in, or grad, fed, where dim is the
+    /* Whether softmax, its derivative and row_norm take rows of `length` elements as a chain computes them, numel in all. The host's do; NULL there. */
+    bool (*takes_rows)(lt_dtype dtype, int64_t numel, int64_t length);
+    /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least). Takes in, or grad, fed, where dim is the
      * last one ------------- */
     lt_status (*softmax)(bool log, const lt_array *out, const lt_array *in, int dim);
     /* grad_in from grad and the forward's result. */

@@ -1,5 +1,5 @@
 /* conversion.cuh - a value of one C type as another, and as an element. Also a part of generated kernels (kernels/chain/), whose compiler finds
- * stand-ins for the headers that are included here: nothing else is. */
+ * stand-ins for the headers that are included here. */
 #ifndef LT_CUDA_CONVERSION_CUH
 #define LT_CUDA_CONVERSION_CUH
 
@@ -8,6 +8,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include <type_traits>
+
+#include "kernels/unrolled.cuh"
 
 #define LT_CUDA_FN static __host__ __device__ __forceinline__
 
@@ -61,5 +63,44 @@ template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
 template <class S, int N>
 constexpr int lt_together = N *static_cast<int>(sizeof(S)) <= 16 ? N
                                                                  : 16 / static_cast<int>(sizeof(S));
+
+/* The first n of N elements at p; aligned: to whole accesses. Those beyond n become 0. */
+template <class S, class C, int N>
+LT_CUDA_FN void lt_load_row_as(const void *p, C *values, int n, bool aligned)
+{
+    const S *from = static_cast<const S *>(p);
+    if (aligned && n >= N) {
+        constexpr int M = lt_together<S, N>;
+        LT_UNROLLED
+        for (int i = 0; i < N; i += M) {
+            const lt_vector<S, M> v = *reinterpret_cast<const lt_vector<S, M> *>(from + i);
+            LT_UNROLLED
+            for (int j = 0; j < M; j++) values[i + j] = lt_as<C>(v.v[j]);
+        }
+        return;
+    }
+    LT_UNROLLED
+    for (int i = 0; i < N; i++) values[i] = i < n ? lt_as<C>(from[i]) : C{0};
+}
+
+template <class S, class C, int N>
+LT_CUDA_FN void lt_store_row_as(void *p, const C *values, int n, bool aligned)
+{
+    S *to = static_cast<S *>(p);
+    if (aligned && n >= N) {
+        constexpr int M = lt_together<S, N>;
+        LT_UNROLLED
+        for (int i = 0; i < N; i += M) {
+            lt_vector<S, M> v;
+            LT_UNROLLED
+            for (int j = 0; j < M; j++) v.v[j] = lt_stored<S, C>::of(values[i + j]);
+            *reinterpret_cast<lt_vector<S, M> *>(to + i) = v;
+        }
+        return;
+    }
+    LT_UNROLLED
+    for (int i = 0; i < N; i++)
+        if (i < n) to[i] = lt_stored<S, C>::of(values[i]);
+}
 
 #endif

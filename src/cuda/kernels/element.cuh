@@ -79,46 +79,7 @@ struct alignas(16) lt_bytes16 {
     uint64_t v[2];
 };
 
-/* The first n of N elements at p; aligned: to whole accesses. Those beyond n become 0. */
-template <class S, class C, int N>
-LT_CUDA_FN void lt_load_row_as(const void *p, C *values, int n, bool aligned)
-{
-    const S *from = static_cast<const S *>(p);
-    if (aligned && n >= N) {
-        constexpr int M = lt_together<S, N>;
-        LT_UNROLLED
-        for (int i = 0; i < N; i += M) {
-            const lt_vector<S, M> v = *reinterpret_cast<const lt_vector<S, M> *>(from + i);
-            LT_UNROLLED
-            for (int j = 0; j < M; j++) values[i + j] = lt_as<C>(v.v[j]);
-        }
-        return;
-    }
-    LT_UNROLLED
-    for (int i = 0; i < N; i++) values[i] = i < n ? lt_as<C>(from[i]) : C{0};
-}
-
-template <class S, class C, int N>
-LT_CUDA_FN void lt_store_row_as(void *p, const C *values, int n, bool aligned)
-{
-    S *to = static_cast<S *>(p);
-    if (aligned && n >= N) {
-        constexpr int M = lt_together<S, N>;
-        LT_UNROLLED
-        for (int i = 0; i < N; i += M) {
-            lt_vector<S, M> v;
-            LT_UNROLLED
-            for (int j = 0; j < M; j++) v.v[j] = lt_stored<S, C>::of(values[i + j]);
-            *reinterpret_cast<lt_vector<S, M> *>(to + i) = v;
-        }
-        return;
-    }
-    LT_UNROLLED
-    for (int i = 0; i < N; i++)
-        if (i < n) to[i] = lt_stored<S, C>::of(values[i]);
-}
-
-/* The same for a dtype that is looked at when the kernel runs. */
+/* lt_load_row_as for a dtype that is looked at when the kernel runs. */
 template <class C, int N>
 LT_CUDA_FN void lt_load_row(lt_dtype dtype, const void *p, C *values, int n, bool aligned)
 {

@@ -1,68 +1,25 @@
-/* rows.cuh - rows of elements that lie together, each gone over by a team of threads 16 bytes at a time, once or several
- * times. What a team can hold of a row stays in its registers from one pass to the next, so that memory is read once; longer
- * rows are read again. Kernels that use this meet; a team is the block's threads along x, a warp or (alone) the block. */
+/* rows.cuh - rows of elements that lie together, each gone over by a team of threads (row_passes.cuh): how many threads have a row, and which. Kernels
+ * that use this meet; a team is the block's threads along x, a warp or (alone) the block. */
 #ifndef LT_CUDA_ROWS_CUH
 #define LT_CUDA_ROWS_CUH
 
 #include "block.cuh"
 #include "element.cuh"
 #include "offsets.cuh"
+#include "row_passes.cuh"
 
-enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = 512, LT_ROW_BLOCK = 256 };
-
-/* Elements S, computed with in C. */
-template <class S, class C> struct lt_row {
-    static constexpr int N = 16 / sizeof(S);
-    const S *data;
-    bool aligned; /* and of whole vectors */
-    C x[LT_ROW_VECTORS][N];
-
-    __device__ __forceinline__ lt_row(const void *p, bool aligned_)
-        : data(static_cast<const S *>(p)), aligned(aligned_)
-    {}
-    template <class Index> __device__ __forceinline__ void load(Index from, Index n)
-    {
-        LT_UNROLLED
-        for (int v = 0; v < LT_ROW_VECTORS; v++) {
-            const Index i = from + static_cast<Index>(v * blockDim.x + threadIdx.x) * N;
-            lt_load_row_as<S, C, N>(data + i, x[v],
-                                    i < n ? (n - i < N ? static_cast<int>(n - i) : N) : 0, aligned);
-        }
-    }
-};
-
-/* f(i, m, x...) for this thread's vectors of the rows, n elements each: m elements from i on, which x has of each row and may
- * change for the next pass where the rows are held. FIRST: the rows have not been read. HELD: a team's threads have all of
- * them (lt_row_held). */
-template <bool HELD, bool FIRST, class S, class F, class... Rows>
-static __device__ __forceinline__ void lt_row_pass(int64_t n, F f, Rows &...rows)
-{
-    constexpr int N = 16 / sizeof(S);
-    if constexpr (HELD) {
-        const int length = static_cast<int>(n);
-        if (FIRST) (rows.load(0, length), ...);
-        LT_UNROLLED
-        for (int v = 0; v < LT_ROW_VECTORS; v++) {
-            const int i = static_cast<int>(v * blockDim.x + threadIdx.x) * N;
-            if (i < length) f(i, length - i < N ? length - i : N, rows.x[v]...);
-        }
-    } else {
-        for (int64_t from = 0; from < n;
-             from += static_cast<int64_t>(blockDim.x) * (LT_ROW_VECTORS * N)) {
-            (rows.load(from, n), ...);
-            LT_UNROLLED
-            for (int v = 0; v < LT_ROW_VECTORS; v++) {
-                const int64_t i = from + static_cast<int64_t>(v * blockDim.x + threadIdx.x) * N;
-                if (i < n) f(i, n - i < N ? static_cast<int>(n - i) : N, rows.x[v]...);
-            }
-        }
-    }
-}
+enum { LT_ROW_BLOCK = 256 };
 
 /* The row of this thread's team. */
 static __device__ __forceinline__ int64_t lt_row_number()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+}
+
+/* That team. shared: lt_shared_for(LT_ROW_THREADS) of C. */
+template <class C> static __device__ __forceinline__ lt_team<C> lt_row_threads(C *shared)
+{
+    return {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
 }
 
 /* Blocks and threads for rows of n elements of this size: a team for each. */

@@ -30,6 +30,7 @@ static lt_backend make_table()
     t.chain = lt_cuda_chain;
     t.reduces_chain = lt_cuda_reduces_chain;
     t.reduce_chain = lt_cuda_reduce_chain;
+    t.takes_rows = lt_cuda_takes_rows;
     t.reduce = lt_cuda_reduce;
     t.extreme = lt_cuda_extreme;
     t.scan = lt_cuda_scan;

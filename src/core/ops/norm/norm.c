@@ -91,7 +91,7 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     const lt_dtype type = lt_norm_type(input);
     LT_TRY(lt_check_same_device("layer_norm", (lt_tensor *[]){input, weight, bias}, 3, false, &device));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
-    const bool fed = lt_window_feeds_lines(input, shape->length);
+    const bool fed = lt_window_feeds_rows(input, shape->length);
     if (!fed) LT_TRY(lt_refuse_hollow("layer_norm", input));
     /* What is saved for backward is read again. */
     const bool saved = lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
@@ -99,7 +99,7 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     const lt_dims sizes = lt_dims_of(input);
     lt_tensor *x = fed ? NULL : lt_norm_dense(&s, input, type, false), *w = lt_norm_dense(&s, weight, type, false),
               *b = lt_norm_dense(&s, bias, type, false);
-    const lt_dtype dtype = x != NULL ? (lt_dtype)x->dtype : type;
+    const lt_dtype dtype = x != NULL ? (lt_dtype)x->dtype : device.type == LT_CPU ? type : (lt_dtype)input->dtype;
     lt_tensor *result = lt_norm_new(&s, dtype, device, &sizes, false);
     lt_tensor *mean = out_mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
     lt_tensor *rstd = do_vector(&s, type, device, shape->rows);

@@ -36,7 +36,7 @@ static lt_status run(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result,
     static const char *const names[2][2] = {{"softmax", "log_softmax"}, {"softmax_backward", "log_softmax_backward"}};
     const char *const name = names[result != NULL][log];
     if (out->numel == 0) return LT_OK;
-    const bool fed = d == in->ndim - 1 && lt_window_feeds_lines(in, in->sizes[d]);
+    const bool fed = d == in->ndim - 1 && lt_window_feeds_rows(in, in->sizes[d]);
     if (!fed) LT_TRY(lt_refuse_hollow(name, in));
     kernel k = {.backend = lt_backend_of(out), .log = log, .dim = d, .out = lt_line_array_of(out), .in = lt_line_array_of(in)};
     if (result != NULL) k.result = lt_line_array_of(result);

@@ -43,9 +43,21 @@ template <int DATA, int NUMBERS, int WALKS> struct lt_chain_arguments {
     lt_chain_walk walks[WALKS];
 };
 
-/* Of a chain whose results are reduced. */
-template <class CHAIN> struct lt_lines_arguments {
-    lt_chain_lines lines;
+/* How rows are taken, one after the other, `length` elements each (device/rows.cuh): a team of threads for each. */
+struct lt_chain_rows {
+    int64_t count, length;
+    int64_t team;                        /* threads */
+    void *out;                           /* of the chain's dtype */
+    const void *result, *weight, *bias;  /* softmax: the forward's result, of backward; norms: parameters of a row, null: 1 and 0 */
+    void *mean, *rstd;                   /* norms: of each row, in the type that is computed in; mean null: nothing is subtracted */
+    lt_chain_number eps;
+    uint32_t log;                        /* log_softmax */
+    uint32_t aligned, parameters_aligned; /* result and out, weight and bias: to 16 bytes */
+};
+
+/* Of a chain whose results are taken by lines or rows. */
+template <class TAKER, class CHAIN> struct lt_taken_arguments {
+    TAKER taker;
     CHAIN chain;
 };
 

@@ -4,9 +4,9 @@
 
 #include "chain.cuh"
 #include "cuda.h"
-#include "kernels/join.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/pieces.cuh"
+#include "kernels/rows.cuh"
 #include "programs.cuh"
 
 const char *lt_cuda_chains_nothing(void) { return lt_chain_no_compiler(); }
@@ -67,22 +67,25 @@ static lt_status run(const lt_chain *c, bool *done)
     return lt_cuda_launched(c->device.index, stream, "chain");
 }
 
-static lt_status reduce(const lt_chain *c, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream, bool *done)
+/* The kernel in which `end` takes the fed value, by so many threads in all. head: the taker's arguments. */
+static lt_status take(const lt_fed *fed, const lt_chain_end &end, const void *head, int64_t threads, int64_t block, cudaStream_t stream)
 {
+    const lt_chain *c = fed->chain;
     lt_chain_plan plan;
     const void *kernel = nullptr;
     if (!plan.make(c, end)) return LT_OK;
     LT_TRY(lt_chain_program(plan, c->device.index, &kernel));
     if (kernel == nullptr) return LT_OK;
-    *done = true;
-    std::string arguments(reinterpret_cast<const char *>(&lines), sizeof lines);
+    *fed->done = true;
+    std::string arguments(static_cast<const char *>(head), end.bytes);
     arguments += arguments_of(plan);
     void *places[] = {&arguments[0], nullptr};
-    const int block = lines.team == LT_WARP ? LT_CHAIN_BLOCK : static_cast<int>(lines.team); /* several teams do not wait for each other */
-    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(lines.lines * lines.shares * lines.team, block)),
-                                    dim3(static_cast<unsigned>(block)), places, 0, stream));
+    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))), dim3(static_cast<unsigned>(block)), places, 0, stream));
     return lt_cuda_launched(c->device.index, stream, "chain");
 }
+
+/* Threads of a block of teams: several do not wait for each other. */
+static int64_t block_of(int64_t team) { return team == LT_WARP ? int64_t{LT_CHAIN_BLOCK} : team; }
 
 template <class F> static lt_status in_room(F f)
 {
@@ -99,8 +102,28 @@ lt_status lt_cuda_chain(const lt_chain *c, bool *done)
     return in_room([&] { return run(c, done); });
 }
 
-lt_status lt_chain_reduce(const lt_chain *c, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream, bool *done)
+lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const lt_chain_lines &lines, cudaStream_t stream)
 {
-    *done = false;
-    return in_room([&] { return reduce(c, end, lines, stream, done); });
+    *fed->done = false;
+    return in_room([&] {
+        return take(fed, lt_chain_end_lines(fed->value, step, wide), &lines, lines.lines * lines.shares * lines.team, block_of(lines.team), stream);
+    });
+}
+
+bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)
+{
+    if (!lt_is_floating(dtype) || lt_chain_no_compiler() != nullptr) return false;
+    return length > LT_WARP && length * lt_element_size(dtype) % 16 == 0 && numel < lt_piece_limit();
+}
+
+lt_status lt_chain_take_rows(const lt_fed *fed, const char *function, lt_dtype dtype, const char *more, lt_chain_rows rows, cudaStream_t stream)
+{
+    const int64_t size = lt_element_size(dtype);
+    const dim3 team = lt_row_team(rows.length, size);
+    rows.team = team.x;
+    *fed->done = false;
+    return in_room([&] {
+        const lt_chain_end end = lt_chain_end_rows(fed->value, function, dtype, lt_row_held(rows.length, size, team), rows.team, more);
+        return take(fed, end, &rows, rows.count * rows.team, block_of(rows.team), stream);
+    });
 }

@@ -1,4 +1,4 @@
-/* chain.cuh - lines of a chain's value as they are reduced by one generated kernel. */
+/* chain.cuh - lines and rows of a chain's value as they are taken by one generated kernel. */
 #ifndef LT_CHAIN_CHAIN_CUH
 #define LT_CHAIN_CHAIN_CUH
 
@@ -6,8 +6,12 @@
 
 #include "plan.cuh"
 
-/* The totals of the shares of each line, in lines.parts. *done is false where no kernel is generated for it; nothing was written then. LT_ERR_MEMORY, and
- * what the runtime says. */
-lt_status lt_chain_reduce(const lt_chain *c, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream, bool *done);
+/* The totals of the shares of each line, in lines.parts, by a step of reduce/steps.cuh. Where no kernel is generated for it *fed->done becomes false; nothing
+ * was written then. LT_ERR_MEMORY, and what the runtime says. wide: accumulated in double, else in float. */
+lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const lt_chain_lines &lines, cudaStream_t stream);
+
+/* Rows of what `fed` computes, of the dtype, to `function` there; more: a further type of its template, or null. Where no kernel is generated for it *fed->done becomes
+ * false. Fills in the team. */
+lt_status lt_chain_take_rows(const lt_fed *fed, const char *function, lt_dtype dtype, const char *more, lt_chain_rows rows, cudaStream_t stream);
 
 #endif

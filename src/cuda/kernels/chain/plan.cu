@@ -36,7 +36,7 @@ void lt_chain_plan::choose_run(const lt_chain *c)
     }
     run = static_cast<int>(16 / least);
     while (run > 8 || run * most > 32) run /= 2;
-    if (end.step != nullptr) run = LT_REDUCE_ROW;
+    if (end.is_there()) run = end.run;
 }
 
 /* Along which dimension the elements of a thread lie is known where the innermost is whole runs. */
@@ -178,6 +178,22 @@ bool lt_chain_plan::add_step(const lt_chain *c, const lt_chain_step *s)
     return true;
 }
 
+/* ---- ends --------------------------------------------------------------------------------------------------------- */
+
+static const char *computed_in(bool wide) { return wide ? "double" : "float"; }
+
+lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide)
+{
+    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, sizeof(lt_chain_lines), std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ">"};
+}
+
+lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more)
+{
+    const bool wide = dtype == LT_FLOAT64;
+    return {value, wide, static_cast<int>(16 / lt_element_size(dtype)), team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK}, sizeof(lt_chain_rows),
+            std::string(function) + "<" + lt_chain_element(dtype) + ", " + computed_in(wide) + (held ? ", true" : ", false") + (more != nullptr ? std::string(", ") + more : "") + ">"};
+}
+
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
 bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
@@ -191,9 +207,9 @@ bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
         if (!add_value(c, v)) return false;
     for (int s = 0; s < c->n_steps; s++)
         if (!add_step(c, &c->steps[s])) return false;
-    /* Strided values count in 32 bits, as all that is beside them; so do lines. */
-    if ((!walks.empty() || end.step != nullptr) && c->numel >= lt_piece_limit()) return false;
-    return (end.step != nullptr ? sizeof(lt_chain_lines) : 0) + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
+    /* Strided values count in 32 bits, as all that is beside them; so do lines and rows. */
+    if ((!walks.empty() || end.is_there()) && c->numel >= lt_piece_limit()) return false;
+    return end.bytes + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
                sizeof(lt_chain_walk) * walks.size() <
            MOST_BYTES;
 }
@@ -210,8 +226,8 @@ std::string lt_chain_plan::key() const
     put(&key, places.size());
     for (const lt_chain_place &p : places) put(&key, p);
     for (const lt_chain_action &a : actions) put(&key, a);
-    if (end.step == nullptr) return key;
+    if (!end.is_there()) return key;
     put(&key, end.value);
-    put(&key, end.wide);
-    return key + end.step;
+    put(&key, end.threads);
+    return key + end.taker;
 }

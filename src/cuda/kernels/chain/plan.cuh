@@ -36,15 +36,27 @@ struct lt_chain_action {
     int16_t number[LT_CHAIN_INPUTS], param; /* places among the numbers; -1: none */
 };
 
-/* What becomes of a value besides being written, if it is: lines of it are reduced (device/lines.cuh). */
+/* What becomes of a value besides being written, if it is: it is taken by lines (device/lines.cuh) or rows (device/rows.cuh). */
 struct lt_chain_end {
     int value;
-    const char *step; /* of reduce/steps.cuh */
-    bool wide;        /* accumulated in double, else in float */
+    bool wide;         /* taken as double, else as float */
+    int run;           /* elements that are asked for together */
+    int threads;       /* the most of a block */
+    size_t bytes;      /* of the taker's arguments, which stand before the chain's: an lt_chain_lines or lt_chain_rows */
+    std::string taker; /* the function: "lt_reduce_lines<sum_step, float>"; empty: there is none */
+
+    bool is_there() const { return !taker.empty(); }
+    bool takes_rows() const { return bytes == sizeof(lt_chain_rows); }
 };
+/* What accumulates lines by a step of reduce/steps.cuh. */
+lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide);
+/* What gives rows of the dtype, each to so many threads, to `function` of device/rows.cuh; more: a further type of its template, or null. */
+lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more);
+/* The type of a dtype's elements in the source. */
+const char *lt_chain_element(int dtype);
 
 struct lt_chain_plan {
-    int run; /* elements of a thread; of one call of lt_chain_row where lines are reduced */
+    int run; /* elements of a thread; of one call of lt_chain_row where they are taken */
     uint64_t numel;
     bool aligned;
     std::vector<lt_chain_place> places;
@@ -55,7 +67,7 @@ struct lt_chain_plan {
     std::vector<lt_chain_number> numbers;
     std::vector<lt_chain_walk> walks;
 
-    lt_chain_end end; /* step: null where nothing is reduced */
+    lt_chain_end end;
 
     /* False where the chain is none that a kernel is generated for. */
     bool make(const lt_chain *c, const lt_chain_end &end = {});

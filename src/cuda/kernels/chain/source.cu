@@ -37,8 +37,8 @@ const lt_chain_formula *lt_chain_formula_of(int op, lt_dtype compute)
 
 /* ---- words -------------------------------------------------------------------------------------------------------------- */
 
-/* The type of a dtype's elements; a bool is a byte. */
-static const char *element(int dtype)
+/* A bool is a byte. */
+const char *lt_chain_element(int dtype)
 {
     static const char *const names[] = {"uint8_t", "uint8_t", "int8_t",        "int16_t", "int32_t",
                                         "int64_t", "__half",  "__nv_bfloat16", "float",   "double"};
@@ -82,7 +82,7 @@ static bool is_single(const lt_chain_place &p)
 static void write_load(std::string *out, const lt_chain_plan &plan, int v)
 {
     const lt_chain_place &p = plan.places[v];
-    const char *const type = element(p.dtype);
+    const char *const type = lt_chain_element(p.dtype);
     const int n = plan.run;
     if (p.where == LT_CHAIN_STEP) {
         if (p.written) write(out, "    %s v%d[%d];\n", type, v, n);
@@ -135,7 +135,7 @@ static std::string operand(const lt_chain_plan &plan, const lt_chain_action &s, 
     const bool narrow = s.compute != LT_INT64 && s.compute < LT_FLOAT32;
     if (narrow && !condition && p.dtype != s.compute)
         snprintf(text, sizeof text, "lt_fitted<%s>(lt_as<%s>(%s))",
-                 s.compute == LT_BOOL ? "bool" : element(s.compute), type, at);
+                 s.compute == LT_BOOL ? "bool" : lt_chain_element(s.compute), type, at);
     else
         snprintf(text, sizeof text, "lt_as<%s>(%s)", type, at);
     return text;
@@ -159,12 +159,12 @@ static void write_copy(std::string *out, const lt_chain_plan &plan, const lt_cha
                                          : "v%d[i]",
              s.in[0]);
     if (from.dtype == to.dtype) {
-        write(out, "        const %s e%d = %s;\n", element(to.dtype), s.out, at);
+        write(out, "        const %s e%d = %s;\n", lt_chain_element(to.dtype), s.out, at);
         return;
     }
     const char *const c = between(from.dtype);
-    write(out, "        const %s e%d = lt_stored<%s, %s>::of(lt_as<%s>(%s));\n", element(to.dtype),
-          s.out, to.dtype == LT_BOOL ? "bool" : element(to.dtype), c, c, at);
+    write(out, "        const %s e%d = lt_stored<%s, %s>::of(lt_as<%s>(%s));\n", lt_chain_element(to.dtype),
+          s.out, to.dtype == LT_BOOL ? "bool" : lt_chain_element(to.dtype), c, c, at);
 }
 
 static void write_step(std::string *out, const lt_chain_plan &plan, const lt_chain_action &s)
@@ -185,7 +185,7 @@ static void write_step(std::string *out, const lt_chain_plan &plan, const lt_cha
     write(out, ");\n");
     const bool wide = dtype == LT_FLOAT32 || dtype == LT_FLOAT64;
     write(out, "        const %s e%d = %slt_stored<%s, decltype(y%d)>::of(y%d)%s;\n",
-          element(dtype), s.out, wide ? "lt_apart(" : "", element(dtype), s.out, s.out,
+          lt_chain_element(dtype), s.out, wide ? "lt_apart(" : "", lt_chain_element(dtype), s.out, s.out,
           wide ? ", a.zero)" : "");
 }
 
@@ -195,7 +195,7 @@ std::string lt_chain_plan::source() const
     const auto at_least_one = [](size_t n) { return static_cast<int>(n > 0 ? n : 1); };
     write(&out, "typedef lt_chain_arguments<%d, %d, %d> arguments;\n", at_least_one(data.size()),
           at_least_one(numbers.size()), at_least_one(walks.size()));
-    const char *const type = end.step == nullptr ? nullptr : end.wide ? "double *x" : "float *x";
+    const char *const type = !end.is_there() ? nullptr : end.wide ? "double *x" : "float *x";
     write(&out,
           "LT_CHAIN_FN void lt_chain_row(const arguments &a, uint32_t first, int n%s%s)\n{\n"
           "    const bool whole = n == %d && a.aligned;\n",
@@ -206,7 +206,7 @@ std::string lt_chain_plan::source() const
         write_step(&out, *this, s);
         if (places[s.out].written) write(&out, "        v%d[i] = e%d;\n", s.out, s.out);
     }
-    if (end.step != nullptr) write(&out, "        x[i] = lt_as<%s>(e%d);\n", end.wide ? "double" : "float", end.value);
+    if (end.is_there()) write(&out, "        x[i] = lt_as<%s>(e%d);\n", end.wide ? "double" : "float", end.value);
     out += "    }\n";
     for (size_t v = 0; v < places.size(); v++)
         if (places[v].written)
@@ -214,22 +214,22 @@ std::string lt_chain_plan::source() const
                 &out,
                 "    lt_store_run<%s, %d>(a.data[%d] + static_cast<uint64_t>(first) * sizeof(%s), "
                 "v%d, n, whole);\n",
-                element(places[v].dtype), run, places[v].data, element(places[v].dtype),
+                lt_chain_element(places[v].dtype), run, places[v].data, lt_chain_element(places[v].dtype),
                 static_cast<int>(v));
     out += "}\n";
-    if (end.step == nullptr)
+    if (!end.is_there())
         write(&out,
               "LT_CHAIN_FN void lt_chain_of(const arguments &a, uint32_t thread)\n{\n"
               "    const uint32_t first = thread * %d;\n"
               "    if (first < a.n) lt_chain_row(a, first, a.n - first < %d ? static_cast<int>(a.n - first) : %d);\n"
-              "}\nLT_CHAIN_KERNEL(arguments)\n",
+              "}\nLT_CHAIN_KERNEL(arguments, LT_CHAIN_BLOCK)\n",
               run, run, run);
     else
         write(&out,
-              "#include \"lines.cuh\"\n"
-              "typedef lt_lines_arguments<arguments> reduced;\n"
-              "LT_CHAIN_FN void lt_chain_of(const reduced &a, uint32_t thread) { lt_reduce_lines<%s, %s>(a, thread); }\n"
-              "LT_CHAIN_KERNEL(reduced)\n",
-              end.step, end.wide ? "double" : "float");
+              "#include \"%s.cuh\"\n"
+              "typedef lt_taken_arguments<lt_chain_%s, arguments> taken;\n"
+              "LT_CHAIN_FN void lt_chain_of(const taken &a, uint32_t thread) { %s(a, thread); }\n"
+              "LT_CHAIN_KERNEL(taken, %d)\n",
+              end.takes_rows() ? "rows" : "lines", end.takes_rows() ? "rows" : "lines", end.taker.c_str(), end.threads);
     return out;
 }

@@ -3,6 +3,8 @@
  * everything is computed in float, or double. */
 #include "norm.cuh"
 
+#include "kernels/chain/chain.cuh"
+
 template <class C> struct rows {
     lt_dtype dtype, parameter_dtype;
     const char *in, *grad, *weight, *bias;
@@ -62,73 +64,13 @@ template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS, 2) forward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
-    constexpr int N = lt_row<S, C>::N;
-    const auto add = [](C x, C y) { return x + y; };
-    const int64_t number = lt_row_number(), n = a.length,
-                  first = number < a.count ? a.first_entry(number) : 0;
+    const int64_t number = lt_row_number(), n = a.length, first = number < a.count ? a.first_entry(number) : 0;
     if (number >= a.count) return;
-    S *const out = reinterpret_cast<S *>(a.out) + number * n;
-    lt_row<S, C> row(reinterpret_cast<const S *>(a.in) + number * n, a.aligned);
-    C mean = 0, squares = 0;
-    if constexpr (HELD) {
-        lt_row_pass<HELD, true, S>(
-            n,
-            [&](int64_t, int, const C *x) {
-                LT_UNROLLED
-                for (int j = 0; j < N; j++) mean += x[j]; /* absent ones are 0 */
-            },
-            row);
-        mean = a.mean != nullptr ? lt_block_join(mean, shared, add) / static_cast<C>(n) : 0;
-        lt_row_pass<HELD, false, S>(
-            n,
-            [&](int64_t, int m, const C *x) {
-                LT_UNROLLED
-                for (int j = 0; j < N; j++)
-                    if (j < m) squares += (x[j] - mean) * (x[j] - mean);
-            },
-            row);
-    } else {
-        /* Read once for both: the mean of this thread's elements, and their squares about it (Chan, Golub and LeVeque 1979). */
-        C count = 0, own = 0;
-        lt_row_pass<HELD, true, S>(
-            n,
-            [&](int64_t, int m, const C *x) {
-                const C more = static_cast<C>(m);
-                C sum = 0;
-                LT_UNROLLED
-                for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
-                const C part = sum / more, off = part - own;
-                count += more;
-                const C share = more / count;
-                squares += off * off * (count - more) * share;
-                own += off * share;
-                LT_UNROLLED
-                for (int j = 0; j < N; j++)
-                    if (j < m) squares += (x[j] - part) * (x[j] - part);
-            },
-            row);
-        mean = a.mean != nullptr ? lt_block_join(count * own, shared, add) / static_cast<C>(n) : 0;
-        squares += count * (own - mean) * (own - mean);
-    }
-    squares = lt_block_join(squares, shared, add);
-    const C rstd = 1 / lt_root(squares / static_cast<C>(n) + a.eps);
-    if (threadIdx.x == 0) {
-        if (a.mean != nullptr) a.mean[number] = mean;
-        a.rstd[number] = rstd;
-    }
-    lt_row_pass<HELD, false, S>(
-        n,
-        [&](int64_t i, int m, const C *x) {
-            C parameter[N], y[N]; /* one array for both: registers are what bounds it */
-            a.template parameters<S, N>(a.weight, first, i, m, 1, parameter);
-            LT_UNROLLED
-            for (int j = 0; j < N; j++) y[j] = (x[j] - mean) * rstd * parameter[j];
-            a.template parameters<S, N>(a.bias, first, i, m, 0, parameter);
-            LT_UNROLLED
-            for (int j = 0; j < N; j++) y[j] += parameter[j];
-            lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
-        },
-        row);
+    const auto parameters = [&](bool bias, int64_t i, int m, C *values) {
+        a.template parameters<S, lt_row<S, C>::N>(bias ? a.bias : a.weight, first, i, m, bias ? 0 : 1, values);
+    };
+    lt_norm_row<HELD>(lt_row<S, C>(reinterpret_cast<const S *>(a.in) + number * n, a.aligned), reinterpret_cast<S *>(a.out) + number * n, n, a.aligned,
+                      a.eps, a.mean != nullptr ? a.mean + number : nullptr, a.rstd + number, parameters, lt_row_threads(shared));
 }
 
 template <class S, class C, bool HELD>
@@ -155,8 +97,8 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
             g[j] *= weight[j];
         }
     };
-    lt_row_pass<HELD, true, S>(
-        n,
+    lt_row_pass<HELD, true>(
+        n, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
         [&](int64_t i, int m, C *x, C *g) {
             prepare(i, m, x, g);
             LT_UNROLLED
@@ -168,8 +110,8 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
         in, grad);
     sum = a.mean != nullptr ? lt_block_join(sum, shared, add) / static_cast<C>(n) : 0;
     product = lt_block_join(product, shared, add) / static_cast<C>(n);
-    lt_row_pass<HELD, false, S>(
-        n,
+    lt_row_pass<HELD, false>(
+        n, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
         [&](int64_t i, int m, C *x, C *g) {
             C y[N];
             if (!HELD) prepare(i, m, x, g);
@@ -280,14 +222,37 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
     return LT_OK;
 }
 
+/* Of rows that a chain computes, with a parameter for each element. */
+static lt_status run_fed(const lt_row_norm_args *n, cudaStream_t stream)
+{
+    const lt_norm_args &m = n->norm;
+    const int64_t size = lt_element_size(m.parameter_dtype);
+    lt_chain_rows rows = {};
+    *m.fed->done = n->run == 1 && n->groups == 1;
+    if (!*m.fed->done) return LT_OK;
+    rows.count = n->rows, rows.length = n->length;
+    rows.out = m.out, rows.weight = m.weight, rows.bias = m.bias, rows.mean = m.mean, rows.rstd = m.rstd;
+    if (m.dtype == LT_FLOAT64)
+        rows.eps.d = m.eps;
+    else
+        rows.eps.f = static_cast<float>(m.eps);
+    rows.aligned = lt_is_aligned(m.out);
+    rows.parameters_aligned = n->length * size % 16 == 0 && lt_is_aligned(m.weight) && lt_is_aligned(m.bias);
+    return lt_chain_take_rows(m.fed, "lt_norm_rows", m.dtype, lt_chain_element(m.parameter_dtype), rows, stream);
+}
+
 lt_status lt_cuda_row_norm(const lt_row_norm_args *n)
 {
+    const lt_fed *const fed = n->norm.fed;
+    lt_row_norm_args written = *n;
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
+    if (fed != nullptr && fed->chain->n_steps > 0) return run_fed(n, stream);
+    if (fed != nullptr) written.norm.in = fed->chain->values[fed->value].data;
     if (n->norm.dtype == LT_FLOAT64)
-        launch_forward<double>(n, stream);
+        launch_forward<double>(&written, stream);
     else
-        launch_forward<float>(n, stream);
+        launch_forward<float>(&written, stream);
     return lt_cuda_launched(n->norm.device.index, stream, "row_norm");
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/rows.cuh"
+#include "norm_rows.cuh"
 
 enum {
     LT_NORM_ITEMS = 4,
@@ -17,9 +18,6 @@ enum {
     LT_NORM_THREADS = 512,
     LT_NORM_MOST_SPLITS = 64
 };
-
-static __device__ __forceinline__ float lt_root(float x) { return sqrtf(x); }
-static __device__ __forceinline__ double lt_root(double x) { return sqrt(x); }
 
 /* The shape, and how its elements are shared out: part s of a channel has entries [s * per, (s + 1) * per) of the
  * outer dimension. */

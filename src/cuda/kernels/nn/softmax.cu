@@ -4,10 +4,12 @@
  * each where they are dense (rows.cuh); where they lie side by side or apart, a block has some neighbouring lines. */
 #include "cuda.h"
 #include "formulas/formulas.h"
+#include "kernels/chain/chain.cuh"
 #include "kernels/block.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/rows.cuh"
+#include "softmax_rows.cuh"
 
 enum { BLOCK = 256, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
 
@@ -145,47 +147,12 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_ro
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
     const lt_lines<3> &lines = a.call.lines;
-    const int64_t line = lt_row_number(), n = lines.length;
-    constexpr int N = lt_row<S, C>::N;
-    const bool log = a.call.log;
+    const int64_t line = lt_row_number();
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
-    S *out = reinterpret_cast<S *>(lines.data[1] + offset[1]);
-    lt_row<S, C> row(lines.data[0] + offset[0], a.aligned);
-    C most = static_cast<C>(-INFINITY), sum = 0;
-    lt_row_pass<HELD, true, S>(
-        n,
-        [&](int64_t, int m, C *x) {
-            LT_UNROLLED
-            for (int j = 0; j < N; j++)
-                if (j < m) most = x[j] > most ? x[j] : most;
-        },
-        row);
-    most = lt_block_join(most, shared, [](C x, C y) { return x > y ? x : y; });
-    lt_row_pass<HELD, false, S>(
-        n,
-        [&](int64_t, int m, C *x) {
-            LT_UNROLLED
-            for (int j = 0; j < N; j++) {
-                const C power = lt_exp(x[j] - most);
-                if (j < m) sum += power;
-                if (!log) x[j] = power;
-            }
-        },
-        row);
-    sum = lt_block_join(sum, shared, [](C x, C y) { return x + y; });
-    const C shift = log ? most + lt_log(sum) : 0, scale = 1 / sum;
-    lt_row_pass<HELD, false, S>(
-        n,
-        [&](int64_t i, int m, C *x) {
-            C y[N];
-            LT_UNROLLED
-            for (int j = 0; j < N; j++)
-                y[j] = log ? x[j] - shift : (HELD ? x[j] : lt_exp(x[j] - most)) * scale;
-            lt_store_row_as<S, C, N>(out + i, y, m, a.aligned);
-        },
-        row);
+    lt_softmax_row<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned), reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length,
+                         a.call.log, a.aligned, lt_row_threads(shared));
 }
 
 template <class S, class C, bool HELD>
@@ -193,35 +160,12 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
     const lt_lines<3> &lines = a.call.lines;
-    const int64_t line = lt_row_number(), n = lines.length;
-    constexpr int N = lt_row<S, C>::N;
-    const bool log = a.call.log;
+    const int64_t line = lt_row_number();
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
-    S *out = reinterpret_cast<S *>(lines.data[1] + offset[1]);
-    lt_row<S, C> grad(lines.data[0] + offset[0], a.aligned),
-        result(lines.data[2] + offset[2], a.aligned);
-    C sum = 0;
-    lt_row_pass<HELD, true, S>(
-        n,
-        [&](int64_t, int m, C *g, C *y) {
-            LT_UNROLLED
-            for (int j = 0; j < N; j++)
-                if (j < m) sum += log ? g[j] : g[j] * y[j];
-        },
-        grad, result);
-    sum = lt_block_join(sum, shared, [](C x, C y) { return x + y; });
-    lt_row_pass<HELD, false, S>(
-        n,
-        [&](int64_t i, int m, C *g, C *y) {
-            C d[N];
-            LT_UNROLLED
-            for (int j = 0; j < N; j++)
-                d[j] = log ? g[j] - lt_exp(y[j]) * sum : (g[j] - sum) * y[j];
-            lt_store_row_as<S, C, N>(out + i, d, m, a.aligned);
-        },
-        grad, result);
+    lt_softmax_row_backward<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned), lt_row<S, C>(lines.data[2] + offset[2], a.aligned),
+                                  reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length, a.call.log, a.aligned, lt_row_threads(shared));
 }
 
 /* ---- launching ---------------------------------------------------------------------------------------------- */
@@ -281,13 +225,34 @@ template <class C> static void launch(const softmax &a, bool backward, cudaStrea
     }
 }
 
+/* Of rows that a chain computes, where the other arrays lie as they would. */
+static lt_status run_fed(const softmax &a, bool backward, const lt_fed *fed, cudaStream_t stream)
+{
+    const lt_lines<3> &lines = a.lines;
+    bool aligned;
+    *fed->done = are_rows(lines, &aligned);
+    for (int k = 1; k < 3; k++)
+        if (lines.data[k] != nullptr && lines.lines.ndim > 0 &&
+            (lines.lines.ndim > 1 || lines.lines.strides[0][k] != lines.length * lt_element_size(lines.dtype[k])))
+            *fed->done = false;
+    if (!*fed->done) return LT_OK;
+    lt_chain_rows rows = {};
+    rows.count = lines.count, rows.length = lines.length;
+    rows.out = lines.data[1], rows.result = lines.data[2];
+    rows.log = a.log, rows.aligned = aligned;
+    return lt_chain_take_rows(fed, backward ? "lt_softmax_rows_backward" : "lt_softmax_rows", lines.dtype[0], nullptr, rows, stream);
+}
+
 static lt_status run(bool log, bool backward, const lt_array *const *arrays, int dim)
 {
     const int device = arrays[0]->device.index;
-    const softmax a = {lt_lines<3>(arrays, dim), log};
+    const lt_fed *const fed = arrays[0]->fed;
+    softmax a = {lt_lines<3>(arrays, dim), log};
     cudaStream_t stream;
     if (a.lines.count == 0 || a.lines.length == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(device, &stream));
+    if (fed != nullptr && fed->chain->n_steps > 0) return run_fed(a, backward, fed, stream);
+    if (fed != nullptr) a.lines.data[0] = fed->chain->values[fed->value].data;
     if (arrays[0]->dtype == LT_FLOAT64)
         launch<double>(a, backward, stream);
     else

@@ -187,6 +187,28 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
     finish(a, result, total);
 }
 
+/* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one thread would wait for memory once for a few of them. */
+template <class Step, class C>
+static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> a)
+{
+    const int64_t result = lt_thread_number() / LT_WARP;
+    const int64_t lane = threadIdx.x % LT_WARP;
+    if (result >= a.results) return;
+    C total = a.parts[lane * a.results + result];
+    for (int64_t share = lane + LT_WARP; share < a.shares; share += LT_WARP) total = Step::join(total, a.parts[share * a.results + result]);
+    total = lt_warp_join(total, [](C x, C y) { return Step::join(x, y); });
+    if (lane == 0) finish(a, result, total);
+}
+
+/* Many results keep a GPU busy with a thread for each. */
+template <class Step, class C> static void launch_join(const reduction<C> &a, cudaStream_t stream)
+{
+    if (a.shares >= LT_WARP && a.results * LT_WARP <= ENOUGH_THREADS)
+        LT_LAUNCH_MEET((join_parts_by_warp<Step, C>), lt_blocks(a.results * LT_WARP, BLOCK), BLOCK, 0, stream, a);
+    else
+        LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, stream, a);
+}
+
 /* ---- planning --------------------------------------------------------------------------------------------- */
 
 struct call {
@@ -234,13 +256,12 @@ static void set(lt_chain_number *number, double value) { number->d = value; }
 template <class Step, class C> static lt_status run_fed(const call &c, reduction<C> *a, int64_t team)
 {
     if constexpr (std::is_floating_point_v<C>) {
-        const lt_chain_end end = {c.fed->value, Step::name, sizeof(C) == sizeof(double)};
         lt_chain_lines lines = {a->count, a->share, a->results, a->shares, team, {}, {}, a->parts, a->parameters};
         set(&lines.identity, a->identity);
         set(&lines.parameter, a->parameter);
-        LT_TRY(lt_chain_reduce(c.fed->chain, end, lines, c.stream, c.fed->done));
+        LT_TRY(lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double), lines, c.stream));
         if (!*c.fed->done) return LT_OK;
-        LT_LAUNCH((join_parts<Step, C>), lt_blocks(a->results, BLOCK), BLOCK, c.stream, *a);
+        launch_join<Step>(*a, c.stream);
     }
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
@@ -301,8 +322,7 @@ static lt_status run(const call &c, C *first = nullptr, const C *parameters = nu
         const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
         LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid, block, 0, c.stream, a);
     }
-    if (a.shares > 1)
-        LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, c.stream, a);
+    if (a.shares > 1) launch_join<Step>(a, c.stream);
     return lt_cuda_launched(it->device.index, c.stream, "reduce");
 }
 

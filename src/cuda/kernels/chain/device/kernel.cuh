@@ -12,7 +12,8 @@
 #include "activation.h"
 #include "special.h"
 
-#define LT_CHAIN_FN static __device__ __forceinline__
+#define LT_CHAIN_MEMBER __device__ __forceinline__
+#define LT_CHAIN_FN     static LT_CHAIN_MEMBER
 
 #ifdef __CUDACC__
 #define LT_EACH(i, N) _Pragma("unroll") for (int i = 0; i < (N); i++)
@@ -34,6 +35,14 @@ LT_CHAIN_FN double lt_apart(double x, uint32_t zero)
 #else
 template <class T> T lt_apart(T x, uint32_t) { return x; } /* compiled without contractions */
 #endif
+
+template <class C> LT_CHAIN_FN C lt_number_in(const lt_chain_number &number)
+{
+    if constexpr (std::is_same_v<C, double>)
+        return number.d;
+    else
+        return number.f;
+}
 
 /* An element as one of the dtype computed with has it, whose elements are S. */
 template <class S, class C> LT_CHAIN_FN C lt_fitted(C x)
@@ -89,16 +98,16 @@ template <int DIMS> LT_CHAIN_FN int32_t lt_walked(const lt_chain_walk &walk, uin
     return offset + static_cast<int32_t>(number) * walk.stride[DIMS - 1];
 }
 
-/* At the end of a source, where lt_chain_of(arguments, thread) stands. */
+/* At the end of a source, where lt_chain_of(arguments, thread) stands. THREADS: the most that a block has. */
 #ifdef __CUDACC__
-#define LT_CHAIN_KERNEL(ARGUMENTS)                                                                 \
-    extern "C" __global__ void __launch_bounds__(LT_CHAIN_BLOCK)                                   \
+#define LT_CHAIN_KERNEL(ARGUMENTS, THREADS)                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
         lt_chain_kernel(const __grid_constant__ ARGUMENTS a)                                       \
     {                                                                                              \
         lt_chain_of(a, blockIdx.x * blockDim.x + threadIdx.x);                                     \
     }
 #else
-#define LT_CHAIN_KERNEL(ARGUMENTS)                                                                 \
+#define LT_CHAIN_KERNEL(ARGUMENTS, THREADS)                                                        \
     extern "C" const uint64_t lt_chain_kernel_bytes = sizeof(ARGUMENTS);                           \
     extern "C" void lt_chain_kernel(const void *a, uint32_t thread)                                \
     {                                                                                              \

@@ -5,19 +5,11 @@
 #include "join.cuh"
 #include "steps.cuh"
 
-template <class C> LT_CHAIN_FN C lt_number_in(const lt_chain_number &number)
-{
-    if constexpr (std::is_same_v<C, double>)
-        return number.d;
-    else
-        return number.f;
-}
-
 /* What one thread of a team accumulates. */
 template <class Step, class C, class A>
 LT_CHAIN_FN C lt_accumulated(const A &a, int64_t line, int64_t share, int thread)
 {
-    const lt_chain_lines &l = a.lines;
+    const lt_chain_lines &l = a.taker;
     const int64_t from = share * l.share, to = from + l.share < l.count ? from + l.share : l.count;
     const C parameter = l.parameters != nullptr ? static_cast<const C *>(l.parameters)[line] : lt_number_in<C>(l.parameter);
     return lt_accumulate_rows<Step>(from, to, thread, l.team, lt_number_in<C>(l.identity), parameter, [&](int64_t i, int n, C *x) {
@@ -27,7 +19,7 @@ LT_CHAIN_FN C lt_accumulated(const A &a, int64_t line, int64_t share, int thread
 
 template <class Step, class C, class A> LT_CHAIN_FN void lt_reduce_lines(const A &a, uint32_t thread)
 {
-    const lt_chain_lines &l = a.lines;
+    const lt_chain_lines &l = a.taker;
     const uint32_t team = thread / static_cast<uint32_t>(l.team);
     const int lane = static_cast<int>(thread % static_cast<uint32_t>(l.team));
     if (team >= l.lines * l.shares) return;

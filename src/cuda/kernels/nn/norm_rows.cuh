@@ -1,0 +1,109 @@
+/* norm_rows.cuh - normalization of a row by a team of threads (row_passes.cuh): of the eager kernels (norm.cu), and a part of the source of
+ * generated ones. */
+#ifndef LT_NORM_ROWS_CUH
+#define LT_NORM_ROWS_CUH
+
+#include "kernels/row_passes.cuh"
+
+static __device__ __forceinline__ float lt_root(float x) { return sqrtf(x); }
+static __device__ __forceinline__ double lt_root(double x) { return sqrt(x); }
+
+/* The mean of some elements, and their squares about it (Chan, Golub and LeVeque 1979). */
+template <class C> struct lt_moments {
+    C count, mean, squares;
+};
+
+/* mean NULL: nothing is subtracted. parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
+template <bool HELD, class S, class C, class Row, class Parameters>
+static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, C *rstd_out, Parameters parameters,
+                                                   const lt_team<C> &team)
+{
+    constexpr int N = Row::N;
+    const int threads = team.threads;
+    const auto add = [](C x, C y) { return x + y; };
+    lt_held<Row> row = in;
+    C mean = 0, squares = 0;
+    if constexpr (HELD) {
+        const auto sum_of = [&](int thread, Row &own) {
+            C sum = 0;
+            lt_row_pass<HELD, true>(
+                n, thread, threads,
+                [&](int64_t, int, const C *x) {
+                    LT_UNROLLED
+                    for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
+                },
+                own);
+            return sum;
+        };
+        if (mean_out != nullptr)
+            mean = team.joined(add, sum_of, row) / static_cast<C>(n);
+        else
+            team.each(sum_of, row);
+        squares = team.joined(add,
+            [&](int thread, Row &own) {
+                C sum = 0;
+                lt_row_pass<HELD, false>(
+                    n, thread, threads,
+                    [&](int64_t, int m, const C *x) {
+                        LT_UNROLLED
+                        for (int j = 0; j < N; j++)
+                            if (j < m) sum += (x[j] - mean) * (x[j] - mean);
+                    },
+                    own);
+                return sum;
+            },
+            row);
+    } else {
+        /* Read once for both. */
+        lt_held<lt_moments<C>> all = lt_moments<C>{0, 0, 0};
+        const auto measure = [&](int thread, Row &own, lt_moments<C> &o) {
+            lt_row_pass<HELD, true>(
+                n, thread, threads,
+                [&](int64_t, int m, const C *x) {
+                    const C more = static_cast<C>(m);
+                    C sum = 0;
+                    LT_UNROLLED
+                    for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
+                    const C part = sum / more, off = part - o.mean;
+                    o.count += more;
+                    const C share = more / o.count;
+                    o.squares += off * off * (o.count - more) * share;
+                    o.mean += off * share;
+                    LT_UNROLLED
+                    for (int j = 0; j < N; j++)
+                        if (j < m) o.squares += (x[j] - part) * (x[j] - part);
+                },
+                own);
+            return o.count * o.mean;
+        };
+        if (mean_out != nullptr)
+            mean = team.joined(add, measure, row, all) / static_cast<C>(n);
+        else
+            team.each(measure, row, all);
+        squares = team.joined(add, [&](int, lt_moments<C> &o) { return o.squares + o.count * (o.mean - mean) * (o.mean - mean); }, all);
+    }
+    const C rstd = 1 / lt_root(squares / static_cast<C>(n) + eps);
+    team.each(
+        [&](int thread, Row &own) {
+            if (thread == 0) {
+                if (mean_out != nullptr) *mean_out = mean;
+                *rstd_out = rstd;
+            }
+            lt_row_pass<HELD, false>(
+                n, thread, threads,
+                [&](int64_t i, int m, const C *x) {
+                    C parameter[N], y[N]; /* one array for both: registers are what bounds it */
+                    parameters(false, i, m, parameter);
+                    LT_UNROLLED
+                    for (int j = 0; j < N; j++) y[j] = (x[j] - mean) * rstd * parameter[j];
+                    parameters(true, i, m, parameter);
+                    LT_UNROLLED
+                    for (int j = 0; j < N; j++) y[j] += parameter[j];
+                    lt_store_row_as<S, C, N>(out + i, y, m, aligned);
+                },
+                own);
+        },
+        row);
+}
+
+#endif

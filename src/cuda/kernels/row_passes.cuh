@@ -1,0 +1,110 @@
+/* row_passes.cuh - a row of elements that lie together, gone over by a team of threads 16 bytes at a time, once or several times. What a team
+ * can hold of a row stays in its registers from one pass to the next, so that it is read once; longer rows are read again. Also a part of
+ * the source of generated kernels, whose rows are what a chain computes. */
+#ifndef LT_CUDA_ROW_PASSES_CUH
+#define LT_CUDA_ROW_PASSES_CUH
+
+#include "kernels/conversion.cuh"
+#include "kernels/join.cuh"
+
+enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = 512 };
+
+/* Elements S in memory, computed with in C, and those of them that a thread holds. */
+template <class S, class C> struct lt_row {
+    static constexpr int N = 16 / sizeof(S);
+    const S *data;
+    bool aligned; /* and of whole vectors */
+    C x[LT_ROW_VECTORS][N];
+
+    lt_row() = default;
+    __device__ __forceinline__ lt_row(const void *p, bool aligned_) : data(static_cast<const S *>(p)), aligned(aligned_) {}
+    template <class Index> __device__ __forceinline__ void get(Index i, int m, C *values) const
+    {
+        lt_load_row_as<S, C, N>(data + i, values, m, aligned);
+    }
+};
+
+template <class Row, class Index> static __device__ __forceinline__ void lt_read_row(Row &row, Index from, Index n, int thread, int threads)
+{
+    constexpr int N = Row::N;
+    LT_UNROLLED
+    for (int v = 0; v < LT_ROW_VECTORS; v++) {
+        const Index i = from + static_cast<Index>(v * threads + thread) * N;
+        row.get(i, i < n ? (n - i < N ? static_cast<int>(n - i) : N) : 0, row.x[v]);
+    }
+}
+
+/* f(i, m, x...) for the vectors that a thread has of the rows, n elements each: m elements from i on, which x has of each row and may
+ * change for the next pass where the rows are held. FIRST: the rows have not been read. HELD: a team's threads have all of
+ * them (lt_row_held). */
+template <bool HELD, bool FIRST, class F, class Row, class... Rows>
+static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int threads, F f, Row &row, Rows &...rows)
+{
+    constexpr int N = Row::N;
+    if constexpr (HELD) {
+        const int length = static_cast<int>(n);
+        if (FIRST) {
+            lt_read_row(row, 0, length, thread, threads);
+            (lt_read_row(rows, 0, length, thread, threads), ...);
+        }
+        LT_UNROLLED
+        for (int v = 0; v < LT_ROW_VECTORS; v++) {
+            const int i = (v * threads + thread) * N;
+            if (i < length) f(i, length - i < N ? length - i : N, row.x[v], rows.x[v]...);
+        }
+    } else {
+        for (int64_t from = 0; from < n; from += static_cast<int64_t>(threads) * (LT_ROW_VECTORS * N)) {
+            lt_read_row(row, from, n, thread, threads);
+            (lt_read_row(rows, from, n, thread, threads), ...);
+            LT_UNROLLED
+            for (int v = 0; v < LT_ROW_VECTORS; v++) {
+                const int64_t i = from + static_cast<int64_t>(v * threads + thread) * N;
+                if (i < n) f(i, n - i < N ? static_cast<int>(n - i) : N, row.x[v], rows.x[v]...);
+            }
+        }
+    }
+}
+
+/* ---- teams: f(thread, what that thread holds...) for each thread of one, and what f returns, joined ---------------------------- */
+
+#ifndef LT_CHAIN_ON_HOST
+
+/* A thread's own part. shared: lt_shared_for(LT_ROW_THREADS) of C. */
+template <class C> struct lt_team {
+    C *shared;
+    int thread, threads;
+    template <class Join, class F, class... Held> __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
+    {
+        return lt_team_join(f(thread, held...), shared, thread, threads, join);
+    }
+    template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const { f(thread, held...); }
+};
+template <class T> using lt_held = T;
+
+#else
+
+/* All threads, one after the other. */
+template <class C> struct lt_team {
+    int threads;
+    template <class Join, class F, class... Held> C joined(Join join, F f, Held &...held) const
+    {
+        C values[LT_ROW_THREADS];
+        for (int t = 0; t < threads; t++) values[t] = f(t, held.of[t]...);
+        return lt_team_joined(values, threads, join);
+    }
+    template <class F, class... Held> void each(F f, Held &...held) const
+    {
+        for (int t = 0; t < threads; t++) f(t, held.of[t]...);
+    }
+};
+template <class T> struct lt_held {
+    T of[LT_ROW_THREADS];
+    lt_held(const T &value)
+    {
+        for (T &one : of) one = value;
+    }
+};
+
+#endif
+
+#endif

@@ -54,8 +54,8 @@ static std::vector<formula> all_formulas()
 static lt_nvrtc open_library()
 {
     lt_nvrtc table = {};
-    void *handle = dlopen("libnvrtc.so.13", RTLD_NOW);
-    if (handle == nullptr) handle = dlopen("libnvrtc.so.12", RTLD_NOW);
+    void *handle = dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_GLOBAL);
+    if (handle == nullptr) handle = dlopen("libnvrtc.so.12", RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr) {
         fprintf(stderr, "chains: %s\n", dlerror());
         exit(1);
@@ -66,6 +66,17 @@ static lt_nvrtc open_library()
 }
 
 static int compiled, failed;
+
+/* What the compiler says of a program. */
+static std::string log_of(nvrtcProgram program)
+{
+    const auto size = reinterpret_cast<nvrtcResult (*)(nvrtcProgram, size_t *)>(dlsym(RTLD_DEFAULT, "nvrtcGetProgramLogSize"));
+    const auto text = reinterpret_cast<nvrtcResult (*)(nvrtcProgram, char *)>(dlsym(RTLD_DEFAULT, "nvrtcGetProgramLog"));
+    size_t bytes = 0;
+    if (size == nullptr || text == nullptr || size(program, &bytes) != NVRTC_SUCCESS) return "";
+    std::string log(bytes, '\0');
+    return text(program, &log[0]) == NVRTC_SUCCESS ? log : "";
+}
 
 static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, const lt_chain &chain, const char *name,
                     const lt_chain_end &end = {})
@@ -86,7 +97,7 @@ static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **arc
         const nvrtcResult result = nvrtc.compile(program, 2, options);
         compiled++;
         if (result != NVRTC_SUCCESS) {
-            fprintf(stderr, "chains: %s for sm_%s: error %d\n%s", name, architectures[i], result, source.c_str());
+            fprintf(stderr, "chains: %s for sm_%s: error %d\n%s\n%s", name, architectures[i], result, log_of(program).c_str(), source.c_str());
             failed++;
         } else {
             nvrtc.image_size(program, &bytes);

@@ -2,7 +2,7 @@
  *
  *   lt_chain_row(arguments, first, n, x)   n elements of the chain's result from number `first` on, n at most 16 bytes of them
  *
- * Rows begin at whole runs of so many. */
+ * Rows begin at whole runs of so many. No lambda is generic: NVRTC 13.0 takes one for a function of the host. */
 #include "norm_rows.cuh"
 #include "softmax_rows.cuh"
 
@@ -43,7 +43,7 @@ template <class S, class C, class A, class Take> LT_CHAIN_FN void lt_take_row(co
 template <class S, class C, bool HELD, class A> LT_CHAIN_FN void lt_softmax_rows(const A &a, uint32_t thread)
 {
     const lt_chain_rows &r = a.taker;
-    lt_take_row<S, C>(a, thread, [&](const auto &row, int64_t number, const lt_team<C> &team) {
+    lt_take_row<S, C>(a, thread, [&](const lt_computed_row<S, C, decltype(a.chain)> &row, int64_t number, const lt_team<C> &team) {
         lt_softmax_row<HELD>(row, static_cast<S *>(r.out) + number * r.length, r.length, r.log != 0, r.aligned != 0, team);
     });
 }
@@ -51,7 +51,7 @@ template <class S, class C, bool HELD, class A> LT_CHAIN_FN void lt_softmax_rows
 template <class S, class C, bool HELD, class A> LT_CHAIN_FN void lt_softmax_rows_backward(const A &a, uint32_t thread)
 {
     const lt_chain_rows &r = a.taker;
-    lt_take_row<S, C>(a, thread, [&](const auto &row, int64_t number, const lt_team<C> &team) {
+    lt_take_row<S, C>(a, thread, [&](const lt_computed_row<S, C, decltype(a.chain)> &row, int64_t number, const lt_team<C> &team) {
         const lt_row<S, C> result(static_cast<const S *>(r.result) + number * r.length, r.aligned != 0);
         lt_softmax_row_backward<HELD>(row, result, static_cast<S *>(r.out) + number * r.length, r.length, r.log != 0, r.aligned != 0, team);
     });
@@ -61,7 +61,7 @@ template <class S, class C, bool HELD, class A> LT_CHAIN_FN void lt_softmax_rows
 template <class S, class C, bool HELD, class P, class A> LT_CHAIN_FN void lt_norm_rows(const A &a, uint32_t thread)
 {
     const lt_chain_rows &r = a.taker;
-    lt_take_row<S, C>(a, thread, [&](const auto &row, int64_t number, const lt_team<C> &team) {
+    lt_take_row<S, C>(a, thread, [&](const lt_computed_row<S, C, decltype(a.chain)> &row, int64_t number, const lt_team<C> &team) {
         constexpr int N = 16 / sizeof(S);
         const auto parameters = [&](bool bias, int64_t i, int m, C *values) {
             const P *const p = static_cast<const P *>(bias ? r.bias : r.weight);

@@ -64,7 +64,7 @@ static void turn(floats *f)
  * side, storing rows of C to columns. */
 static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
 {
-    return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : 3 * n)) + (columns_of_c ? 6 * m * n : 0);
+    return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : n)) + (columns_of_c ? 6 * m * n : 0);
 }
 
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }

@@ -77,7 +77,7 @@ static lt_status take(const lt_fed *fed, const lt_chain_end &end, const void *he
     LT_TRY(lt_chain_program(plan, c->device.index, &kernel));
     if (kernel == nullptr) return LT_OK;
     *fed->done = true;
-    std::string arguments(static_cast<const char *>(head), end.bytes);
+    std::string arguments(static_cast<const char *>(head), end.bytes());
     arguments += arguments_of(plan);
     void *places[] = {&arguments[0], nullptr};
     lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))), dim3(static_cast<unsigned>(block)), places, 0, stream));

@@ -184,13 +184,13 @@ static const char *computed_in(bool wide) { return wide ? "double" : "float"; }
 
 lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide)
 {
-    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, sizeof(lt_chain_lines), std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ">"};
+    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false, std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ">"};
 }
 
 lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more)
 {
     const bool wide = dtype == LT_FLOAT64;
-    return {value, wide, static_cast<int>(16 / lt_element_size(dtype)), team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK}, sizeof(lt_chain_rows),
+    return {value, wide, static_cast<int>(16 / lt_element_size(dtype)), team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK}, true,
             std::string(function) + "<" + lt_chain_element(dtype) + ", " + computed_in(wide) + (held ? ", true" : ", false") + (more != nullptr ? std::string(", ") + more : "") + ">"};
 }
 
@@ -209,7 +209,7 @@ bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
         if (!add_step(c, &c->steps[s])) return false;
     /* Strided values count in 32 bits, as all that is beside them; so do lines and rows. */
     if ((!walks.empty() || end.is_there()) && c->numel >= lt_piece_limit()) return false;
-    return end.bytes + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
+    return end.bytes() + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
                sizeof(lt_chain_walk) * walks.size() <
            MOST_BYTES;
 }

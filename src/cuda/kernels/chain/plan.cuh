@@ -42,11 +42,11 @@ struct lt_chain_end {
     bool wide;         /* taken as double, else as float */
     int run;           /* elements that are asked for together */
     int threads;       /* the most of a block */
-    size_t bytes;      /* of the taker's arguments, which stand before the chain's: an lt_chain_lines or lt_chain_rows */
+    bool rows;         /* the taker's arguments, which stand before the chain's, are an lt_chain_rows, else an lt_chain_lines */
     std::string taker; /* the function: "lt_reduce_lines<sum_step, float>"; empty: there is none */
 
     bool is_there() const { return !taker.empty(); }
-    bool takes_rows() const { return bytes == sizeof(lt_chain_rows); }
+    size_t bytes() const { return !is_there() ? 0 : rows ? sizeof(lt_chain_rows) : sizeof(lt_chain_lines); } /* of these */
 };
 /* What accumulates lines by a step of reduce/steps.cuh. */
 lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide);

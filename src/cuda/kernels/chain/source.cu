@@ -230,6 +230,6 @@ std::string lt_chain_plan::source() const
               "typedef lt_taken_arguments<lt_chain_%s, arguments> taken;\n"
               "LT_CHAIN_FN void lt_chain_of(const taken &a, uint32_t thread) { %s(a, thread); }\n"
               "LT_CHAIN_KERNEL(taken, %d)\n",
-              end.takes_rows() ? "rows" : "lines", end.takes_rows() ? "rows" : "lines", end.taker.c_str(), end.threads);
+              end.rows ? "rows" : "lines", end.rows ? "rows" : "lines", end.taker.c_str(), end.threads);
     return out;
 }

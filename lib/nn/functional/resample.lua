@@ -123,6 +123,7 @@ end
 -- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many. What is large
 -- only for as long as the collector lets it be; what is in a GPU's memory until a collection finds it unused for IDLE seconds.
 local FEW, LARGE, IDLE = 16, 2 ^ 16, 0.5
+local BYTES_OF_A_POSITION = 1024 -- at most, while its lists are made: 880 were seen of cubic ones
 local kept, kept_before, count = {}, {}, 0
 local kept_for_now = setmetatable({}, { __mode = 'v' })
 local on_gpu = {} -- { tensors, when they were used }
@@ -267,7 +268,12 @@ function M.interpolate(input, ...)
     end
     shape[i + 2] = size[i]
   end
-  torch.empty(shape, { dtype = input.dtype, device = input.device }) -- no positions are looked for where it has no room
+  -- Many positions are looked for where the result and they have room.
+  local most = math.max(table.unpack(size))
+  if most > LARGE then
+    torch.empty(shape, { dtype = input.dtype, device = input.device })
+    torch.empty(most, BYTES_OF_A_POSITION, { dtype = torch.uint8, device = 'cpu' })
+  end
   local kind = kind_of_mode[options.mode]
   if options.antialias then
     if not can_antialias[options.mode] or input.ndim ~= 4 then

@@ -5,6 +5,8 @@
 #   pip install --target DIR nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cusparse nvidia-cudnn-cu13 nvidia-nccl-cu13 nvidia-cuda-nvrtc nvidia-cuda-runtime \
 #       nvidia-cuda-crt nvidia-cuda-cccl
 #   make check-vendor LTENSOR_VENDOR=DIR
+#
+# Releases of NVRTC differ in what they take (13.0 no generic lambda): once with the newest, once with nvidia-cuda-nvrtc==13.0.*
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${LTENSOR_VENDOR-}" ]; then

@@ -77,6 +77,7 @@ template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
+    const lt_team<C> team = lt_row_threads(shared);
     constexpr int N = lt_row<S, C>::N;
     const auto add = [](C x, C y) { return x + y; };
     const int64_t number = lt_row_number(), n = a.length,
@@ -98,7 +99,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
         }
     };
     lt_row_pass<HELD, true>(
-        n, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
+        n, team.thread, team.threads,
         [&](int64_t i, int m, C *x, C *g) {
             prepare(i, m, x, g);
             LT_UNROLLED
@@ -111,7 +112,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
     sum = a.mean != nullptr ? lt_block_join(sum, shared, add) / static_cast<C>(n) : 0;
     product = lt_block_join(product, shared, add) / static_cast<C>(n);
     lt_row_pass<HELD, false>(
-        n, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
+        n, team.thread, team.threads,
         [&](int64_t i, int m, C *x, C *g) {
             C y[N];
             if (!HELD) prepare(i, m, x, g);

@@ -251,11 +251,6 @@ static void collect(void *ctx)
     lt_cycles_collect();
 }
 
-static void collect_young(void *ctx)
-{
-    if (lua_gc(ctx, LUA_GCISRUNNING) == 1) lua_gc(ctx, LUA_GCSTEP, 0);
-}
-
 static const char sentinel_key = 0;
 
 /* An object that nobody refers to: every collection finds it, and its finalizer leaves the next. Cycles of gradients
@@ -326,6 +321,8 @@ void lt_lua_open_reclaimer(lua_State *L)
     lua_setfield(L, 2, "set_reclaimer");
 }
 
+static void collect_young(void *ctx);
+
 lt_entry lt_enter(lua_State *L)
 {
     static const lt_guest_class lua = {1, collect, collect_young, write_origin};
@@ -378,25 +375,51 @@ static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
     s->last_full = took;
 }
 
+static void minor_collection(lua_State *L, lt_lua_state *s)
+{
+    /* Garbage takes its time to free whenever that is done. One collection that takes long by itself has met a library just loaded, or
+     * another process. */
+    const double before = lua_bytes(L), took = collection(L, false), rest = took - FREEING * (before - lua_bytes(L));
+    const double usual = rest < s->last_minor ? rest : s->last_minor;
+    s->next_minor = lt_clock() + MINOR_PAUSE * usual;
+    s->last_minor = rest;
+}
+
+static void begin_step(lt_lua_state *s, uint64_t allocated)
+{
+    s->results = 0;
+    s->last_step = allocated;
+    s->next_step = allocated + MINOR_LEAST;
+}
+
+/* What a window of torch.compile asks for before it computes what is held. */
+static void collect_young(void *ctx)
+{
+    if (lua_gc(ctx, LUA_GCISRUNNING) != 1 || !lua_checkstack(ctx, 1)) return;
+    lt_lua_state *s = lt_lua_state_of(ctx); /* what runs need be no function of ours */
+    minor_collection(ctx, s);
+    begin_step(s, atomic_load_explicit(&s->context->allocated, memory_order_relaxed));
+}
+
+/* Whether collect_young is still to come before anything is allocated. Two minor collections in a call of a compiled function would make the
+ * result of the last call old, which its caller still holds, and which then lies there until a full one. */
+static bool comes_with_the_window(const lt_lua_state *s, uint64_t allocated)
+{
+    return lt_here.open_window != NULL && allocated == s->window_from;
+}
+
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     s->next_step = allocated + MINOR_LEAST;
     if (s->results < MINOR_RESULTS && allocated - s->last_step < MINOR_LARGE) return;
-    s->results = 0;
-    s->last_step = allocated;
+    begin_step(s, allocated);
     const double now = lt_clock();
-    if (allocated >= s->next_full || (now >= s->next_early && LT_INSIDE(L, lt_mem_live()) > s->high)) {
+    if (allocated >= s->next_full || (now >= s->next_early && LT_INSIDE(L, lt_mem_live()) > s->high))
         full_collection(L, s, allocated);
-    } else if (now >= s->next_minor) {
-        /* Garbage takes its time to free whenever that is done. One collection that takes long by itself has met a library just loaded, or
-         * another process. */
-        const double before = lua_bytes(L), took = collection(L, false), rest = took - FREEING * (before - lua_bytes(L));
-        const double usual = rest < s->last_minor ? rest : s->last_minor;
-        s->next_minor = lt_clock() + MINOR_PAUSE * usual;
-        s->last_minor = rest;
-    }
+    else if (now >= s->next_minor && !comes_with_the_window(s, allocated))
+        minor_collection(L, s);
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------------------------- */

@@ -502,6 +502,24 @@ describe('a compiled function', function()
     assert.equal(1, seen.notes[2].written)
   end)
 
+  it('does not make what its caller holds old by collecting more than once a call', function()
+    local x = torch.randn(2000000)
+    local f = torch.compile(function() return torch.exp(-x * x) end)
+    local held = setmetatable({}, { __mode = 'k' })
+    local most = 0
+    for _ = 1, 40 do
+      do
+        local object = {}
+        held[object] = true
+        f()
+      end
+      local n = 0
+      for _ in pairs(held) do n = n + 1 end
+      most = math.max(most, n)
+    end
+    assert.is_true(most <= 4, ('%d objects waited for a full collection'):format(most))
+  end)
+
   it('may call another one', function()
     local inner = compiled(function(x) return x * 3 end)
     local run, seen = compiled(function(x) return inner(x) + 1 end)

@@ -35,13 +35,16 @@ static lt_status parse_compute_mode(const char *mode, distance_way *out)
 
 static lt_tensor *do_squared_length(lt_scope *s, lt_tensor *rows) { return do_sum_dim(s, do_mul(s, rows, rows), -1, true); }
 
-/* |a - b|^2 = a.a - 2 a.b + b.b, all three by one product: of rows (-2 a, a.a, 1) and (b, 1, b.b). */
+/* |a - b|^2 = a.a - 2 a.b + b.b, all three by one product: of rows (-2 a, a.a, 1) and (b, 1, b.b), or (a, a.a, 1) and (-2 b, 1, b.b), which is the
+ * same to the bit: those are doubled that are fewer. */
 lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open_together(&s, false, x1);
     lt_tensor *length1 = do_squared_length(&s, x1), *length2 = do_squared_length(&s, x2);
-    lt_tensor *left[] = {do_mul_scalar(&s, x1, lt_int(-2)), length1, do_ones_like(&s, length1)};
+    lt_tensor **fewer = x1->numel <= x2->numel ? &x1 : &x2;
+    *fewer = do_mul_scalar(&s, *fewer, lt_int(-2));
+    lt_tensor *left[] = {x1, length1, do_ones_like(&s, length1)};
     lt_tensor *right[] = {x2, do_ones_like(&s, length2), length2};
     lt_tensor *columns = do_transpose(&s, do_cat(&s, right, 3, -1), -2, -1);
     lt_tensor *squares = do_matmul(&s, do_cat(&s, left, 3, -1), columns);

@@ -398,27 +398,33 @@ static void collect_young(void *ctx)
     if (lua_gc(ctx, LUA_GCISRUNNING) != 1 || !lua_checkstack(ctx, 1)) return;
     lt_lua_state *s = lt_lua_state_of(ctx); /* what runs need be no function of ours */
     minor_collection(ctx, s);
+    s->left_to_window = false;
     begin_step(s, atomic_load_explicit(&s->context->allocated, memory_order_relaxed));
 }
 
 /* Whether collect_young is still to come before anything is allocated. Two minor collections in a call of a compiled function would make the
- * result of the last call old, which its caller still holds, and which then lies there until a full one. */
-static bool comes_with_the_window(const lt_lua_state *s, uint64_t allocated)
+ * result of the last call old, which its caller still holds, and which then lies there until a full one. A window that has recorded nothing
+ * does not ask for it: nothing is left to a window while what was left to an earlier one has not come. */
+static bool leave_to_window(lt_lua_state *s, uint64_t allocated)
 {
-    return lt_here.open_window != NULL && allocated == s->window_from;
+    if (lt_here.open_window == NULL || allocated != s->window_from || s->left_to_window) return false;
+    s->left_to_window = true;
+    return true;
 }
 
 void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
-    s->next_step = allocated + MINOR_LEAST;
-    if (s->results < MINOR_RESULTS && allocated - s->last_step < MINOR_LARGE) return;
+    if (s->results < MINOR_RESULTS && allocated - s->last_step < MINOR_LARGE) {
+        s->next_step = allocated + MINOR_LEAST;
+        return;
+    }
     begin_step(s, allocated);
     const double now = lt_clock();
     if (allocated >= s->next_full || (now >= s->next_early && LT_INSIDE(L, lt_mem_live()) > s->high))
         full_collection(L, s, allocated);
-    else if (now >= s->next_minor && !comes_with_the_window(s, allocated))
+    else if (now >= s->next_minor && !leave_to_window(s, allocated))
         minor_collection(L, s);
 }
 

@@ -502,11 +502,9 @@ describe('a compiled function', function()
     assert.equal(1, seen.notes[2].written)
   end)
 
-  it('does not make what its caller holds old by collecting more than once a call', function()
-    local x = torch.randn(2000000)
-    local f = torch.compile(function() return torch.exp(-x * x) end)
-    local held = setmetatable({}, { __mode = 'k' })
-    local most = 0
+  -- How many objects, each held during one call of f, were there at once at most.
+  local function most_waiting(f)
+    local held, most = setmetatable({}, { __mode = 'k' }), 0
     for _ = 1, 40 do
       do
         local object = {}
@@ -517,6 +515,18 @@ describe('a compiled function', function()
       for _ in pairs(held) do n = n + 1 end
       most = math.max(most, n)
     end
+    return most
+  end
+
+  it('does not make what its caller holds old by collecting more than once a call', function()
+    local x = torch.randn(2000000)
+    local most = most_waiting(torch.compile(function() return torch.exp(-x * x) end))
+    assert.is_true(most <= 4, ('%d objects waited for a full collection'):format(most))
+  end)
+
+  it('collects also where nothing is recorded', function()
+    local x = torch.randn(2000000)
+    local most = most_waiting(torch.compile(function() return x:cumsum(1) end))
     assert.is_true(most <= 4, ('%d objects waited for a full collection'):format(most))
   end)
 

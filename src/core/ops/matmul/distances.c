@@ -36,7 +36,7 @@ static lt_status parse_compute_mode(const char *mode, distance_way *out)
 static lt_tensor *do_squared_length(lt_scope *s, lt_tensor *rows) { return do_sum_dim(s, do_mul(s, rows, rows), -1, true); }
 
 /* |a - b|^2 = a.a - 2 a.b + b.b, all three by one product: of rows (-2 a, a.a, 1) and (b, 1, b.b), or (a, a.a, 1) and (-2 b, 1, b.b), which is the
- * same to the bit: those are doubled that are fewer. */
+ * same to the bit where nothing overflows: those are doubled that are fewer. */
 lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
 {
     lt_scope s;

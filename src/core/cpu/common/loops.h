@@ -153,6 +153,9 @@ typedef struct lt_attention_loops {
 
 /* Products that are added up before they go to C: two vectors of columns of so many lines leave room in the first cache. */
 #define LT_PRODUCT_DEPTH 256
+/* Bytes of each of these lines that are brought side by side at a time, in the second cache, while rows of A stay in the first. */
+#define LT_PRODUCT_TOGETHER 1024
+#define LT_PRODUCT_ROOM ((size_t)LT_PRODUCT_DEPTH * LT_PRODUCT_TOGETHER + 128) /* with a vector beyond them, and one beyond the rows of A */
 
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p * a_column], likewise B
  * and C. C is not read when beta is 0. Integers: rows of B and C are dense. Floats: A has dense rows or columns. */
@@ -162,7 +165,7 @@ typedef struct lt_product {
     const void *a, *b;
     void *c;
     bool few; /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
-    void *room; /* for rows of A side by side: m times the least of k and LT_PRODUCT_DEPTH elements, and 64 bytes. NULL: they are read where they lie (floats only) */
+    void *room; /* LT_PRODUCT_ROOM bytes for columns of B, then for rows of A m times the least of k and LT_PRODUCT_DEPTH elements. NULL: the rows are read where they lie (floats only) */
     const void *row_bias; /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);

@@ -155,7 +155,7 @@ static lt_status multiply_floats(const lt_gemm *g)
     lt_scratch scratch;
     if (!vector && !f.whole.few && gathers(&f.whole, size)) {
         const int64_t depth = g->k < LT_PRODUCT_DEPTH ? g->k : LT_PRODUCT_DEPTH;
-        f.room_bytes = (size_t)up(f.rows * depth * size + 64, 64);
+        f.room_bytes = LT_PRODUCT_ROOM + (size_t)up(f.rows * depth * size, 64);
         f.room = lt_scratch_take(&scratch, f.threads, f.room_bytes);
         if (f.room == NULL) return LT_ERR_MEMORY;
     }

@@ -1,14 +1,15 @@
 /* product.c - products of matrices and vectors of float and double (lt_product), on one thread. The sums of a tile of
  * C, some rows by two vectors of columns, stay in registers while k goes by: every step reads two vectors of B and one
- * element of A for each row. Columns of B are brought side by side into a panel first, which the rows of A then pass by;
- * A is read where it lies. A product with a vector reads the matrix once, in the order in which it lies. An element of C
- * is the same sum however a product is cut into pieces of rows and columns. The loops stand in product.inc. */
+ * element of A for each row. Columns of B are brought side by side into panels first, which pass by a tile's rows of A; these
+ * are read where they lie, or side by side where there is room. A product with a vector reads the matrix once, in the order
+ * in which it lies. An element of C is the same sum however a product is cut into pieces of rows and columns. The loops stand
+ * in product.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
 #include "lanes.h"
 
 #define DEPTH  LT_PRODUCT_DEPTH
-#define PANELS 4          /* of columns of B that are brought side by side at a time, in the second cache */
+#define HERE   512        /* bytes of each line of B that are brought side by side at a time without a room */
 #define LINES  16         /* of B that are read at a time */
 #define NEAR   (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
 

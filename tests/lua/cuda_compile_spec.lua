@@ -124,6 +124,23 @@ describe('a compiled function on a GPU', function()
     assert_same(f(far), compiled(f)(far))
   end)
 
+  -- Lines that teams hold, by one run of each thread or several, and longer ones.
+  it('computes once what variance and logsumexp go over twice', function()
+    local function statistics(v, w) return (v * w):logsumexp(-1), (v * w):var(-1), (v * w):std(-1) end
+    local function check_statistics(x, row)
+      check(3, statistics, x, row)
+      local at, n = x:clone(), x.shape[x:dim()]
+      if x:dim() == 1 then return end
+      at[1][n // 2], at[2][n], at[3] = 1 / 0, 0 / 0, -1 / 0
+      check(3, statistics, at, row)
+    end
+    for _, dtype in ipairs { torch.float32, torch.float64, torch.float16 } do
+      for _, n in ipairs { 40, 64, 1000, 2048, 2056, 4104, 8192, 8200, 20000 } do check_statistics(random(5, n):to(dtype), random(n):to(dtype)) end
+    end
+    for _, n in ipairs { 33, 1001, 3001, 8191, 8193 } do check_statistics(random(n), random(n)) end
+    for _, n in ipairs { 1000, 8192 } do check_statistics(random(3, n):bfloat16(), random(n):bfloat16()) end
+  end)
+
   it('gives rows of what it computes to softmax and norms', function()
     local F = torch.nn.functional
     -- One warp to 512 threads; rows that these hold, and longer ones.
@@ -397,5 +414,24 @@ describe('generated kernels in processes', function()
     -- Now and then memory is asked for.
     assert.truthy(calls 'y = f(x)' < 1.5)
     assert.truthy(calls 'y = x; for i = 1, 5 do y = y * 0.5 + i end' > 9.5)
+  end)
+
+  it('are launched once for both steps of a variance or logsumexp, and what joins their shares', function()
+    local function calls(op, n)
+      local function all(rounds)
+        local _, message = run('LTENSOR_SIM_REPORT=1 env -u LTENSOR_SIM_INDEX_LIMIT', ([[
+          local x = torch.linspace(-1, 1, 2 * %d, {device = 'cuda'}):reshape(2, -1)
+          local f = torch.compile(function(v) return torch.%s(v * 0.5, 2) end, {options = {min_numel = 1}})
+          for n = 1, %d do f(x) end
+          torch.cuda.synchronize()]]):format(n, op, rounds))
+        return tonumber(message:match '(%d+) runtime calls')
+      end
+      return (all(30) - all(10)) / 20
+    end
+    for _, op in ipairs { 'var', 'logsumexp' } do
+      assert.truthy(calls(op, 1000) < 2.5)
+      assert.truthy(calls(op, 8192) < 2.5)
+      assert.truthy(calls(op, 8200) > 3.5) -- each step on its own
+    end
   end)
 end)

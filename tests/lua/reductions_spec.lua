@@ -88,15 +88,55 @@ describe('logsumexp', function()
   end)
 
   it('of infinities and nan', function()
-    local x = torch.zeros(20, 10, { device = device })
-    x[2], x[3], x[4][5], x[5][6], x[6][7] = -1 / 0, 1 / 0, 1 / 0, 0 / 0, -1 / 0
-    local y = x:logsumexp(2)
-    assert.equal(-1 / 0, y[2]:item())
-    assert.equal(1 / 0, y[3]:item())
-    assert.equal(1 / 0, y[4]:item())
-    assert.is_true(y[5]:isnan():item())
-    assert.is_true(math.abs(y[6]:item() - math.log(9)) < 1e-6)
-    assert.is_true(math.abs(y[7]:item() - math.log(10)) < 1e-6)
+    for _, n in ipairs { 10, 100, 1000, 3001, 9000 } do
+      local x = torch.zeros(20, n, { device = device })
+      x[2], x[3], x[4][n // 2], x[5][6], x[6][n] = -1 / 0, 1 / 0, 1 / 0, 0 / 0, -1 / 0
+      local y = x:logsumexp(2)
+      assert.equal(-1 / 0, y[2]:item())
+      assert.equal(1 / 0, y[3]:item())
+      assert.equal(1 / 0, y[4]:item())
+      assert.is_true(y[5]:isnan():item())
+      assert.is_true(math.abs(y[6]:item() - math.log(n - 1)) < 2e-6)
+      assert.is_true(math.abs(y[7]:item() - math.log(n)) < 2e-6)
+    end
+  end)
+end)
+
+describe('statistics', function()
+  -- GPUs read lines of up to 8192 elements (4096 of float64) once for both steps: one run of eight for each thread, up to four, longer ones.
+  it('of lines that begin anywhere are those of float64 on the CPU', function()
+    torch.manual_seed(1)
+    for name, close in pairs { float32 = 1e-5, float64 = 1e-12, float16 = 2e-3, bfloat16 = 1e-2 } do
+      for _, n in ipairs { 33, 64, 255, 1000, 1001, 2048, 2049, 4100, 8192, 8200, 20000 } do
+        local wide = (torch.randn(9, n + 5) * 2 + torch.arange(9):unsqueeze(2)):to(torch[name])
+        local here = wide:to(device)
+        for first = 1, 3, 2 do
+          local x, exact = here:narrow(2, first, n), wide:double():narrow(2, first, n)
+          local off = exact - exact:mean(2, true)
+          local var, most = (off * off):sum(2) / (n - 1), exact:amax(2, true)
+          local wanted = { var = var, std = var:sqrt(), logsumexp = (exact - most):exp():sum(2):log() + most:squeeze(2) }
+          for _, lines in ipairs { x, x:contiguous() } do
+            for op, w in pairs(wanted) do
+              assert.is_true(torch.allclose(lines[op](lines, 2):double():cpu(), w, close, 0), ('%s of %d %s from %d'):format(op, n, name, first))
+            end
+            assert.is_true(torch.allclose(torch.var(lines, 2, false):double():cpu(), var * ((n - 1) / n), close, 0), ('var of %d %s'):format(n, name))
+          end
+        end
+      end
+    end
+  end)
+
+  it('of all elements, of several dimensions, of infinities', function()
+    torch.manual_seed(1)
+    local wide = torch.randn(7, 20, 50)
+    local x, exact = wide:to(device), wide:double()
+    assert.is_true(torch.allclose(x:var():double():cpu(), exact:var(), 1e-5, 0))
+    assert.is_true(torch.allclose(x:std({ 2, 3 }):double():cpu(), exact:std({ 2, 3 }), 1e-5, 0))
+    assert.is_true(torch.allclose(x:logsumexp({ 2, 3 }):double():cpu(), exact:logsumexp({ 2, 3 }), 1e-5, 0))
+    x[1][20][50], x[2][1][1] = 1 / 0, 0 / 0
+    local var = x:var({ 2, 3 })
+    assert.equal(2, var:isnan():sum():item())
+    assert.is_true(torch.allclose(var:narrow(1, 3, 5):double():cpu(), exact:var({ 2, 3 }):narrow(1, 3, 5), 1e-5, 0))
   end)
 end)
 

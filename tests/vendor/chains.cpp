@@ -13,6 +13,7 @@
 #include "iter.h"
 #include "kernels/element.cuh"
 #include "kernels/chain/plan.cuh"
+#include "kernels/reduce/steps.cuh"
 #include "libraries/nvrtc_api.h"
 #include "pointwise_ops.h"
 
@@ -182,6 +183,14 @@ static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **ar
                              "count_step", "prod_step", "max_step", "min_step", "max_abs_step", "min_abs_step"})
         compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(),
                 lt_chain_end_lines(2, step, dtype == LT_FLOAT64));
+    for (const int runs : {1, dtype == LT_FLOAT64 ? lt_most_runs<double> : lt_most_runs<float>}) {
+        const auto held = [&](const char *first, const char *second) {
+            compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-held-lines-" + second + "-" + std::to_string(runs)).c_str(),
+                    lt_chain_end_held_lines(2, first, second, runs, dtype == LT_FLOAT64));
+        };
+        held("sum_step", "sum_square_off_step");
+        held("max_step", "sum_exp_step");
+    }
     for (bool held : {true, false})
         for (const char *function : {"lt_softmax_rows", "lt_softmax_rows_backward", "lt_norm_rows"}) {
             const char *const parameter = std::string(function) == "lt_norm_rows" ? lt_chain_element(dtype) : nullptr;

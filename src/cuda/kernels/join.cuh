@@ -1,9 +1,9 @@
-/* join.cuh - joining the values of a team's threads, whole warps, in an order that never changes. Also a part of the source of generated
- * kernels. */
+/* join.cuh - teams of threads, whole warps, and joining what each has in an order that never changes. Also a part of the source of generated
+ * kernels, whose teams' threads are gone over one by one in the simulation. */
 #ifndef LT_CUDA_JOIN_CUH
 #define LT_CUDA_JOIN_CUH
 
-enum { LT_WARP = 32 };
+enum { LT_WARP = 32, LT_TEAM_MOST = 512 /* threads of a team, at most */ };
 
 static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
 
@@ -35,6 +35,20 @@ static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread,
     return shared[threads];
 }
 
+/* f(thread, what that thread holds...) for each thread of a team, and what f returns, joined: here a thread's own part. shared: lt_shared_for(threads)
+ * of C. */
+template <class C> struct lt_team {
+    C *shared;
+    int thread, threads;
+    __device__ __forceinline__ bool leads() const { return thread == 0; } /* one of them does */
+    template <class Join, class F, class... Held> __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
+    {
+        return lt_team_join(f(thread, held...), shared, thread, threads, join);
+    }
+    template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const { f(thread, held...); }
+};
+template <class T> using lt_held = T;
+
 #else
 
 /* What the first thread of a team has of the values of all, in that order, where there are no threads: they are gone over one by one. */
@@ -45,6 +59,30 @@ template <class T, class Join> static T lt_team_joined(T *values, int threads, J
         for (int i = 0; i < lanes; i++) values[i] = join(values[i], values[i + lanes]);
     return values[0];
 }
+
+/* All threads of a team, one after the other. */
+template <class C> struct lt_team {
+    int threads;
+    bool leads() const { return true; }
+    template <class Join, class F, class... Held> C joined(Join join, F f, Held &...held) const
+    {
+        C values[LT_TEAM_MOST];
+        for (int t = 0; t < threads; t++) values[t] = f(t, held.of[t]...);
+        return lt_team_joined(values, threads, join);
+    }
+    template <class F, class... Held> void each(F f, Held &...held) const
+    {
+        for (int t = 0; t < threads; t++) f(t, held.of[t]...);
+    }
+};
+template <class T> struct lt_held {
+    T of[LT_TEAM_MOST];
+    lt_held() = default;
+    lt_held(const T &value)
+    {
+        for (T &one : of) one = value;
+    }
+};
 
 #endif
 

@@ -7,7 +7,7 @@
 #include "kernels/conversion.cuh"
 #include "kernels/join.cuh"
 
-enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = 512 };
+enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = LT_TEAM_MOST };
 
 /* Elements S in memory, computed with in C, and those of them that a thread holds. */
 template <class S, class C> struct lt_row {
@@ -64,47 +64,5 @@ static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int th
         }
     }
 }
-
-/* ---- teams: f(thread, what that thread holds...) for each thread of one, and what f returns, joined ---------------------------- */
-
-#ifndef LT_CHAIN_ON_HOST
-
-/* A thread's own part. shared: lt_shared_for(LT_ROW_THREADS) of C. */
-template <class C> struct lt_team {
-    C *shared;
-    int thread, threads;
-    template <class Join, class F, class... Held> __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
-    {
-        return lt_team_join(f(thread, held...), shared, thread, threads, join);
-    }
-    template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const { f(thread, held...); }
-};
-template <class T> using lt_held = T;
-
-#else
-
-/* All threads, one after the other. */
-template <class C> struct lt_team {
-    int threads;
-    template <class Join, class F, class... Held> C joined(Join join, F f, Held &...held) const
-    {
-        C values[LT_ROW_THREADS];
-        for (int t = 0; t < threads; t++) values[t] = f(t, held.of[t]...);
-        return lt_team_joined(values, threads, join);
-    }
-    template <class F, class... Held> void each(F f, Held &...held) const
-    {
-        for (int t = 0; t < threads; t++) f(t, held.of[t]...);
-    }
-};
-template <class T> struct lt_held {
-    T of[LT_ROW_THREADS];
-    lt_held(const T &value)
-    {
-        for (T &one : of) one = value;
-    }
-};
-
-#endif
 
 #endif

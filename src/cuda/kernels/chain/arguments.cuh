@@ -29,8 +29,10 @@ struct lt_chain_lines {
     int64_t lines, shares;
     int64_t team;                        /* threads */
     lt_chain_number identity, parameter; /* as the reduction's step has them */
-    void *parts;                         /* [shares][lines]: the totals */
-    const void *parameters;              /* of each line; null: the same for all */
+    lt_chain_number first, divisor;      /* of two steps (lt_two_steps): of the first */
+    uint32_t logarithm;
+    void *parts;      /* [shares][lines]: the totals */
+    void *parameters; /* of each line; null: the same for all. lt_reduce_held_lines leaves them there */
 };
 
 /* Each list has at least one entry. */

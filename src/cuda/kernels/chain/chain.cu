@@ -102,12 +102,21 @@ lt_status lt_cuda_chain(const lt_chain *c, bool *done)
     return in_room([&] { return run(c, done); });
 }
 
+static lt_status take_lines(const lt_fed *fed, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream)
+{
+    return take(fed, end, &lines, lines.lines * lines.shares * lines.team, block_of(lines.team), stream);
+}
+
 lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const lt_chain_lines &lines, cudaStream_t stream)
 {
     *fed->done = false;
-    return in_room([&] {
-        return take(fed, lt_chain_end_lines(fed->value, step, wide), &lines, lines.lines * lines.shares * lines.team, block_of(lines.team), stream);
-    });
+    return in_room([&] { return take_lines(fed, lt_chain_end_lines(fed->value, step, wide), lines, stream); });
+}
+
+lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const lt_chain_lines &lines, cudaStream_t stream)
+{
+    *fed->done = false;
+    return in_room([&] { return take_lines(fed, lt_chain_end_held_lines(fed->value, first, second, runs, wide), lines, stream); });
 }
 
 bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)

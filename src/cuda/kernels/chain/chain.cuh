@@ -10,6 +10,9 @@
  * was written then. LT_ERR_MEMORY, and what the runtime says. wide: accumulated in double, else in float. */
 lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const lt_chain_lines &lines, cudaStream_t stream);
 
+/* The same by two steps at once, of lines in one share that teams hold in so many runs of each thread; the second's parameters are left in lines.parameters. */
+lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const lt_chain_lines &lines, cudaStream_t stream);
+
 /* Rows of what `fed` computes, of the dtype, to `function` there; more: a further type of its template, or null. Where no kernel is generated for it *fed->done becomes
  * false. Fills in the team. */
 lt_status lt_chain_take_rows(const lt_fed *fed, const char *function, lt_dtype dtype, const char *more, lt_chain_rows rows, cudaStream_t stream);

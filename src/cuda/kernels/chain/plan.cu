@@ -187,6 +187,12 @@ lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide)
     return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false, std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ">"};
 }
 
+lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide)
+{
+    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false,
+            std::string("lt_reduce_held_lines<") + first + ", " + second + ", " + std::to_string(runs) + ", " + computed_in(wide) + ">"};
+}
+
 lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more)
 {
     const bool wide = dtype == LT_FLOAT64;

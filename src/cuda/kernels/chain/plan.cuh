@@ -50,6 +50,8 @@ struct lt_chain_end {
 };
 /* What accumulates lines by a step of reduce/steps.cuh. */
 lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide);
+/* By two, of lines that teams hold in so many runs of each thread. */
+lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide);
 /* What gives rows of the dtype, each to so many threads, to `function` of device/rows.cuh; more: a further type of its template, or null. */
 lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more);
 /* The type of a dtype's elements in the source. */

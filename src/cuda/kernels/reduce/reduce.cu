@@ -6,7 +6,8 @@
  * elements. Either way the elements of a result may be cut into shares, whose partial results a second
  * kernel joins in order. How the work is cut depends on sizes only and nothing is added atomically, so a
  * result is always the same; shares are short enough that a float sum does not lose what PyTorch's keeps.
- * Variance and logsumexp take two passes; the first one's results are parameters of the second. */
+ * Variance and logsumexp are two steps; the first one's results are parameters of the second. Elements that lie together and that a team's registers
+ * hold are read once for both, others are gone over in two passes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -60,7 +61,7 @@ template <class C> struct reduction {
     C *parts;                              /* [shares][results], when there are several or a chain leaves them */
     bool logarithm;                        /* of the total, plus the parameter */
     C *first;                              /* a first pass leaves its results here */
-    const C *parameters; /* where a second pass finds them: a parameter for each result */
+    C *parameters;       /* where a second pass finds them: a parameter for each result */
     bool dense, aligned; /* the elements of a result lie together; shares begin at vectors */
 };
 
@@ -70,17 +71,17 @@ static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t 
     return a.parameters != nullptr ? a.parameters[result] : a.parameter;
 }
 
-template <class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total)
+template <class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total, C parameter)
 {
     int64_t offset[2];
     a.kept.at(result, offset);
     if constexpr (std::is_floating_point_v<C>) {
-        total /= a.divisor;
         if (a.first != nullptr) {
-            a.first[result] = a.logarithm && isinf(total) ? 0 : total;
+            a.first[result] = lt_second_parameter(total, a.divisor, a.logarithm);
             return;
         }
-        if (a.logarithm) total = lt_log(total) + parameter_of(a, result);
+        total /= a.divisor;
+        if (a.logarithm) total = lt_log(total) + parameter;
         if (a.root == 2)
             total = lt_sqrt(total);
         else if (a.root != 0)
@@ -149,7 +150,7 @@ static __device__ void deliver(const reduction<C> &a, int64_t result, int64_t sh
     if (a.shares > 1)
         a.parts[share * a.results + result] = total;
     else
-        finish(a, result, total);
+        finish(a, result, total, parameter_of(a, result));
 }
 
 /* A thread for each share of each result. */
@@ -176,6 +177,24 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
     if (threadIdx.x == 0) deliver(a, result, share, total);
 }
 
+/* Two steps at once: a team for each result, which holds its elements (lt_reduce_held). */
+template <class First, class Second, int RUNS, class C>
+static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_two_steps<C> steps)
+{
+    __shared__ C shared[lt_shared_for(BLOCK)];
+    const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y, size = lt_element_size(a.in_dtype);
+    if (result >= a.results) return;
+    int64_t offset[2];
+    a.kept.at(result, offset);
+    const char *in = a.in + offset[1];
+    const lt_team<C> team = {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+    C parameter;
+    const C total = lt_reduce_held<First, Second, RUNS>(team, static_cast<int>(a.count), steps, &parameter, [&](int64_t i, int n, C *x) {
+        load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
+    });
+    if (team.leads()) finish(a, result, total, parameter);
+}
+
 template <class Step, class C>
 static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 {
@@ -184,7 +203,7 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
     C total = a.parts[result];
     for (int64_t share = 1; share < a.shares; share++)
         total = Step::join(total, a.parts[share * a.results + result]);
-    finish(a, result, total);
+    finish(a, result, total, parameter_of(a, result));
 }
 
 /* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one thread would wait for memory once for a few of them. */
@@ -197,7 +216,7 @@ static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> 
     C total = a.parts[lane * a.results + result];
     for (int64_t share = lane + LT_WARP; share < a.shares; share += LT_WARP) total = Step::join(total, a.parts[share * a.results + result]);
     total = lt_warp_join(total, [](C x, C y) { return Step::join(x, y); });
-    if (lane == 0) finish(a, result, total);
+    if (lane == 0) finish(a, result, total, parameter_of(a, result));
 }
 
 /* Many results keep a GPU busy with a thread for each. */
@@ -252,27 +271,45 @@ template <class C> static bool lies_together(const call &c, const reduction<C> &
 static void set(lt_chain_number *number, float value) { number->f = value; }
 static void set(lt_chain_number *number, double value) { number->d = value; }
 
+/* The same as a chain's kernel is told it. */
+template <class C> static lt_chain_lines lines_of(const reduction<C> &a, int64_t team)
+{
+    lt_chain_lines lines = {};
+    lines.count = a.count, lines.share = a.share;
+    lines.lines = a.results, lines.shares = a.shares;
+    lines.team = team;
+    lines.parts = a.parts, lines.parameters = a.parameters;
+    set(&lines.identity, a.identity);
+    set(&lines.parameter, a.parameter);
+    return lines;
+}
+
 /* Of what a chain computes, a team for each share: then the shares are joined, also where there is one. */
-template <class Step, class C> static lt_status run_fed(const call &c, reduction<C> *a, int64_t team)
+template <class Step, class C> static lt_status run_fed(const call &c, const reduction<C> &a, int64_t team)
 {
     if constexpr (std::is_floating_point_v<C>) {
-        lt_chain_lines lines = {a->count, a->share, a->results, a->shares, team, {}, {}, a->parts, a->parameters};
-        set(&lines.identity, a->identity);
-        set(&lines.parameter, a->parameter);
-        LT_TRY(lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double), lines, c.stream));
+        LT_TRY(lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double), lines_of(a, team), c.stream));
         if (!*c.fed->done) return LT_OK;
-        launch_join<Step>(*a, c.stream);
+        launch_join<Step>(a, c.stream);
     }
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
-/* first: where a first pass leaves its results; parameters: from where a second one takes them. */
-template <class Step, class C>
-static lt_status run(const call &c, C *first = nullptr, const C *parameters = nullptr)
+/* What the total of the first of two steps is divided by. */
+template <class C> static C first_divisor(const call &c, int64_t count) { return static_cast<C>(c.op == LT_REDUCE_LOGSUMEXP ? 1 : count); }
+
+/* Blocks of teams: a warp each, or one. */
+static dim3 block_of(int64_t team) { return dim3(static_cast<unsigned>(team), team == LT_WARP ? BLOCK / LT_WARP : 1); }
+template <class C> static dim3 grid_of(const reduction<C> &a, dim3 block)
+{
+    return dim3(lt_blocks(a.results, static_cast<int>(block.y)), static_cast<unsigned>(a.shares));
+}
+
+/* What kernels are told, but for where passes meet. The threads of a team; 1: each takes a share alone. */
+template <class Step, class C> static int64_t plan(const call &c, reduction<C> *whole)
 {
     const lt_iter *it = c.it;
-    reduction<C> a = {};
-    lt_cuda_scratch parts;
+    reduction<C> &a = *whole;
     a.out = it->data[0];
     a.in = it->data[1];
     a.out_dtype = it->dtype[0];
@@ -284,22 +321,17 @@ static lt_status run(const call &c, C *first = nullptr, const C *parameters = nu
     a.results = a.kept.numel;
     a.identity = begin<C>(Step::identity);
     a.parameter = static_cast<C>(c.parameter);
-    a.first = first;
-    a.parameters = parameters;
     const bool varies = c.op == LT_REDUCE_VAR || c.op == LT_REDUCE_STD;
-    a.divisor = c.op == LT_REDUCE_MEAN || (varies && first != nullptr) ? static_cast<C>(a.count)
-                : varies                                               ? a.parameter
-                                                                       : static_cast<C>(1);
+    a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count) : varies ? a.parameter : static_cast<C>(1);
     a.logarithm = c.op == LT_REDUCE_LOGSUMEXP;
     if (c.op == LT_REDUCE_STD) a.root = 2;
     if (c.op == LT_REDUCE_NORM && c.parameter != 1 && c.parameter != 0 && !isinf(c.parameter))
         a.root = a.parameter;
-    if (a.results == 0) return LT_OK;
+    if (a.results == 0) return 1;
 
     const bool threads = by_thread(c, a.count);
     const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
-    const int64_t rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
-    cut(&a, threads ? ENOUGH_THREADS / a.results : ENOUGH_BLOCKS * rows / a.results, team);
+    cut(&a, threads ? ENOUGH_THREADS / a.results : ENOUGH_BLOCKS * block_of(team).y / a.results, team);
     if (!threads && lies_together(c, a)) {
         a.dense = true;
         a.share = (a.share + ROW * 2 - 1) / (ROW * 2) * (ROW * 2);
@@ -308,22 +340,59 @@ static lt_status run(const call &c, C *first = nullptr, const C *parameters = nu
         for (int d = 0; d < a.kept.ndim; d++)
             if (a.kept.strides[d][1] % 16 != 0) a.aligned = false;
     }
+    return team;
+}
+
+/* first: where a first pass leaves its results; parameters: from where a second one takes them. */
+template <class Step, class C> static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
+{
+    const int device = c.it->device.index;
+    reduction<C> a = {};
+    lt_cuda_scratch parts;
+    const int64_t team = plan<Step>(c, &a);
+    if (a.results == 0) return LT_OK;
+    a.first = first;
+    a.parameters = parameters;
+    if (first != nullptr) a.divisor = first_divisor<C>(c, a.count);
     if (a.shares > 1 || c.fed != nullptr) {
-        LT_TRY(parts.take(it->device.index, static_cast<size_t>(a.shares * a.results) * sizeof(C)));
+        LT_TRY(parts.take(device, static_cast<size_t>(a.shares * a.results) * sizeof(C)));
         a.parts = parts.as<C>();
     }
-    if (c.fed != nullptr) return run_fed<Step>(c, &a, team);
-    if (threads) {
-        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK,
-                  c.stream, a);
-    } else {
-        const dim3 grid(lt_blocks(a.results, static_cast<int>(rows)),
-                        static_cast<unsigned>(a.shares));
-        const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
-        LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid, block, 0, c.stream, a);
-    }
+    if (c.fed != nullptr) return run_fed<Step>(c, a, team);
+    const dim3 block = block_of(team);
+    if (team == 1)
+        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK, c.stream, a);
+    else
+        LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid_of(a, block), block, 0, c.stream, a);
     if (a.shares > 1) launch_join<Step>(a, c.stream);
-    return lt_cuda_launched(it->device.index, c.stream, "reduce");
+    return lt_cuda_launched(device, c.stream, "reduce");
+}
+
+/* Two steps of what a chain computes, which is computed once. */
+template <class First, class Second, int RUNS, class C>
+static lt_status run_held_fed(const call &c, reduction<C> *a, const lt_two_steps<C> &steps, int64_t team)
+{
+    lt_cuda_scratch scratch;
+    LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(2 * a->results) * sizeof(C)));
+    a->parts = scratch.as<C>();
+    a->parameters = a->parts + a->results;
+    lt_chain_lines lines = lines_of(*a, team);
+    set(&lines.first, steps.first);
+    set(&lines.divisor, steps.divisor);
+    lines.logarithm = steps.logarithm;
+    LT_TRY(lt_chain_reduce_held(c.fed, First::name, Second::name, RUNS, sizeof(C) == sizeof(double), lines, c.stream));
+    if (!*c.fed->done) return LT_OK;
+    launch_join<Second>(*a, c.stream);
+    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
+}
+
+template <class First, class Second, int RUNS, class C> static lt_status run_held(const call &c, reduction<C> *a, int64_t team)
+{
+    const lt_two_steps<C> steps = {begin<C>(First::identity), a->identity, first_divisor<C>(c, a->count), a->logarithm};
+    const dim3 block = block_of(team);
+    if (c.fed != nullptr) return run_held_fed<First, Second, RUNS>(c, a, steps, team);
+    LT_LAUNCH_MEET((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream, *a, steps);
+    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
 /* ---- entry -------------------------------------------------------------------------------------------------- */
@@ -341,10 +410,14 @@ template <class C> static lt_status run_norm(const call &c)
 template <class First, class Second, class C> static lt_status run_two(const call &c)
 {
     lt_cuda_scratch scratch;
-    int64_t results = 1;
-    for (int d = c.reduced_dims; d < c.it->ndim; d++) results *= c.it->sizes[d];
-    if (results == 0) return LT_OK;
-    LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(results) * sizeof(C)));
+    reduction<C> a = {};
+    const int64_t team = plan<Second>(c, &a);
+    if (a.results == 0) return LT_OK;
+    if (a.dense && a.shares == 1) {
+        if (a.count <= team * ROW) return run_held<First, Second, 1>(c, &a, team);
+        if (a.count <= team * ROW * lt_most_runs<C>) return run_held<First, Second, lt_most_runs<C>>(c, &a, team);
+    }
+    LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(a.results) * sizeof(C)));
     LT_TRY((run<First, C>(c, scratch.as<C>())));
     if (c.fed != nullptr && !*c.fed->done) return LT_OK;
     return run<Second, C>(c, nullptr, scratch.as<C>());

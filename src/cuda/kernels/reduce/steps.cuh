@@ -3,6 +3,7 @@
 #ifndef LT_REDUCE_STEPS_CUH
 #define LT_REDUCE_STEPS_CUH
 
+#include "kernels/join.cuh"
 #include "kernels/unrolled.cuh"
 
 enum {
@@ -118,22 +119,94 @@ struct all_step {
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a && x; }
 };
 
+/* A thread's accumulators. */
+template <class Step, class C> struct lt_accumulators {
+    C totals[LT_REDUCE_ITEMS];
+    __device__ __forceinline__ explicit lt_accumulators(C identity)
+    {
+        for (int j = 0; j < LT_REDUCE_ITEMS; j++) totals[j] = identity;
+    }
+    /* n elements, at most LT_REDUCE_ROW, that lie together. */
+    __device__ __forceinline__ void take(const C *x, int n, C parameter)
+    {
+        LT_UNROLLED
+        for (int j = 0; j < LT_REDUCE_ROW; j++)
+            if (j < n) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
+    }
+    __device__ __forceinline__ C joined() const { return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3])); }
+};
+
 /* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) * ROW, ... load(i, n, x): n of them from i on. */
 template <class Step, class C, class Load>
 static __device__ __forceinline__ C lt_accumulate_rows(int64_t from, int64_t to, int64_t first, int64_t step, C identity, C parameter, Load load)
 {
-    C totals[LT_REDUCE_ITEMS];
-    for (int j = 0; j < LT_REDUCE_ITEMS; j++) totals[j] = identity;
+    lt_accumulators<Step, C> totals(identity);
     LT_NOT_UNROLLED
     for (int64_t i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
         const int n = to - i < LT_REDUCE_ROW ? static_cast<int>(to - i) : LT_REDUCE_ROW;
         C x[LT_REDUCE_ROW];
         load(i, n, x);
-        LT_UNROLLED
-        for (int j = 0; j < LT_REDUCE_ROW; j++)
-            if (j < n) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
+        totals.take(x, n, parameter);
     }
-    return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
+    return totals.joined();
+}
+
+/* ---- two steps over the same elements ------------------------------------------------------------------------------------------------- */
+
+/* The second step's parameter, of the first one's total: a mean, or what is subtracted from exponents (logarithm: of their sum), which has to be finite. */
+template <class C> static __device__ __forceinline__ C lt_second_parameter(C total, C divisor, bool logarithm)
+{
+    total /= divisor;
+    return logarithm && lt_isinf(total) ? 0 : total;
+}
+
+/* What it takes to do both at once. */
+template <class C> struct lt_two_steps {
+    C first, second; /* what they begin with */
+    C divisor;
+    bool logarithm;
+};
+
+/* Runs of LT_REDUCE_ROW elements that a thread holds at most: in 32 registers. */
+template <class C> constexpr int lt_most_runs = 128 / (LT_REDUCE_ROW * static_cast<int>(sizeof(C)));
+
+/* What a thread holds of a line of `count` elements: RUNS runs of those that lt_accumulate_rows goes over, in its order. */
+template <class C, int RUNS> struct lt_held_runs {
+    C x[RUNS][LT_REDUCE_ROW];
+    /* f(i, n, x) for each run: n elements from i on, and where they are held. */
+    template <class F> __device__ __forceinline__ void each(int count, int thread, int threads, F f)
+    {
+        LT_UNROLLED
+        for (int r = 0; r < RUNS; r++) {
+            const int i = (r * threads + thread) * LT_REDUCE_ROW, rest = count - i;
+            if (rest > 0) f(i, rest < LT_REDUCE_ROW ? rest : LT_REDUCE_ROW, x[r]);
+        }
+    }
+};
+
+/* The second step's total of a line of which a team's threads hold all, and its parameter: each element is loaded once. load: as above. */
+template <class First, class Second, int RUNS, class C, class Load>
+static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int count, const lt_two_steps<C> &steps, C *parameter, Load load)
+{
+    using runs = lt_held_runs<C, RUNS>;
+    lt_held<runs> held;
+    const C total = team.joined([](C x, C y) { return First::join(x, y); },
+        [&](int thread, runs &own) {
+            own.each(count, thread, team.threads, load);
+            lt_accumulators<First, C> totals(steps.first);
+            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take(x, n, 0); });
+            return totals.joined();
+        },
+        held);
+    const C shift = lt_second_parameter(total, steps.divisor, steps.logarithm);
+    *parameter = shift;
+    return team.joined([](C x, C y) { return Second::join(x, y); },
+        [&](int thread, runs &own) {
+            lt_accumulators<Second, C> totals(steps.second);
+            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take(x, n, shift); });
+            return totals.joined();
+        },
+        held);
 }
 
 #endif

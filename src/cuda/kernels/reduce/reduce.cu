@@ -271,7 +271,7 @@ template <class C> static bool lies_together(const call &c, const reduction<C> &
 static void set(lt_chain_number *number, float value) { number->f = value; }
 static void set(lt_chain_number *number, double value) { number->d = value; }
 
-/* The same as a chain's kernel is told it. */
+/* What a chain's kernel is told. */
 template <class C> static lt_chain_lines lines_of(const reduction<C> &a, int64_t team)
 {
     lt_chain_lines lines = {};
@@ -305,7 +305,7 @@ template <class C> static dim3 grid_of(const reduction<C> &a, dim3 block)
     return dim3(lt_blocks(a.results, static_cast<int>(block.y)), static_cast<unsigned>(a.shares));
 }
 
-/* What kernels are told, but for where passes meet. The threads of a team; 1: each takes a share alone. */
+/* What the eager kernels are told, but where passes leave and find parameters; returns the threads of a team, 1 where each takes a share alone. */
 template <class Step, class C> static int64_t plan(const call &c, reduction<C> *whole)
 {
     const lt_iter *it = c.it;

@@ -64,7 +64,7 @@ static void turn(floats *f)
  * side, storing rows of C to columns. */
 static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
 {
-    return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 2 : n)) + (columns_of_c ? 6 * m * n : 0);
+    return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 8 : n)) + (columns_of_c ? 6 * m * n : 0);
 }
 
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -78,7 +78,7 @@ static bool gathers(const lt_product *p, int64_t size)
 {
     const int64_t apart = p->a_row * size % 4096, line = 64;
     if (p->m < 2 * STRIP) return false;
-    if (p->a_column != 1) return p->n > COLUMNS;
+    if (p->a_column != 1) return p->n > 4 * COLUMNS;
     return p->n >= MANY || (p->n >= MANY / 4 && (apart < line || apart > 4096 - line));
 }
 

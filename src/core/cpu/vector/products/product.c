@@ -12,13 +12,17 @@
 #define HERE   512        /* bytes of each line of B that are brought side by side at a time without a room */
 #define LINES  16         /* of B that are read at a time */
 #define NEAR   (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
+#define LINE   64         /* bytes of a line of a cache: vectors that lie across two take longer */
+#define SHORT  128        /* rows, up to which bringing B side by side takes longer than that */
 
 #if defined(__AVX512F__)
-#define FEW_ROWS 4 /* of few columns */
-#define ROWS 12 /* times two sums are what the registers hold, and enough to hide how long one step takes */
+#define SECOND   (1 << 20) /* bytes: lines of B that the second cache holds beside the rest */
+#define FEW_ROWS 4         /* of few columns */
+#define ROWS     12        /* times two sums are what the registers hold, and enough to hide how long one step takes */
 #else
+#define SECOND   (1 << 18)
 #define FEW_ROWS 2
-#define ROWS 6
+#define ROWS     6
 #endif
 
 #define UNROLL _Pragma("GCC unroll 16") /* a loop that counts registers: what gcc leaves a loop it keeps in memory */

@@ -27,8 +27,10 @@
             int beyond = 0;                                                                        \
             _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
                 beyond += !NEAR_TEST(name, s, in[j]);                                              \
-            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH)                              \
+            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH) {                            \
+                steady_fetch(in + k, WIDTH * sizeof(T));                                           \
                 SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            }                                                                                      \
             for (int64_t k = 0; k < count && beyond > 0; k += WIDTH)                               \
                 BEYOND(name, s, in + k, out + k)                                                   \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
@@ -120,6 +122,8 @@
             const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
             const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            steady_fetch(a, WIDTH * sizeof(T));                                                    \
+            steady_fetch(b, WIDTH * sizeof(T));                                                    \
             int beyond = 0;                                                                        \
             _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
             {                                                                                      \
@@ -183,6 +187,8 @@ static inline int64_t near_remainder(int64_t a, int64_t b)
             const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
             const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            steady_fetch(a, WIDTH * sizeof(T));                                                    \
+            steady_fetch(b, WIDTH * sizeof(T));                                                    \
             int beyond = 0;                                                                        \
             _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
                 beyond += !within_double(a[j], b[j]);                                              \

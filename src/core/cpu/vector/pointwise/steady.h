@@ -20,8 +20,10 @@
         const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                          \
         R *out = steady_out(y, ptrs[0], strides[0], sizeof(R), i, n);                              \
         count = in == x || out == y ? WIDTH : steady_run(i, n, n);                                 \
-        for (int64_t k = 0; k < count; k += WIDTH)                                                 \
+        for (int64_t k = 0; k < count; k += WIDTH) {                                               \
+            steady_fetch(in + k, WIDTH * sizeof(T));                                               \
             SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(in[k + j]);                     \
+        }                                                                                          \
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
     }
 
@@ -34,8 +36,11 @@
         const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                        \
         R *out = steady_out(y, ptrs[0], strides[0], sizeof(R), i, n);                              \
         count = a == x[0] || b == x[1] || out == y ? WIDTH : steady_run(i, n, n);                  \
-        for (int64_t k = 0; k < count; k += WIDTH)                                                 \
+        for (int64_t k = 0; k < count; k += WIDTH) {                                               \
+            steady_fetch(a + k, WIDTH * sizeof(T));                                                \
+            steady_fetch(b + k, WIDTH * sizeof(T));                                                \
             SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(a[k + j], b[k + j]);            \
+        }                                                                                          \
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
     }
 

@@ -22,15 +22,16 @@ typedef struct job {
     int64_t size;  /* bytes of it */
     bool dense;    /* every line of every view can be used where it lies */
     int64_t width; /* lines side by side that are taken at a time */
+    int64_t ahead; /* elements from one that is read to one that is asked for meanwhile, of dense lines that lie one after the other; else 0 */
 } job;
 
-static void compute(const job *j, void *out, const void *in, const void *result, int64_t n)
+static void compute(const job *j, void *out, const void *in, const void *result, int64_t n, int64_t ahead)
 {
     const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
     if (j->backward)
         loops->backward(j->log, out, in, result, n);
     else
-        loops->forward(j->log, out, in, n);
+        loops->forward(j->log, out, in, n, ahead);
 }
 
 /* Lines [first, last) of view v to the buffer, one after the other, or back. */
@@ -57,7 +58,7 @@ static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
     if (j->dense) {
         for (int64_t l = first; l < last; l++)
             compute(j, lt_line_at(lines, 1, l), lt_line_at(lines, 0, l),
-                    j->backward ? lt_line_at(lines, 2, l) : NULL, n);
+                    j->backward ? lt_line_at(lines, 2, l) : NULL, n, j->ahead);
         return;
     }
     char *results = buffer + LT_LINES_TILE * n * j->size;
@@ -65,7 +66,7 @@ static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
     if (j->backward) move_tile(j, 2, first, last, results, false);
     for (int64_t l = 0; l < last - first; l++) {
         char *line = buffer + l * n * j->size;
-        compute(j, line, line, j->backward ? results + l * n * j->size : NULL, n);
+        compute(j, line, line, j->backward ? results + l * n * j->size : NULL, n, 0);
     }
     move_tile(j, 1, first, last, buffer, true);
 }
@@ -166,12 +167,12 @@ static void take_lines(const void *context, int64_t first, int64_t last, const c
     for (int64_t l = first; l < last; l++, in += n * j->size) {
         char *out = lt_line_at(lines, 1, l), *result = j->backward ? lt_line_at(lines, 2, l) : NULL;
         if (j->dense) {
-            compute(j, out, in, result, n);
+            compute(j, out, in, result, n, 0);
             continue;
         }
         char *const results = f->line + n * j->size;
         if (j->backward) lt_line_load(lines, 2, result, 0, n, results, j->type);
-        compute(j, f->line, in, j->backward ? results : NULL, n);
+        compute(j, f->line, in, j->backward ? results : NULL, n, 0);
         lt_line_store(lines, 1, out, 0, n, f->line, j->type);
     }
 }
@@ -199,6 +200,14 @@ static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int thr
     return status;
 }
 
+/* What is asked for while a line is taken: the next line, or what comes a page later, as the processor itself looks ahead within a page only. */
+static int64_t ahead_of(const lt_lines *lines, int64_t size)
+{
+    const int64_t page = 4096 / size, n = lines->length;
+    if (lines->ndim == 0 || lines->strides[0][0] != n * size) return 0;
+    return n < page ? page : n <= 4 * page ? n : 0;
+}
+
 /* ---- which way ----------------------------------------------------------------------------------------------- */
 
 static lt_status run(job *j, const lt_array *const *views, int n, int dim)
@@ -209,6 +218,7 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     bool direct = true; /* no conversion */
     for (int v = 0; v < n; v++) direct = direct && views[v]->dtype == j->type;
     j->dense = direct && lt_lines_dense(&j->lines, n);
+    j->ahead = ahead_of(&j->lines, j->size);
     const int64_t count = j->lines.count, tile_bytes = lt_times(j->lines.length, 2 * LT_LINES_TILE * j->size);
     const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
     if (count == 0 || j->lines.length == 0) return LT_OK;

@@ -15,7 +15,7 @@ enum {
     NEAR =
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
     NEAR_MANY =
-        512, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
+        1024, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
     NEAR_ALL = 8192, /* where nothing is: it does not wait */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64 /* elements of a block */

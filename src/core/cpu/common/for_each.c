@@ -67,6 +67,11 @@ static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
     return lt_cpu_share((it->numel + w.piece - 1) / w.piece, threads, run_chunk, &w);
 }
 
+bool lt_cpu_exchanges(const lt_iter *it)
+{
+    return it->ndim >= 2 && it->sizes[0] < SHORT_RUN && it->sizes[1] > 4 * it->sizes[0];
+}
+
 static void exchange_inner(lt_iter *it)
 {
     int64_t size = it->sizes[0];
@@ -94,7 +99,7 @@ lt_status lt_cpu_for_each(const lt_iter *it, lt_loop loop, const void *context)
         one_run(it, loop, context);
         return LT_OK;
     }
-    if (it->ndim >= 2 && it->sizes[0] < SHORT_RUN && it->sizes[1] > 4 * it->sizes[0]) {
+    if (lt_cpu_exchanges(it)) {
         lt_iter exchanged = *it;
         exchange_inner(&exchanged);
         if (it->numel >= ALONE) return large(&exchanged, loop, context);

@@ -56,6 +56,19 @@ static bool takes_numbers(const lt_iter *it)
     return true;
 }
 
+/* Whether it takes those of every run of another walk so. */
+static bool takes_runs(const lt_iter *it)
+{
+    int64_t strides[LT_BLOCKS_OPERANDS];
+    if (lt_cpu_exchanges(it)) return false;
+    for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
+    for (int k = 0; k < it->operands; k++) {
+        const bool dense = strides[k] == (int64_t)lt_dtype_size(it->dtype[k]);
+        if (!dense && !(k > 0 && strides[k] == 0 && may_be_number(k, it->operands, strides))) return false;
+    }
+    return true;
+}
+
 static bool is_number(int k, int operands, const int64_t *strides)
 {
     return k > 0 && strides[k] == 0 && may_be_number(k, operands, strides);
@@ -221,7 +234,7 @@ static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, l
         const lt_dtype dtype = operand_dtype(facts, k, compute);
         if (it->dtype[k] != dtype || (number_dtype(dtype) != dtype && (it->ndim == 0 || it->strides[k][0] == 0))) return false;
     }
-    return it->contiguous && takes_numbers(it);
+    return it->contiguous ? takes_numbers(it) : takes_runs(it);
 }
 
 /* Few elements and numbers of other dtypes, as scripts have them: the numbers are converted, and one call of the loop does it. False: an operand of

@@ -2,6 +2,9 @@
  * (vector_math.h). The formulas stand in formulas/formulas.h. */
 #include "steady.h"
 #include "by_lanes.h"
+#ifdef __AVX512F__
+#include "cpu/vector/exp_by_table.h"
+#endif
 
 #include "kernels_functions.h" /* generated from the declarations */
 #include "shapes_loops.h"
@@ -53,13 +56,25 @@
 #define near_log2_f32 near_log2f
 #define near_erf_f64  vector_erf_near
 #define LOOP_exp_f32  LOOP_UNARY
-#define LOOP_exp_f64  LOOP_NEAR
+#ifdef __AVX512F__
+#define LOOP_exp_f64 LOOP_BY_TABLE
+#else
+#define LOOP_exp_f64 LOOP_NEAR
+#endif
 #define LOOP_log_f32  LOOP_NEAR
 #define LOOP_log_f64  LOOP_NEAR
 #define LOOP_log2_f32 LOOP_NEAR
 #define LOOP_log2_f64 LOOP_UNARY
 #define LOOP_erf_f32  LOOP_UNARY
 #define LOOP_erf_f64  LOOP_NEAR
+#ifdef __AVX512F__
+#define LOOP_BY_TABLE(name, NAME, s, T, D)                                                         \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        UNARY_STEPS(T, T, for (int j = 0; j < WIDTH; j += 8) vector_##name##_by_table(out + k + j, in + k + j);) \
+    }
+#endif
 #define NEAR(name, NAME, s, T, D) LOOP_##name##_##s(name, NAME, s, T, D)
 LT_FUNCTIONS_LOOPS
 #undef ANGLE

@@ -12,8 +12,8 @@
 #include "instantiate.h"
 #include "steady_blocks.h"
 
-#undef UNARY_BODY
-#define UNARY_BODY(R, T, CALL)                                                                     \
+/* STEP: what takes WIDTH elements from in + k to out + k. */
+#define UNARY_STEPS(R, T, STEP)                                                                    \
     _Alignas(64) R y[WIDTH];                                                                       \
     _Alignas(64) T x[WIDTH];                                                                       \
     for (int64_t i = 0, count; i < n; i += count) {                                                \
@@ -22,10 +22,12 @@
         count = in == x || out == y ? WIDTH : steady_run(i, n, n);                                 \
         for (int64_t k = 0; k < count; k += WIDTH) {                                               \
             steady_fetch(in + k, WIDTH * sizeof(T));                                               \
-            SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(in[k + j]);                     \
+            STEP                                                                                   \
         }                                                                                          \
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
     }
+#undef UNARY_BODY
+#define UNARY_BODY(R, T, CALL) UNARY_STEPS(R, T, SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(in[k + j]);)
 
 #undef BINARY_BODY
 #define BINARY_BODY(R, T, CALL)                                                                    \

@@ -39,6 +39,7 @@ return function(dtype)
       check(530, 40, 65, dtype, how_a, how_b)
       check(37, 150, 1024, dtype, how_a, how_b) -- rows 4 KB apart
       check(311, 520, 130, dtype, how_a, how_b) -- several pieces
+      check(140, 64, 300, dtype, how_a, how_b) -- whole lines of B, read where they lie
     end
   end
 end

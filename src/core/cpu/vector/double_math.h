@@ -152,28 +152,54 @@ VECTOR_INLINE double vector_split_power(double x, double zero, double *k)
     return vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
 }
 
-/* Of positive normal numbers: k log(2) + f - f^2 / 2 + f^3 P(f), 1 + f being m. */
-VECTOR_INLINE double vector_log_part(double x, double zero)
+/* Of positive normal numbers, 1 + f being m: k, f, and log(1 + f) - f as -f^2 / 2 + f^3 P(f). */
+VECTOR_INLINE double vector_log_curve(double x, double zero, double *k, double *f)
 {
-    double k;
-    const double f = vector_split_power(x, zero, &k) - 1, square = f * f;
+    *f = vector_split_power(x, zero, k) - 1;
+    const double square = *f * *f;
     static const double ps[19] = {0.026150998814568147, -0.059817408522674816, 0.06503525875158685, -0.05677783314307384, 0.05668366432761714,
         -0.061966761747515045, 0.06684590518617578, -0.07149439937468412, 0.0769152973216472, -0.0833291350562715, 0.09090923934621963,
         -0.10000015207793693, 0.11111111147426576, -0.12499999691406612, 0.14285714280093303, -0.16666666669826305, 0.20000000000066612,
         -0.24999999999987974, 0.3333333333333314};
-    const double p = vector_polynomial(ps, 19, f);
-    const double curve = vector_multiply_add(k, 1.9082149292705877e-10, vector_multiply_add(square, -0.5, square * f * p));
-    return vector_multiply_add(k, 0.6931471803691238, f + curve);
+    return vector_multiply_add(square, -0.5, square * *f * vector_polynomial(ps, 19, *f));
 }
 
-VECTOR_INLINE double vector_log_near(double x) { return vector_log_part(x, VECTOR_EXPONENTS); }
-
-VECTOR_INLINE double vector_log(double x)
+/* Of positive normal numbers: k log(2) + log(1 + f); and to the bases 2 and 10, whose logarithms' reciprocals are sums of two numbers. */
+VECTOR_INLINE double vector_log_part(double x, double zero)
 {
-    const bool tiny = x < 0x1p-1022;
-    const double y = vector_log_part(tiny ? x * 0x1p54 : x, tiny ? VECTOR_EXPONENTS + 54 : VECTOR_EXPONENTS);
-    return x > 0 ? (x < (double)INFINITY ? y : x) : x == 0 ? -(double)INFINITY : (double)NAN;
+    double k, f;
+    const double curve = vector_log_curve(x, zero, &k, &f);
+    return vector_multiply_add(k, 0.6931471803691238, f + vector_multiply_add(k, 1.9082149292705877e-10, curve));
 }
+
+VECTOR_INLINE double vector_log2_part(double x, double zero)
+{
+    double k, f;
+    const double curve = vector_log_curve(x, zero, &k, &f), rest = vector_multiply_add(f, 2.0355273740931033e-17, curve * 1.4426950408889634);
+    return vector_multiply_add(f, 1.4426950408889634, rest) + k;
+}
+
+VECTOR_INLINE double vector_log10_part(double x, double zero)
+{
+    double k, f;
+    const double curve = vector_log_curve(x, zero, &k, &f);
+    const double rest = vector_multiply_add(curve, 0.4342944819032518, k * -8.532344317057107e-14);
+    return vector_multiply_add(k, 0.3010299956640665, vector_multiply_add(f, 0.4342944819032518, vector_multiply_add(f, 1.098319650216765e-17, rest)));
+}
+
+/* Of all numbers, below the normal ones times 2^54. */
+#define VECTOR_LOGARITHM(name)                                                                     \
+    VECTOR_INLINE double vector_##name##_near(double x) { return vector_##name##_part(x, VECTOR_EXPONENTS); } \
+    VECTOR_INLINE double vector_##name(double x)                                                   \
+    {                                                                                              \
+        const bool tiny = x < 0x1p-1022;                                                           \
+        const double y = vector_##name##_part(tiny ? x * 0x1p54 : x, tiny ? VECTOR_EXPONENTS + 54 : VECTOR_EXPONENTS); \
+        return x > 0 ? (x < (double)INFINITY ? y : x) : x == 0 ? -(double)INFINITY : (double)NAN;  \
+    }
+VECTOR_LOGARITHM(log)
+VECTOR_LOGARITHM(log2)
+VECTOR_LOGARITHM(log10)
+#undef VECTOR_LOGARITHM
 
 /* Below 1, x + x x^2 P(x^2) / Q(x^2), from there on 1 - 2 / (exp(2 x) + 1): one division. */
 VECTOR_INLINE double vector_tanh(double x)
@@ -279,6 +305,8 @@ VECTOR_INLINE double vector_cos(double x) { return vector_sine_of(vector_reduced
 #define exp(x) vector_exp(x)
 #define expm1(x) vector_expm1(x)
 #define log(x) vector_log(x)
+#define log2(x) vector_log2(x)
+#define log10(x) vector_log10(x)
 #define tanh(x) vector_tanh(x)
 #define erfc(x) vector_erfc(x)
 

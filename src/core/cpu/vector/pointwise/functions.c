@@ -49,11 +49,13 @@
 #define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
 #define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
 #define is_near_log2_f32(x) is_near_log_f32(x)
+#define is_near_log2_f64(x) is_near_log_f64(x)
 #define is_near_erf_f64(x)  (__builtin_fabs(x) < 1)
 #define near_exp_f64  vector_exp_near
 #define near_log_f32  near_logf
 #define near_log_f64  vector_log_near
 #define near_log2_f32 near_log2f
+#define near_log2_f64 vector_log2_near
 #define near_erf_f64  vector_erf_near
 #define LOOP_exp_f32  LOOP_UNARY
 #ifdef __AVX512F__
@@ -64,7 +66,7 @@
 #define LOOP_log_f32  LOOP_NEAR
 #define LOOP_log_f64  LOOP_NEAR
 #define LOOP_log2_f32 LOOP_NEAR
-#define LOOP_log2_f64 LOOP_UNARY
+#define LOOP_log2_f64 LOOP_NEAR
 #define LOOP_erf_f32  LOOP_UNARY
 #define LOOP_erf_f64  LOOP_NEAR
 #ifdef __AVX512F__

@@ -60,8 +60,7 @@ describe('functions of double', function()
       torch.log(doubles { 0.0, -0.0, inf, -inf, nan, -1, -least, 1, least, 2.0 ^ -1022 }):tolist())
   end)
 
-  for name, of_lua in pairs { sin = math.sin, cos = math.cos } do
-    it('log2 and log10', function()
+  it('log2 and log10', function()
     for name, base in pairs { log2 = 2, log10 = 10 } do
       local f = torch[name]
       for _, x in ipairs { torch.linspace(0.5, 2, 20011, { dtype = torch.float64 }), torch.exp(torch.linspace(-744, 709, 20011, { dtype = torch.float64 })) } do
@@ -74,7 +73,8 @@ describe('functions of double', function()
     for i = -1074, 1023 do assert.equal(i, torch.log2(doubles { 2.0 ^ i }):item()) end
   end)
 
-  it(name, function()
+  for name, of_lua in pairs { sin = math.sin, cos = math.cos } do
+    it(name, function()
       for _, most in ipairs { 1, 8, 300, 49999 } do
         agrees(torch[name], of_lua, 1.5, torch.linspace(-most, most, 20011, { dtype = torch.float64 }))
       end

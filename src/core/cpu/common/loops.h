@@ -119,7 +119,8 @@ typedef void (*lt_sort_loop)(const lt_short_lines *s);
 #define LT_SORT_SHORT 32
 
 /* Softmax of one contiguous line of n elements, from in to out (which may be the same); of `width` neighbouring lines,
- * at most LT_SOFTMAX_COLUMNS, whose elements lie `step` elements apart. ahead: how many elements later lies what is asked for meanwhile; 0: nothing is. */
+ * at most LT_SOFTMAX_COLUMNS, whose elements lie `step` elements apart. ahead: how many elements later
+ * lies what is asked for meanwhile, which no other thread writes to; 0: nothing is. */
 typedef struct lt_softmax_loops {
     void (*forward)(bool log, void *out, const void *in, int64_t n, int64_t ahead);
     void (*backward)(bool log, void *grad_in, const void *grad, const void *result, int64_t n);

@@ -5,6 +5,7 @@
 #include "cpu/pointwise/chain_lines.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
+#include "cpu/common/fetch.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "mem.h"
@@ -200,10 +201,10 @@ static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int thr
     return status;
 }
 
-/* What is asked for while a line is taken: the next line, or what comes a page later, as the processor itself looks ahead within a page only. */
+/* What is asked for while a line is taken: the next line, or what comes a page later. */
 static int64_t ahead_of(const lt_lines *lines, int64_t size)
 {
-    const int64_t page = 4096 / size, n = lines->length;
+    const int64_t page = LT_FETCHED_PAGE / size, n = lines->length;
     if (lines->ndim == 0 || lines->strides[0][0] != n * size) return 0;
     return n < page ? page : n <= 4 * page ? n : 0;
 }

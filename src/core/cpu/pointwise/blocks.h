@@ -2,21 +2,12 @@
 #ifndef LT_CPU_BLOCKS_H
 #define LT_CPU_BLOCKS_H
 
+#include "cpu/common/fetch.h"
 #include "cpu/common/loops.h"
 
 #define LT_BLOCKS_OPERANDS 4
 
-enum {
-    LT_FETCHED_AHEAD = 2048, /* elements before they are read, memory is asked for them */
-    LT_FETCHED_LINE = 64     /* bytes that come from memory together */
-};
-
-/* Asks for bytes that lie in memory. It has to be inlined: of a function that does nothing else GCC finds that it has no effect, and
- * drops its calls. */
-static inline __attribute__((always_inline)) void lt_fetch(const char *from, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += LT_FETCHED_LINE) __builtin_prefetch(from + at);
-}
+enum { LT_FETCHED_AHEAD = 2048 }; /* elements before they are read, memory is asked for them */
 
 /* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype (narrow: NULL if
  * not), so that a number that it cannot hold wraps, or is rounded, first. */

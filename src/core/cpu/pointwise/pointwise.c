@@ -56,22 +56,20 @@ static bool takes_numbers(const lt_iter *it)
     return true;
 }
 
+static bool is_number(int k, int operands, const int64_t *strides)
+{
+    return k > 0 && strides[k] == 0 && may_be_number(k, operands, strides);
+}
+
 /* Whether it takes those of every run of another walk so. */
 static bool takes_runs(const lt_iter *it)
 {
     int64_t strides[LT_BLOCKS_OPERANDS];
     if (lt_cpu_exchanges(it)) return false;
     for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
-    for (int k = 0; k < it->operands; k++) {
-        const bool dense = strides[k] == (int64_t)lt_dtype_size(it->dtype[k]);
-        if (!dense && !(k > 0 && strides[k] == 0 && may_be_number(k, it->operands, strides))) return false;
-    }
+    for (int k = 0; k < it->operands; k++)
+        if (strides[k] != (int64_t)lt_dtype_size(it->dtype[k]) && !is_number(k, it->operands, strides)) return false;
     return true;
-}
-
-static bool is_number(int k, int operands, const int64_t *strides)
-{
-    return k > 0 && strides[k] == 0 && may_be_number(k, operands, strides);
 }
 
 /* Whether the loop takes operand k as it is; *step: its stride in the loop. */

@@ -60,8 +60,8 @@ static void turn(floats *f)
     f->batch_b = batch_a;
 }
 
-/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves, bringing columns of B side by
- * side, storing rows of C to columns. */
+/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves; bringing columns of B side by side, which is seldom done where its
+ * rows are dense; storing rows of C to columns. */
 static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
 {
     return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 8 : n)) + (columns_of_c ? 6 * m * n : 0);
@@ -73,7 +73,7 @@ static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit
 static int64_t part_of(int64_t n, int64_t parts, int64_t unit) { return up((n + parts - 1) / parts, unit); }
 
 /* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS columns, and rows 4 KB apart, as those are of which columns are
- * rows, push one another out of the first cache. */
+ * rows, push one another out of the first cache. Dense columns are read a few times as fast from the second. */
 static bool gathers(const lt_product *p, int64_t size)
 {
     const int64_t apart = p->a_row * size % 4096, line = 64;

@@ -4,6 +4,7 @@
  * The loops stand in softmax.inc. */
 #include <string.h>
 
+#include "cpu/common/fetch.h"
 #include "cpu/common/loops.h"
 #include "context/interrupt.h"
 #include "cpu/vector/vector_math.h"

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cpu/common/fetch.h"
+
 #define WIDTH 16
 
 /* Elements i to i + WIDTH of n: where they are, when they are dense, or copied to the buffer, where the last stands in
@@ -27,10 +29,10 @@ static inline void *steady_out(void *buffer, char *to, int64_t stride, size_t si
     return stride == (int64_t)size && i + WIDTH <= n ? to + i * stride : buffer;
 }
 
-/* Asks for the elements that come a page after WIDTH of so many bytes: the processor itself looks ahead within a page only. */
+/* Asks for the elements that come a page after WIDTH of so many bytes. */
 static inline __attribute__((always_inline)) void steady_fetch(const void *elements, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)elements + 4096 + at);
+    lt_fetch((const char *)elements + LT_FETCHED_PAGE, (int64_t)bytes);
 }
 
 /* How many dense elements from i on are done at once: whole vectors, at most so many elements. */

@@ -1,0 +1,20 @@
+/* fetch.h - memory that is asked for before it is read. The processor itself looks ahead within a page only; loops that take a few instructions an element get
+ * over that, as those that it holds ready reach far enough. */
+#ifndef LT_CPU_FETCH_H
+#define LT_CPU_FETCH_H
+
+#include <stdint.h>
+
+enum {
+    LT_FETCHED_LINE = 64,  /* bytes that come from memory together */
+    LT_FETCHED_PAGE = 4096 /* bytes */
+};
+
+/* Asks for bytes that lie in memory. It has to be inlined: of a function that does nothing else GCC finds that it has no effect, and
+ * drops its calls. */
+static inline __attribute__((always_inline)) void lt_fetch(const void *from, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += LT_FETCHED_LINE) __builtin_prefetch((const char *)from + at);
+}
+
+#endif

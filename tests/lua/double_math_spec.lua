@@ -167,6 +167,21 @@ describe('functions of double', function()
     end
   end)
 
+  it('give an element the same result where some are near and some are not, in any order', function()
+    torch.manual_seed(3)
+    for name, most in pairs { erf = 2, erfc = 2, erfinv = 1.001 } do
+      for _, n in ipairs { 7, 16, 100, 512, 530, 1537 } do
+        local x = (torch.rand(n, { dtype = torch.float64 }) * 2 - 1) * most
+        local alone = {}
+        for i = 1, n do alone[i] = torch[name](x:narrow(1, i, 1)) end
+        alone = torch.cat(alone):nan_to_num(7)
+        assert.is_true(torch.equal(alone, torch[name](x):nan_to_num(7)), ('%s of %d'):format(name, n))
+        assert.is_true(torch.equal(alone, torch[name](torch.stack({ x, x }, 2):select(2, 1)):nan_to_num(7)), name)
+        assert.is_true(torch.equal(alone, torch[name](x, { out = x }):nan_to_num(7)), name)
+      end
+    end
+  end)
+
   -- Bessel's I0 by its power series, whose terms are positive, and I1 as its slope's.
   it('i0, i1 and their scaled forms', function()
     local x = torch.linspace(-30, 30, 2003, { dtype = torch.float64 })

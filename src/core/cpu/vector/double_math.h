@@ -67,7 +67,7 @@ VECTOR_INLINE double vector_erf_rest(double s)
 VECTOR_INLINE double vector_erf_near(double x) { return vector_multiply_add(x, vector_erf_rest(x * x), x); }
 
 /* From 1 on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is rounded to an integer and a rest by adding 1.5 2^52. */
-VECTOR_INLINE double vector_erf(double x)
+VECTOR_INLINE double vector_erf_far(double x)
 {
     const double size = __builtin_fabs(x), a = size < 5.95 ? size : 5.95, u = a - 1;
     static const double qs[17] = {7.079104032420894e-12, -1.73498985643034e-10, 1.916596522497501e-09, -1.2370867588578058e-08, 4.849462730205602e-08,
@@ -81,9 +81,10 @@ VECTOR_INLINE double vector_erf(double x)
         0.6931471805599453, 1.0};
     const double p = vector_polynomial(ps, 12, f);
     const double power = 0.15729920705028513 * vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
-    const double near = vector_erf_near(x), far = vector_multiply_add(-p, power, 1.0);
-    return size < 1 ? near : x != x ? x : __builtin_copysign(far, x);
+    return x != x ? x : __builtin_copysign(vector_multiply_add(-p, power, 1.0), x);
 }
+
+VECTOR_INLINE double vector_erf(double x) { return __builtin_fabs(x) < 1 ? vector_erf_near(x) : vector_erf_far(x); }
 
 /* ---- exponentials and logarithms ----------------------------------------------------------------------------------- */
 
@@ -233,7 +234,7 @@ VECTOR_INLINE double vector_erfc_near(double x)
 
 /* From 1 on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J. Laframboise,
  * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from 27.25 on it is below every double. Of negative ones 2 less that of the positive. */
-VECTOR_INLINE double vector_erfc(double x)
+VECTOR_INLINE double vector_erfc_far(double x)
 {
     const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25, u = (a - 3.5) / (a + 3.5);
     static const double ps[21] = {3.1644930502818087e-09, -6.170849949736369e-08, -1.509166726563322e-08, 5.59733907149613e-07,
@@ -250,9 +251,10 @@ VECTOR_INLINE double vector_erfc(double x)
     const double lost = (vector_multiply_add(-2 * a, share, 1) + (p - share)) * per;
     const double more = vector_multiply_add(vector_exp_rest(r, low), share + lost, lost);
     const double tail = vector_times_power(share + more, shifted);
-    const double far = x < 0 ? 2 - tail : tail, near = vector_erfc_near(x);
-    return size < 1 ? near : x != x ? x : far;
+    return x != x ? x : x < 0 ? 2 - tail : tail;
 }
+
+VECTOR_INLINE double vector_erfc(double x) { return __builtin_fabs(x) < 1 ? vector_erfc_near(x) : vector_erfc_far(x); }
 
 /* ---- sine and cosine ------------------------------------------------------------------------------------------------- */
 

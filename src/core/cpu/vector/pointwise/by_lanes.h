@@ -4,6 +4,10 @@
 #ifndef LT_CPU_BY_LANES_H
 #define LT_CPU_BY_LANES_H
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "steady_blocks.h"
 
 /* A call that stays one of a single element. */
@@ -97,6 +101,86 @@
 #define IS_NEAR(name, s, x)       is_near_##name##_##s(x)
 #define BEYOND(name, s, in, out)  SIMD for (int j = 0; j < WIDTH; j++) (out)[j] = lt_##name##_##s((in)[j]);
 #define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
+
+/* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, PARTED at most, go through erf_far_f64, which takes WIDTH of them in place,
+ * side by side, and back to where they belong. */
+#define PARTED 512
+
+#ifdef __AVX512F__
+typedef struct collected {
+    double far[PARTED];
+    __mmask8 places[PARTED / 8];
+} collected;
+
+/* How many of n elements are not below `least` in size: they lie in c->far then. n is a multiple of WIDTH. */
+static inline int64_t collect(collected *c, const double *x, int64_t n, double least)
+{
+    int64_t beyond = 0;
+    for (int64_t j = 0; j < n; j += 8) {
+        const __m512d at = _mm512_loadu_pd(x + j);
+        const __mmask8 m = c->places[j / 8] = _mm512_cmp_pd_mask(_mm512_abs_pd(at), _mm512_set1_pd(least), _CMP_NLT_UQ);
+        _mm512_storeu_pd(c->far + beyond, _mm512_maskz_compress_pd(m, at));
+        beyond += __builtin_popcount(m);
+    }
+    return beyond;
+}
+
+static inline void put_back(const collected *c, double *y, int64_t n)
+{
+    const double *from = c->far;
+    for (int64_t j = 0; j < n; j += 8) {
+        _mm512_mask_storeu_pd(y + j, c->places[j / 8], _mm512_maskz_expandloadu_pd(c->places[j / 8], from));
+        from += __builtin_popcount(c->places[j / 8]);
+    }
+}
+#else
+typedef struct collected {
+    double far[PARTED];
+    uint16_t places[PARTED];
+    int64_t beyond;
+} collected;
+
+static inline int64_t collect(collected *c, const double *x, int64_t n, double least)
+{
+    int beyond = 0;
+    _Pragma("omp simd reduction(+ : beyond)") for (int64_t j = 0; j < n; j++) beyond += !(__builtin_fabs(x[j]) < least);
+    c->beyond = 0;
+    for (int64_t j = 0; j < n && c->beyond < beyond; j++) {
+        c->far[c->beyond] = x[j];
+        c->places[c->beyond] = (uint16_t)j;
+        c->beyond += !(__builtin_fabs(x[j]) < least);
+    }
+    return c->beyond;
+}
+
+static inline void put_back(const collected *c, double *y, int64_t n)
+{
+    (void)n;
+    for (int64_t j = 0; j < c->beyond; j++) y[c->places[j]] = c->far[j];
+}
+#endif
+
+#define LOOP_PARTED(name, NAME, s, T, D)                                                           \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
+        _Alignas(64) collected c;                                                                  \
+        for (int64_t i = 0, count; i < n; i += count) {                                            \
+            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
+            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
+            count = in == x || out == y ? WIDTH : steady_run(i, n, PARTED);                        \
+            const int64_t beyond = collect(&c, in, count, BELOW_##name);                           \
+            for (int64_t k = 0; k < count && beyond < count; k += WIDTH) {                         \
+                steady_fetch(in + k, WIDTH * sizeof(T));                                           \
+                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            }                                                                                      \
+            for (int64_t j = beyond; j % WIDTH != 0; j++) c.far[j] = c.far[0];                     \
+            for (int64_t k = 0; k < beyond; k += WIDTH) name##_far_##s(c.far + k);                 \
+            if (beyond > 0) put_back(&c, out, count);                                              \
+            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
+        }                                                                                          \
+    }
 
 /* ---- remainders -------------------------------------------------------------------------------------------------- */
 

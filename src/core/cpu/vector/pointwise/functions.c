@@ -44,13 +44,12 @@
 #define RUN_exp  512
 #define RUN_log  512
 #define RUN_log2 512
-#define RUN_erf  64
 #define is_near_exp_f64(x)  (__builtin_fabs(x) < 708)
 #define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
 #define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
 #define is_near_log2_f32(x) is_near_log_f32(x)
 #define is_near_log2_f64(x) is_near_log_f64(x)
-#define is_near_erf_f64(x)  (__builtin_fabs(x) < 1)
+#define BELOW_erf 1
 #define near_exp_f64  vector_exp_near
 #define near_log_f32  near_logf
 #define near_log_f64  vector_log_near
@@ -68,7 +67,11 @@
 #define LOOP_log2_f32 LOOP_NEAR
 #define LOOP_log2_f64 LOOP_NEAR
 #define LOOP_erf_f32  LOOP_UNARY
-#define LOOP_erf_f64  LOOP_NEAR
+#define LOOP_erf_f64  LOOP_PARTED
+static void erf_far_f64(double *x)
+{
+    SIMD for (int j = 0; j < WIDTH; j++) x[j] = vector_erf_far(x[j]);
+}
 #ifdef __AVX512F__
 #define LOOP_BY_TABLE(name, NAME, s, T, D)                                                         \
     LOOP_HEAD(name, s)                                                                             \

@@ -5,20 +5,37 @@
 #include "formulas/special.h"
 #include "kernels_special.h" /* generated from the declarations */
 
-#define RUN_erfc   64
-#define RUN_erfinv 64
+#define RUN_erfc     64
+#define RUN_erfinv   64
+#define BELOW_erfc   1
+#define BELOW_erfinv 0.85
 #define is_near_erfc_f32(x)   (__builtin_fabsf(x) < 1)
-#define is_near_erfc_f64(x)   (__builtin_fabs(x) < 1)
-#define is_near_erfinv_f32(x) (__builtin_fabsf(x) < 0.9966f) /* w is 4.993 there, and 6.21 here: */
-#define is_near_erfinv_f64(x) (__builtin_fabs(x) < 0.999)
+#define is_near_erfinv_f32(x) (__builtin_fabsf(x) < 0.9966f) /* w is 4.993 there */
 #define near_erfc_f32 near_erfcf
 #define near_erfc_f64 vector_erfc_near
+
+static void erfc_far_f64(double *x)
+{
+    SIMD for (int j = 0; j < WIDTH; j++) x[j] = vector_erfc_far(x[j]);
+}
 
 /* Of erfinv one of the polynomials, and of the logarithm what positive normal numbers need. */
 static inline float near_erfinv_f32(float x)
 {
     const float a = __builtin_fabsf(x);
     return __builtin_copysignf(a * lt_erfinv_short_f32(-near_logf((1 - a) * (1 + a))), x);
+}
+
+/* Below 0.85: erfinv(x) / x is sqrt(pi) / 2 + x^2 P / Q, in powers of 0.85^2 - x^2, of which all terms are positive. A minimax fit, whose own error is
+ * below 0.1 ULP. */
+static inline double near_erfinv_f64(double x)
+{
+    static const double ps[8] = {0.0030826723520875577, 0.7912984748535999, 7.4363219485233145, 21.470886166709185, 26.386340923363317, 15.394232603042882,
+        4.201848978825788, 0.43087250673264127};
+    static const double qs[8] = {1.2156899562603636, 16.55896661192321, 68.12119120853846, 121.3553509596116, 107.56496293835538, 49.46477411932568,
+        11.258033718644537, 1.0};
+    const double s = x * x, r = 0.7225 - s, share = vector_polynomial(ps, 8, r) / vector_polynomial(qs, 8, r);
+    return vector_multiply_add(x, 0.886226925452758, x * vector_multiply_add(s, share, -3.8332932499128993e-17));
 }
 
 /* lt_erfinv_depth_f64 as 2 atanh((m - 1) / (m + 1)) and k log(2), to 1e-16, not to that part of it: there are fewer steps than log has, and
@@ -31,16 +48,25 @@ static inline double erfinv_depth(double a)
         0.6666666666655292, 2.0000000000000004};
     return -vector_multiply_add(k, 0.69314718055994531, t * vector_polynomial(c, 7, t * t));
 }
-#define lt_erfinv_f64(x) lt_erfinv_at_f64(x, erfinv_depth(__builtin_fabs(x)))
 
-static inline double near_erfinv_f64(double x)
+/* Beyond: of most one of the polynomials; w is 6.21 at 0.999. */
+static void erfinv_far_f64(double *x)
 {
-    const double a = __builtin_fabs(x);
-    return __builtin_copysign(a * lt_erfinv_middle_f64(erfinv_depth(a)), x);
+    int farther = 0;
+    double depth[WIDTH];
+    SIMD for (int j = 0; j < WIDTH; j++) depth[j] = erfinv_depth(__builtin_fabs(x[j]));
+    _Pragma("omp simd reduction(+ : farther)") for (int j = 0; j < WIDTH; j++) farther += !(__builtin_fabs(x[j]) < 0.999);
+    if (farther > 0)
+        SIMD for (int j = 0; j < WIDTH; j++) x[j] = lt_erfinv_at_f64(x[j], depth[j]);
+    else
+        SIMD for (int j = 0; j < WIDTH; j++) x[j] *= lt_erfinv_middle_f64(depth[j]);
 }
 
+#define LOOP_NEAR_f32 LOOP_NEAR
+#define LOOP_NEAR_f64 LOOP_PARTED
+
 #include "shapes_loops.h"
-#define NEAR LOOP_NEAR
+#define NEAR(name, NAME, s, T, D) LOOP_NEAR_##s(name, NAME, s, T, D)
 LT_SPECIAL_LOOPS
 #undef NEAR
 

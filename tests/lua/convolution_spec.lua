@@ -71,6 +71,18 @@ describe('large convolutions', function()
     end
   end
 
+  -- Long lines go piece by piece; what reaches beyond an end of theirs is copied.
+  it('of lines of any length are right', function()
+    torch.manual_seed(6)
+    state = 6
+    for i = 1, 60 do
+      local kernel, inputs, outputs = pick { 1, 2, 3, 5, 9 }, pick { 1, 3, 8, 16 }, pick { 1, 4, 5, 8, 17 }
+      local options = { stride = { 1 }, groups = 1, dilation = { pick { 1, 1, 2, 50 } }, padding = { pick { 0, 1, 2, 4, 300 } } }
+      local line = pick { 256, 257, 303, 480, 481, 527, 528, 529, 1000 } + (kernel - 1) * options.dilation[1]
+      check('conv1d', { pick { 1, 2, 5 }, inputs, line }, { outputs, inputs, kernel }, options, outputs, i % 2 == 0)
+    end
+  end)
+
   it('of few windows, of a channel by itself and of single elements are the products of weights and windows', function()
     torch.manual_seed(4)
     state = 4

@@ -218,23 +218,28 @@ typedef struct lt_sample_loops {
 /* Rows [from, to) of a step of a recurrent layer (cell.h). */
 typedef void (*lt_cell_loop)(const lt_cell_step *step, int64_t from, int64_t to);
 
-/* A convolution by stride 1 of one image, inputs planes of rows that contain the padding and may be read 16 elements
- * beyond the last; out planes are dense. weights [outputs / tile][inputs][kernel...][tile], tile 4 or 6. */
+/* A convolution by stride 1: inputs planes, or lines, that contain the padding; out planes are dense. weights
+ * [outputs / tile][inputs][kernel...][tile]. Of lines a tap is a row of the kernel. */
 typedef struct lt_direct {
     int64_t inputs, outputs, tile, kernel[2], out[2];
     int64_t row, plane; /* elements from one to the next */
     const float *weights, *bias; /* bias NULL: none */
 } lt_direct;
-typedef void (*lt_direct_loop)(const lt_direct *d, const float *in, float *out);
 
-/* Convolutions of float whose output channels see one input channel each: whether they can be done; planes [from, to) of the batch's
- * results. All is dense. */
+typedef struct lt_direct_loops {
+    void (*image)(const lt_direct *d, const float *in, float *out); /* tile 4 or 6; reads up to 16 elements beyond the last */
+    void (*line)(const lt_direct *d, const float *in, float *out, int64_t n); /* n windows of each line, as if there were `windows` at least */
+    int64_t tile, windows; /* of a line, taken at once */
+} lt_direct_loops;
+
 /* Rows `from` to `to` - 1 of a product of a matrix in CSR (vector/products/csr.c). */
 typedef struct lt_csr_loops {
     void (*f32)(const lt_csr_product *p, int64_t from, int64_t to);
     void (*f64)(const lt_csr_product *p, int64_t from, int64_t to);
 } lt_csr_loops;
 
+/* Convolutions of float whose output channels see one input channel each: whether they can be done; planes [from, to) of the batch's
+ * results. All is dense. */
 typedef struct lt_depthwise_loops {
     bool (*takes)(const lt_conv *c);
     void (*planes)(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w, const float *bias, float *y);
@@ -287,7 +292,7 @@ typedef struct lt_cpu_loops {
     const lt_product_loop *product;  /* float, double */
     const lt_triangle_loops *triangle; /* float, double */
     const lt_pool_loops *pool;       /* float, double, int64 */
-    const lt_direct_loop *direct;    /* one, of float */
+    const lt_direct_loops *direct;   /* one, of float */
     const lt_depthwise_loops *depthwise; /* one, of float */
     const lt_csr_loops *csr;             /* one */
     const lt_optim_loop (*optim)[2]; /* float, double */
@@ -331,7 +336,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_product_loop lt_product_##isa[2];                                              \
     extern const lt_triangle_loops lt_triangle_##isa[2];                                           \
     extern const lt_pool_loops lt_pool_##isa[3];                                                   \
-    extern const lt_direct_loop lt_direct_##isa[1];                                                  \
+    extern const lt_direct_loops lt_direct_##isa[1];                                               \
     extern const lt_depthwise_loops lt_depthwise_##isa[1];                                           \
     extern const lt_csr_loops lt_csr_##isa[1];                                                       \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \

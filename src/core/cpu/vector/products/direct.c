@@ -1,4 +1,4 @@
-/* direct.c - convolutions of images with few channels by stride 1, without a library and without columns: windows
+/* direct.c - convolutions of images with few channels, and of lines, by stride 1, without a library and without columns: windows
  * side by side are the lanes of registers, which hold the sums of some output channels until they are complete. Images
  * come with their padding around them. */
 #include "cpu/common/loops.h"
@@ -66,4 +66,48 @@ static void image(const lt_direct *d, const float *in, float *out)
     }
 }
 
-const lt_direct_loop LT_LOOP(direct)[1] = {image};
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* Sums that the registers hold. */
+#if LANES == 16
+#define TILE 8
+#else
+#define TILE 4
+#endif
+#define VECTORS 3
+#define WINDOWS (VECTORS * LANES)
+#define EACH(i, N) _Pragma("GCC unroll 8") for (int i = 0; i < (N); i++) /* what is left a loop is kept in memory */
+
+/* m windows, TILE channels from `channel` on. */
+static void line_block(const lt_direct *d, int64_t channel, const float *weights, const float *in, float *out, int64_t m)
+{
+    lanes_f32 sums[TILE][VECTORS];
+    EACH(o, TILE)
+        EACH(v, VECTORS)
+            sums[o][v] = ALL_F32(d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0);
+    for (int64_t c = 0; c < d->inputs; c++)
+        for (int64_t k = 0; k < d->kernel[0]; k++, weights += TILE) {
+            const float *at = in + c * d->plane + k * d->row;
+            lanes_f32 x[VECTORS];
+            EACH(v, VECTORS) x[v] = LOAD_F32(at + v * LANES);
+            EACH(o, TILE)
+                EACH(v, VECTORS) sums[o][v] = MULTIPLY_ADD_F32(ALL_F32(weights[o]), x[v], sums[o][v]);
+        }
+    EACH(o, TILE)
+        EACH(v, VECTORS)
+            if (channel + o < d->outputs && m > v * LANES)
+                put_f32(out + (channel + o) * d->out[1] + v * LANES, sums[o][v], m - v * LANES < LANES ? m - v * LANES : LANES);
+}
+
+/* The last windows are done with some of those before them, if there are any. */
+static void line(const lt_direct *d, const float *in, float *out, int64_t n)
+{
+    const int64_t taps = d->inputs * d->kernel[0];
+    for (int64_t channel = 0; channel < d->outputs; channel += TILE)
+        for (int64_t i = 0; i < n; i += WINDOWS) {
+            const int64_t at = n - i < WINDOWS && i > 0 ? n - WINDOWS : i;
+            line_block(d, channel, d->weights + channel * taps, in + at, out + at, n - at < WINDOWS ? n - at : WINDOWS);
+        }
+}
+
+const lt_direct_loops LT_LOOP(direct)[1] = {{image, line, TILE, WINDOWS}};

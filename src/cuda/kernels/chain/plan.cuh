@@ -42,6 +42,7 @@ struct lt_chain_end {
     bool wide;         /* taken as double, else as float */
     int run;           /* elements that are asked for together */
     int threads;       /* the most of a block */
+    bool resident;     /* blocks fill a multiprocessor (LT_RESIDENT) where one value is in memory: more have no room in so few registers */
     bool rows;         /* the taker's arguments, which stand before the chain's, are an lt_chain_rows, else an lt_chain_lines */
     std::string taker; /* the function: "lt_reduce_lines<sum_step, float, float>"; empty: there is none */
 

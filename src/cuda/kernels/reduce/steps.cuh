@@ -11,6 +11,15 @@ enum {
     LT_REDUCE_ROW = 8    /* the same where they lie together */
 };
 
+/* Threads that a multiprocessor has room for. Where they have as few registers as that takes, all shares of one large line run at once. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+enum { LT_RESIDENT = 2048 };
+#elif __CUDA_ARCH__ < 800
+enum { LT_RESIDENT = 1024 };
+#else
+enum { LT_RESIDENT = 1536 };
+#endif
+
 /* What a step begins with: LEAST and GREATEST of all numbers, or the infinities. */
 enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
 

@@ -74,6 +74,9 @@ void lt_cuda_stream_free(int device, uint64_t stream);
 lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done);
 lt_status lt_cuda_stream_synchronize(int device, uint64_t stream);
 lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event);
+/* For one kernel on the stream: a number of the device that is 0 before it and that it leaves at 0. It is the stream's, or `spare` where a
+ * graph is being recorded, whose replays run on any stream, or there is no memory for one. */
+lt_status lt_cuda_counter(int device, cudaStream_t stream, unsigned *spare, unsigned **counter);
 
 /* ---- event.cu ------------------------------------------------------------------------------------------- */
 /* Events without timing, kept per device for use again. An event given back may still be pending. */

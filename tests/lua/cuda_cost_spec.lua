@@ -15,6 +15,7 @@ local SETUP = [[
   local device = 'cuda:' .. (torch.cuda.device_count() - 1)
   local x, b = torch.rand(16, 16, {device = device}), torch.rand(16, {device = device})
   local rows = torch.rand(2, 1000, {device = device})
+  local long = torch.rand(2, 40000, {device = device})
   local w = torch.rand(16, 16, {device = device, requires_grad = true})
   local i = torch.tensor({1, 2, 3}, {device = device})
   local y, z
@@ -36,6 +37,8 @@ describe('the runtime calls #cpu of an operation', function()
     ['y = x:exp()'] = 1,
     ['y = x:sum()'] = 1,
     ['y = x:sum(1)'] = 1,
+    ['y = long:mean()'] = 1,
+    ['y = long:norm(2, 2)'] = 1,
     ['y = x:softmax(1)'] = 1,
     ['y = rows:logsumexp(2)'] = 1,
     ['y = rows:std(2)'] = 1,

@@ -182,11 +182,11 @@ static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **ar
     for (const char *step : {"sum_step", "sum_abs_step", "sum_square_step", "sum_square_off_step", "sum_exp_step", "sum_numbers_step", "sum_power_step",
                              "count_step", "prod_step", "max_step", "min_step", "max_abs_step", "min_abs_step"})
         compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(),
-                lt_chain_end_lines(2, step, dtype == LT_FLOAT64));
+                lt_chain_end_lines(2, step, dtype == LT_FLOAT64, std::string(step) == "sum_step" ? "void" : lt_chain_element(dtype)));
     for (const int runs : {1, dtype == LT_FLOAT64 ? lt_most_runs<double> : lt_most_runs<float>}) {
         const auto held = [&](const char *first, const char *second) {
             compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-held-lines-" + second + "-" + std::to_string(runs)).c_str(),
-                    lt_chain_end_held_lines(2, first, second, runs, dtype == LT_FLOAT64));
+                    lt_chain_end_held_lines(2, first, second, runs, dtype == LT_FLOAT64, lt_chain_element(dtype)));
         };
         held("sum_step", "sum_square_off_step");
         held("max_step", "sum_exp_step");

@@ -3,9 +3,41 @@
 #ifndef LT_CUDA_JOIN_CUH
 #define LT_CUDA_JOIN_CUH
 
+#include "unrolled.cuh"
+
 enum { LT_WARP = 32, LT_TEAM_MOST = 512 /* threads of a team, at most */ };
 
 static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
+
+/* What a block leaves for the last one, and that finds. */
+template <class T> static __device__ __forceinline__ void lt_leave(T *p, T value)
+{
+#ifdef __CUDA_ARCH__
+    *p = value;
+#else
+    __atomic_store(p, &value, __ATOMIC_RELAXED);
+#endif
+}
+template <class T> static __device__ __forceinline__ T lt_left(const T *p)
+{
+#ifdef __CUDA_ARCH__
+    return *p;
+#else
+    T value;
+    __atomic_load(p, &value, __ATOMIC_RELAXED);
+    return value;
+#endif
+}
+
+/* Whether the caller is the last of `callers`. What each of them left before is there for it then. The counter, in the GPU's memory, is 0 before the first
+ * and after the last. */
+static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned callers)
+{
+    __threadfence();
+    const bool last = atomicInc(counter, callers - 1) == callers - 1;
+    __threadfence();
+    return last;
+}
 
 #ifndef LT_CHAIN_ON_HOST
 
@@ -46,6 +78,24 @@ template <class C> struct lt_team {
         return lt_team_join(f(thread, held...), shared, thread, threads, join);
     }
     template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const { f(thread, held...); }
+    /* Of a team that is a whole block: lt_is_last among the first threads of so many. */
+    __device__ __forceinline__ bool last(unsigned *counter, unsigned teams) const
+    {
+        if (thread == 0) shared[0] = lt_is_last(counter, teams);
+        __syncthreads();
+        return shared[0] != 0;
+    }
+    /* f(i) for i below n, by a thread each; f(i, its warp). */
+    template <class F> __device__ __forceinline__ void share(int64_t n, F f) const
+    {
+        LT_NOT_UNROLLED
+        for (int64_t i = thread; i < n; i += threads) f(i);
+    }
+    template <class F> __device__ __forceinline__ void share_among_warps(int64_t n, F f) const
+    {
+        LT_NOT_UNROLLED
+        for (int64_t i = thread / LT_WARP; i < n; i += threads / LT_WARP) f(i, lt_team{shared, thread % LT_WARP, LT_WARP});
+    }
 };
 template <class T> using lt_held = T;
 
@@ -73,6 +123,15 @@ template <class C> struct lt_team {
     template <class F, class... Held> void each(F f, Held &...held) const
     {
         for (int t = 0; t < threads; t++) f(t, held.of[t]...);
+    }
+    bool last(unsigned *counter, unsigned teams) const { return lt_is_last(counter, teams); }
+    template <class F> void share(int64_t n, F f) const
+    {
+        for (int64_t i = 0; i < n; i++) f(i);
+    }
+    template <class F> void share_among_warps(int64_t n, F f) const
+    {
+        for (int64_t i = 0; i < n; i++) f(i, lt_team{LT_WARP});
     }
 };
 template <class T> struct lt_held {

@@ -1,4 +1,4 @@
-/* stream.cu - streams: which one a thread uses on each device, and a pool of those that users asked for.
+/* stream.cu - streams: which one a thread uses on each device, a pool of those that users asked for, and a counter of each for its kernels.
  *
  * A handle is the runtime's stream; 0 is the default stream. Streams do not wait for the default stream
  * by themselves. One that is given back is kept, and handed out again: memory blocks remember streams by
@@ -102,5 +102,51 @@ lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event)
     cudaStream_t ignored;
     LT_TRY(lt_cuda_enter(device, &ignored));
     CUDA_TRY(cudaStreamWaitEvent(of(stream), lt_cuda_event_handle(event), 0));
+    return LT_OK;
+}
+
+/* ---- counters ------------------------------------------------------------------------------------------- */
+
+/* Of all streams, never freed; each thread remembers the one that it used last. */
+struct stream_counter {
+    int device;
+    cudaStream_t stream;
+    unsigned *place;
+};
+static std::vector<stream_counter> &counters = *new std::vector<stream_counter>;
+static std::mutex counters_mutex;
+
+/* Null: there is no memory. */
+static unsigned *counter_of(int device, cudaStream_t stream)
+{
+    std::lock_guard<std::mutex> lock(counters_mutex);
+    for (const stream_counter &c : counters)
+        if (c.device == device && c.stream == stream) return c.place;
+    void *place = nullptr;
+    try {
+        counters.reserve(counters.size() + 1);
+    } catch (const std::bad_alloc &) {
+        return nullptr;
+    }
+    if (cudaMalloc(&place, sizeof(unsigned)) == cudaSuccess && cudaMemsetAsync(place, 0, sizeof(unsigned), stream) == cudaSuccess) {
+        counters.push_back({device, stream, static_cast<unsigned *>(place)});
+        return counters.back().place;
+    }
+    (void)cudaGetLastError();
+    if (place != nullptr && cudaFree(place) != cudaSuccess) (void)cudaGetLastError();
+    return nullptr;
+}
+
+lt_status lt_cuda_counter(int device, cudaStream_t stream, unsigned *spare, unsigned **counter)
+{
+    static thread_local stream_counter last = {-1, nullptr, nullptr};
+    if (!lt_cuda_recording()) {
+        if (last.device != device || last.stream != stream) last = {device, stream, counter_of(device, stream)};
+        *counter = last.place;
+        if (last.place != nullptr) return LT_OK;
+        last.device = -1;
+    }
+    *counter = spare;
+    CUDA_TRY(cudaMemsetAsync(spare, 0, sizeof *spare, stream));
     return LT_OK;
 }

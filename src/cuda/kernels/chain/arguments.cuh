@@ -23,16 +23,21 @@ union lt_chain_number {
     uint8_t b;
 };
 
-/* How lines are reduced, one after the other, `count` elements each (device/lines.cuh): a team of threads for each share of a line. */
+/* How lines are reduced, one after the other, `count` elements each (device/lines.cuh): a team of threads for each share of a line, a whole block where there
+ * are several. */
 struct lt_chain_lines {
     int64_t count, share; /* elements of a line; of a share of it, but the last */
     int64_t lines, shares;
     int64_t team;                        /* threads */
     lt_chain_number identity, parameter; /* as the reduction's step has them */
-    lt_chain_number first, divisor;      /* of two steps (lt_two_steps): of the first */
+    lt_chain_number divisor, root;       /* of totals (ending_so) */
+    lt_chain_number first, first_divisor; /* of two steps (lt_two_steps): of the first */
     uint32_t logarithm;
-    void *parts;      /* [shares][lines]: the totals */
-    void *parameters; /* of each line; null: the same for all. lt_reduce_held_lines leaves them there */
+    char *out;
+    int64_t step;      /* from a line's result to the next, in bytes */
+    void *parts;       /* of several shares, [shares][lines]: the totals */
+    unsigned *counter; /* of the teams that have left theirs: lt_is_last */
+    const void *parameters; /* of each line; null: the same for all */
 };
 
 /* Each list has at least one entry. */

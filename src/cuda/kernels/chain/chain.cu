@@ -107,16 +107,17 @@ static lt_status take_lines(const lt_fed *fed, const lt_chain_end &end, const lt
     return take(fed, end, &lines, lines.lines * lines.shares * lines.team, block_of(lines.team), stream);
 }
 
-lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const lt_chain_lines &lines, cudaStream_t stream)
+lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const char *out, const lt_chain_lines &lines, cudaStream_t stream)
 {
     *fed->done = false;
-    return in_room([&] { return take_lines(fed, lt_chain_end_lines(fed->value, step, wide), lines, stream); });
+    return in_room([&] { return take_lines(fed, lt_chain_end_lines(fed->value, step, wide, out), lines, stream); });
 }
 
-lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const lt_chain_lines &lines, cudaStream_t stream)
+lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const char *out, const lt_chain_lines &lines,
+                               cudaStream_t stream)
 {
     *fed->done = false;
-    return in_room([&] { return take_lines(fed, lt_chain_end_held_lines(fed->value, first, second, runs, wide), lines, stream); });
+    return in_room([&] { return take_lines(fed, lt_chain_end_held_lines(fed->value, first, second, runs, wide, out), lines, stream); });
 }
 
 bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)

@@ -6,12 +6,14 @@
 
 #include "plan.cuh"
 
-/* The totals of the shares of each line, in lines.parts, by a step of reduce/steps.cuh. Where no kernel is generated for it *fed->done becomes false; nothing
- * was written then. LT_ERR_MEMORY, and what the runtime says. wide: accumulated in double, else in float. */
-lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const lt_chain_lines &lines, cudaStream_t stream);
+/* Reduces each line by a step of reduce/steps.cuh. Where no kernel is generated for it *fed->done becomes false; nothing was written then. LT_ERR_MEMORY, and what
+ * the runtime says. wide: accumulated in double, else in float. out: the type of the results in the source; "void": they are what a second step takes as its
+ * parameters, of the type accumulated in, one after the other. */
+lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const char *out, const lt_chain_lines &lines, cudaStream_t stream);
 
-/* The same by two steps at once, of lines in one share that teams hold in so many runs of each thread; the second's parameters are left in lines.parameters. */
-lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const lt_chain_lines &lines, cudaStream_t stream);
+/* The same by two steps at once, of lines in one share that teams hold in so many runs of each thread. */
+lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const char *out, const lt_chain_lines &lines,
+                               cudaStream_t stream);
 
 /* Rows of what `fed` computes, of the dtype, to `function` there; more: a further type of its template, or null. Where no kernel is generated for it *fed->done becomes
  * false. Fills in the team. */

@@ -182,21 +182,21 @@ bool lt_chain_plan::add_step(const lt_chain *c, const lt_chain_step *s)
 
 static const char *computed_in(bool wide) { return wide ? "double" : "float"; }
 
-lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide)
+lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide, const char *out)
 {
-    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false, std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ">"};
+    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, !wide, false, std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
-lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide)
+lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide, const char *out)
 {
-    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false,
-            std::string("lt_reduce_held_lines<") + first + ", " + second + ", " + std::to_string(runs) + ", " + computed_in(wide) + ">"};
+    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false, false,
+            std::string("lt_reduce_held_lines<") + first + ", " + second + ", " + std::to_string(runs) + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
 lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more)
 {
     const bool wide = dtype == LT_FLOAT64;
-    return {value, wide, static_cast<int>(16 / lt_element_size(dtype)), team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK}, true,
+    return {value, wide, static_cast<int>(16 / lt_element_size(dtype)), team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK}, false, true,
             std::string(function) + "<" + lt_chain_element(dtype) + ", " + computed_in(wide) + (held ? ", true" : ", false") + (more != nullptr ? std::string(", ") + more : "") + ">"};
 }
 

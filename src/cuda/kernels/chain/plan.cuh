@@ -42,16 +42,17 @@ struct lt_chain_end {
     bool wide;         /* taken as double, else as float */
     int run;           /* elements that are asked for together */
     int threads;       /* the most of a block */
+    bool resident;     /* blocks fill a multiprocessor (LT_RESIDENT) where one value is in memory: more have no room in so few registers */
     bool rows;         /* the taker's arguments, which stand before the chain's, are an lt_chain_rows, else an lt_chain_lines */
-    std::string taker; /* the function: "lt_reduce_lines<sum_step, float>"; empty: there is none */
+    std::string taker; /* the function: "lt_reduce_lines<sum_step, float, float>"; empty: there is none */
 
     bool is_there() const { return !taker.empty(); }
     size_t bytes() const { return !is_there() ? 0 : rows ? sizeof(lt_chain_rows) : sizeof(lt_chain_lines); } /* of these */
 };
-/* What accumulates lines by a step of reduce/steps.cuh. */
-lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide);
+/* What reduces lines by a step of reduce/steps.cuh, to `out` (chain.cuh). */
+lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide, const char *out);
 /* By two, of lines that teams hold in so many runs of each thread. */
-lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide);
+lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide, const char *out);
 /* What gives rows of the dtype, each to so many threads, to `function` of device/rows.cuh; more: a further type of its template, or null. */
 lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more);
 /* The type of a dtype's elements in the source. */

@@ -229,7 +229,8 @@ std::string lt_chain_plan::source() const
               "#include \"%s.cuh\"\n"
               "typedef lt_taken_arguments<lt_chain_%s, arguments> taken;\n"
               "LT_CHAIN_FN void lt_chain_of(const taken &a, uint32_t thread) { %s(a, thread); }\n"
-              "LT_CHAIN_KERNEL(taken, %d)\n",
-              end.rows ? "rows" : "lines", end.rows ? "rows" : "lines", end.taker.c_str(), end.threads);
+              "LT_CHAIN_KERNEL(taken, %d%s)\n",
+              end.rows ? "rows" : "lines", end.rows ? "rows" : "lines", end.taker.c_str(), end.threads,
+              end.resident && data.size() == 1 ? ", LT_RESIDENT / LT_CHAIN_BLOCK" : "");
     return out;
 }

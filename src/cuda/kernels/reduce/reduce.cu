@@ -3,8 +3,8 @@
  * Elements are read as float (half types too), double, int64_t or bool and accumulated in that type. Two
  * ways: a team of threads (a warp or a block) for each result, when the reduced dimension is the dense
  * one; a thread for each result, when the one that stays is, so that neighbours read neighbouring
- * elements. Either way the elements of a result may be cut into shares, whose partial results a second
- * kernel joins in order. How the work is cut depends on sizes only and nothing is added atomically, so a
+ * elements. Either way the elements of a result may be cut into shares, whose partial results are joined
+ * in order: teams' by the last of them to end, threads' by a second kernel. How the work is cut depends on sizes only and nothing is added atomically, so a
  * result is always the same; shares are short enough that a float sum does not lose what PyTorch's keeps.
  * Variance and logsumexp are two steps; the first one's results are parameters of the second. Elements that lie together and that a team's registers
  * hold are read once for both, others are gone over in two passes. */
@@ -58,8 +58,9 @@ template <class C> struct reduction {
     lt_offsets<2> kept;                    /* of the output and the input */
     int64_t count, results, shares, share; /* share: elements */
     C identity, parameter, divisor, root;  /* root: 0 for none */
-    C *parts;                              /* [shares][results], when there are several or a chain leaves them */
-    bool logarithm;                        /* of the total, plus the parameter */
+    C *parts;                              /* [shares][results], when there are several */
+    unsigned *counter;                     /* of the teams that have left theirs (lt_is_last) */
+    bool logarithm;                        /* a first pass is one of logsumexp */
     C *first;                              /* a first pass leaves its results here */
     C *parameters;       /* where a second pass finds them: a parameter for each result */
     bool dense, aligned; /* the elements of a result lie together; shares begin at vectors */
@@ -71,7 +72,7 @@ static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t 
     return a.parameters != nullptr ? a.parameters[result] : a.parameter;
 }
 
-template <class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total, C parameter)
+template <class Step, class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total, C parameter)
 {
     int64_t offset[2];
     a.kept.at(result, offset);
@@ -80,12 +81,7 @@ template <class C> static __device__ void finish(const reduction<C> &a, int64_t 
             a.first[result] = lt_second_parameter(total, a.divisor, a.logarithm);
             return;
         }
-        total /= a.divisor;
-        if (a.logarithm) total = lt_log(total) + parameter;
-        if (a.root == 2)
-            total = lt_sqrt(total);
-        else if (a.root != 0)
-            total = lt_pow(total, 1 / a.root);
+        total = Step::end(total / a.divisor, parameter, a.root);
     }
     lt_store<C>(a.out_dtype, a.out + offset[0], total);
 }
@@ -144,13 +140,13 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
     return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
 }
 
-template <class C>
+template <class Step, class C>
 static __device__ void deliver(const reduction<C> &a, int64_t result, int64_t share, C total)
 {
     if (a.shares > 1)
-        a.parts[share * a.results + result] = total;
+        lt_leave(a.parts + share * a.results + result, total);
     else
-        finish(a, result, total, parameter_of(a, result));
+        finish<Step>(a, result, total, parameter_of(a, result));
 }
 
 /* A thread for each share of each result. */
@@ -160,12 +156,12 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
     const int64_t number = lt_thread_number();
     if (number >= a.results * a.shares) return;
     const int64_t share = number / a.results, result = number % a.results;
-    deliver(a, result, share, accumulate<Step>(a, result, share, 0, 1));
+    deliver<Step>(a, result, share, accumulate<Step>(a, result, share, 0, 1));
 }
 
-/* A team, a row of the block's threads, for each result: one warp, or the block's only row. Shares along y. */
+/* A team, a row of the block's threads, for each result: one warp, or the block's only row, which it is where there are several shares, along y. */
 template <class Step, class C>
-static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
+static __global__ void __launch_bounds__(BLOCK, sizeof(C) <= sizeof(float) ? LT_RESIDENT / BLOCK : 0) reduce_by_team(reduction<C> a)
 {
     __shared__ C shared[lt_shared_for(BLOCK)];
     const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
@@ -174,7 +170,11 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_team(reduction<C> a)
     C total = a.dense ? accumulate_dense<Step>(a, result, share, threadIdx.x, blockDim.x)
                       : accumulate<Step>(a, result, share, threadIdx.x, blockDim.x);
     total = lt_block_join(total, shared, [](C x, C y) { return Step::join(x, y); });
-    if (threadIdx.x == 0) deliver(a, result, share, total);
+    if (threadIdx.x == 0) deliver<Step>(a, result, share, total);
+    if (a.shares == 1) return;
+    const lt_team<C> team = {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+    if (team.last(a.counter, gridDim.x * gridDim.y))
+        lt_join_shares<Step>(team, a.parts, a.results, a.shares, [&](int64_t i, C joined) { finish<Step>(a, i, joined, parameter_of(a, i)); });
 }
 
 /* Two steps at once: a team for each result, which holds its elements (lt_reduce_held). */
@@ -192,7 +192,7 @@ static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_t
     const C total = lt_reduce_held<First, Second, RUNS>(team, static_cast<int>(a.count), steps, &parameter, [&](int64_t i, int n, C *x) {
         load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
     });
-    if (team.leads()) finish(a, result, total, parameter);
+    if (team.leads()) finish<Second>(a, result, total, parameter);
 }
 
 template <class Step, class C>
@@ -200,10 +200,7 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 {
     const int64_t result = lt_thread_number();
     if (result >= a.results) return;
-    C total = a.parts[result];
-    for (int64_t share = 1; share < a.shares; share++)
-        total = Step::join(total, a.parts[share * a.results + result]);
-    finish(a, result, total, parameter_of(a, result));
+    finish<Step>(a, result, lt_parts_joined<Step>(a.parts + result, a.results, a.shares), parameter_of(a, result));
 }
 
 /* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one thread would wait for memory once for a few of them. */
@@ -213,10 +210,9 @@ static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> 
     const int64_t result = lt_thread_number() / LT_WARP;
     const int64_t lane = threadIdx.x % LT_WARP;
     if (result >= a.results) return;
-    C total = a.parts[lane * a.results + result];
-    for (int64_t share = lane + LT_WARP; share < a.shares; share += LT_WARP) total = Step::join(total, a.parts[share * a.results + result]);
+    C total = lt_parts_of_lane<Step>(a.parts + result, a.results, a.shares, lane);
     total = lt_warp_join(total, [](C x, C y) { return Step::join(x, y); });
-    if (lane == 0) finish(a, result, total, parameter_of(a, result));
+    if (lane == 0) finish<Step>(a, result, total, parameter_of(a, result));
 }
 
 /* Many results keep a GPU busy with a thread for each. */
@@ -278,21 +274,24 @@ template <class C> static lt_chain_lines lines_of(const reduction<C> &a, int64_t
     lines.count = a.count, lines.share = a.share;
     lines.lines = a.results, lines.shares = a.shares;
     lines.team = team;
-    lines.parts = a.parts, lines.parameters = a.parameters;
+    lines.parts = a.parts, lines.counter = a.counter, lines.parameters = a.parameters;
+    lines.out = a.out, lines.step = a.kept.ndim > 0 ? a.kept.strides[0][0] : 0;
+    if (a.first != nullptr) lines.out = reinterpret_cast<char *>(a.first);
+    lines.logarithm = a.logarithm;
     set(&lines.identity, a.identity);
     set(&lines.parameter, a.parameter);
+    set(&lines.divisor, a.divisor);
+    set(&lines.root, a.root);
     return lines;
 }
 
-/* Of what a chain computes, a team for each share: then the shares are joined, also where there is one. */
+/* Of what a chain computes. */
 template <class Step, class C> static lt_status run_fed(const call &c, const reduction<C> &a, int64_t team)
 {
-    if constexpr (std::is_floating_point_v<C>) {
-        LT_TRY(lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double), lines_of(a, team), c.stream));
-        if (!*c.fed->done) return LT_OK;
-        launch_join<Step>(a, c.stream);
-    }
-    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
+    if constexpr (std::is_floating_point_v<C>)
+        return lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double), a.first != nullptr ? "void" : lt_chain_element(a.out_dtype), lines_of(a, team),
+                               c.stream);
+    return LT_OK;
 }
 
 /* What the total of the first of two steps is divided by. */
@@ -325,8 +324,7 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
     a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count) : varies ? a.parameter : static_cast<C>(1);
     a.logarithm = c.op == LT_REDUCE_LOGSUMEXP;
     if (c.op == LT_REDUCE_STD) a.root = 2;
-    if (c.op == LT_REDUCE_NORM && c.parameter != 1 && c.parameter != 0 && !isinf(c.parameter))
-        a.root = a.parameter;
+    if (c.op == LT_REDUCE_NORM) a.root = a.parameter;
     if (a.results == 0) return 1;
 
     const bool threads = by_thread(c, a.count);
@@ -354,43 +352,33 @@ template <class Step, class C> static lt_status run(const call &c, C *first = nu
     a.first = first;
     a.parameters = parameters;
     if (first != nullptr) a.divisor = first_divisor<C>(c, a.count);
-    if (a.shares > 1 || c.fed != nullptr) {
-        LT_TRY(parts.take(device, static_cast<size_t>(a.shares * a.results) * sizeof(C)));
+    if (a.shares > 1) {
+        const size_t bytes = (static_cast<size_t>(a.shares * a.results) * sizeof(C) + 3) / 4 * 4;
+        LT_TRY(parts.take(device, bytes + sizeof(unsigned)));
         a.parts = parts.as<C>();
+        if (team > 1) LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
     }
     if (c.fed != nullptr) return run_fed<Step>(c, a, team);
     const dim3 block = block_of(team);
-    if (team == 1)
-        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK, c.stream, a);
-    else
+    if (team > 1) {
         LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid_of(a, block), block, 0, c.stream, a);
-    if (a.shares > 1) launch_join<Step>(a, c.stream);
+    } else {
+        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK, c.stream, a);
+        if (a.shares > 1) launch_join<Step>(a, c.stream);
+    }
     return lt_cuda_launched(device, c.stream, "reduce");
-}
-
-/* Two steps of what a chain computes, which is computed once. */
-template <class First, class Second, int RUNS, class C>
-static lt_status run_held_fed(const call &c, reduction<C> *a, const lt_two_steps<C> &steps, int64_t team)
-{
-    lt_cuda_scratch scratch;
-    LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(2 * a->results) * sizeof(C)));
-    a->parts = scratch.as<C>();
-    a->parameters = a->parts + a->results;
-    lt_chain_lines lines = lines_of(*a, team);
-    set(&lines.first, steps.first);
-    set(&lines.divisor, steps.divisor);
-    lines.logarithm = steps.logarithm;
-    LT_TRY(lt_chain_reduce_held(c.fed, First::name, Second::name, RUNS, sizeof(C) == sizeof(double), lines, c.stream));
-    if (!*c.fed->done) return LT_OK;
-    launch_join<Second>(*a, c.stream);
-    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
 template <class First, class Second, int RUNS, class C> static lt_status run_held(const call &c, reduction<C> *a, int64_t team)
 {
     const lt_two_steps<C> steps = {begin<C>(First::identity), a->identity, first_divisor<C>(c, a->count), a->logarithm};
     const dim3 block = block_of(team);
-    if (c.fed != nullptr) return run_held_fed<First, Second, RUNS>(c, a, steps, team);
+    if (c.fed != nullptr) {
+        lt_chain_lines lines = lines_of(*a, team);
+        set(&lines.first, steps.first);
+        set(&lines.first_divisor, steps.divisor);
+        return lt_chain_reduce_held(c.fed, First::name, Second::name, RUNS, sizeof(C) == sizeof(double), lt_chain_element(a->out_dtype), lines, c.stream);
+    }
     LT_LAUNCH_MEET((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream, *a, steps);
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }

@@ -11,10 +11,25 @@ enum {
     LT_REDUCE_ROW = 8    /* the same where they lie together */
 };
 
+/* Threads that a multiprocessor has room for. Where they have as few registers as that takes, all shares of one large line run at once. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+enum { LT_RESIDENT = 2048 };
+#elif __CUDA_ARCH__ < 800
+enum { LT_RESIDENT = 1024 };
+#else
+enum { LT_RESIDENT = 1536 };
+#endif
+
 /* What a step begins with: LEAST and GREATEST of all numbers, or the infinities. */
 enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
 
-struct adding {
+/* Steps: identity; of(what was accumulated, an element, the parameter); join of two that were accumulated; end(their quotient by the reduction's divisor, the parameter,
+ * root): the result, of floating ones. root: of norms and deviations, else 0. */
+struct ending_so {
+    template <class C> static __device__ __forceinline__ C end(C total, C, C) { return total; }
+};
+
+struct adding : ending_so {
     static constexpr lt_identity identity = LT_ZERO;
     template <class C> static __device__ __forceinline__ C join(C a, C b)
     {
@@ -33,6 +48,7 @@ struct sum_abs_step : adding {
 struct sum_square_step : adding {
     static constexpr const char *name = "sum_square_step";
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
+    template <class C> static __device__ __forceinline__ C end(C total, C, C) { return lt_sqrt(total); }
 };
 struct sum_square_off_step : adding {
     static constexpr const char *name = "sum_square_off_step";
@@ -40,6 +56,7 @@ struct sum_square_off_step : adding {
     {
         return a + (x - mean) * (x - mean);
     }
+    template <class C> static __device__ __forceinline__ C end(C total, C, C root) { return root == 2 ? lt_sqrt(total) : total; }
 };
 struct sum_exp_step : adding {
     static constexpr const char *name = "sum_exp_step";
@@ -47,6 +64,7 @@ struct sum_exp_step : adding {
     {
         return a + lt_exp(x - shift);
     }
+    template <class C> static __device__ __forceinline__ C end(C total, C shift, C) { return lt_log(total) + shift; }
 };
 struct sum_numbers_step : adding {
     static constexpr const char *name = "sum_numbers_step";
@@ -61,19 +79,20 @@ struct sum_power_step : adding {
     {
         return a + lt_pow(lt_abs(x), power);
     }
+    template <class C> static __device__ __forceinline__ C end(C total, C, C root) { return lt_pow(total, 1 / root); }
 };
 struct count_step : adding {
     static constexpr const char *name = "count_step";
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + (x != 0); }
 };
-struct prod_step {
+struct prod_step : ending_so {
     static constexpr const char *name = "prod_step";
     static constexpr lt_identity identity = LT_ONE;
     template <class C> static __device__ __forceinline__ C join(C a, C b) { return lt_mul(a, b); }
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return lt_mul(a, x); }
 };
 /* nan wins. */
-struct max_step {
+struct max_step : ending_so {
     static constexpr const char *name = "max_step";
     static constexpr lt_identity identity = LT_LEAST;
     template <class C> static __device__ __forceinline__ C join(C a, C b)
@@ -82,7 +101,7 @@ struct max_step {
     }
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return join(a, x); }
 };
-struct min_step {
+struct min_step : ending_so {
     static constexpr const char *name = "min_step";
     static constexpr lt_identity identity = LT_GREATEST;
     template <class C> static __device__ __forceinline__ C join(C a, C b)
@@ -106,13 +125,13 @@ struct min_abs_step : min_step {
         return join(a, lt_abs(x));
     }
 };
-struct any_step {
+struct any_step : ending_so {
     static constexpr const char *name = "any_step";
     static constexpr lt_identity identity = LT_ZERO;
     template <class C> static __device__ __forceinline__ C join(C a, C b) { return a || b; }
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a || x; }
 };
-struct all_step {
+struct all_step : ending_so {
     static constexpr const char *name = "all_step";
     static constexpr lt_identity identity = LT_ONE;
     template <class C> static __device__ __forceinline__ C join(C a, C b) { return a && b; }
@@ -136,19 +155,66 @@ template <class Step, class C> struct lt_accumulators {
     __device__ __forceinline__ C joined() const { return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3])); }
 };
 
-/* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) * ROW, ... load(i, n, x): n of them from i on. */
-template <class Step, class C, class Load>
-static __device__ __forceinline__ C lt_accumulate_rows(int64_t from, int64_t to, int64_t first, int64_t step, C identity, C parameter, Load load)
+/* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) * ROW, ... load(i, n, x): n of them from i on. Index: int64_t; or
+ * uint32_t, of fewer than 2^31. */
+template <class Step, class Index, class C, class Load>
+static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Index first, Index step, C identity, C parameter, Load load)
 {
     lt_accumulators<Step, C> totals(identity);
     LT_NOT_UNROLLED
-    for (int64_t i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
+    for (Index i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
         const int n = to - i < LT_REDUCE_ROW ? static_cast<int>(to - i) : LT_REDUCE_ROW;
         C x[LT_REDUCE_ROW];
         load(i, n, x);
         totals.take(x, n, parameter);
     }
     return totals.joined();
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------------------------- */
+
+/* The totals of a result's shares, `stride` apart, joined in order. */
+template <class Step, class C> static __device__ __forceinline__ C lt_parts_joined(const C *parts, int64_t stride, int64_t shares)
+{
+    C total = lt_left(parts);
+    LT_NOT_UNROLLED
+    for (int64_t share = 1; share < shares; share++) {
+        parts += stride;
+        total = Step::join(total, lt_left(parts));
+    }
+    return total;
+}
+
+/* Where there are at least so many as lanes in a warp: every 32nd from the lane's own on, several of which are asked for at a time. */
+template <class Step, class C> static __device__ __forceinline__ C lt_parts_of_lane(const C *parts, int64_t stride, int64_t shares, int64_t lane)
+{
+    constexpr int N = 4;
+    C total = lt_left(parts + lane * stride);
+    LT_NOT_UNROLLED
+    for (int64_t first = lane + LT_WARP; first < shares; first += N * LT_WARP) {
+        C x[N];
+        LT_UNROLLED
+        for (int j = 0; j < N; j++) x[j] = first + j * LT_WARP < shares ? lt_left(parts + (first + j * LT_WARP) * stride) : total;
+        LT_UNROLLED
+        for (int j = 0; j < N; j++)
+            if (first + j * LT_WARP < shares) total = Step::join(total, x[j]);
+    }
+    return total;
+}
+
+/* By the team, a whole block, that is the last of all to leave its part: finish(result, its total) for each result, whose parts are `results` apart. */
+template <class Step, class C, class Finish>
+static __device__ __forceinline__ void lt_join_shares(const lt_team<C> &team, const C *parts, int64_t results, int64_t shares, Finish finish)
+{
+    if (shares < LT_WARP) {
+        team.share(results, [&](int64_t result) { finish(result, lt_parts_joined<Step>(parts + result, results, shares)); });
+        return;
+    }
+    team.share_among_warps(results, [&](int64_t result, const lt_team<C> &warp) {
+        const C total = warp.joined([](C x, C y) { return Step::join(x, y); },
+            [&](int lane) { return lt_parts_of_lane<Step>(parts + result, results, shares, lane); });
+        if (warp.leads()) finish(result, total);
+    });
 }
 
 /* ---- two steps over the same elements ------------------------------------------------------------------------------------------------- */

@@ -16,4 +16,12 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
     return (unsigned)((unsigned long long)a * b >> 32);
 }
 
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline unsigned atomicInc(unsigned *p, unsigned limit)
+{
+    unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(p, &old, old >= limit ? 0 : old + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}
+    return old;
+}
+
 #endif

@@ -98,16 +98,16 @@ template <int DIMS> LT_CHAIN_FN int32_t lt_walked(const lt_chain_walk &walk, uin
     return offset + static_cast<int32_t>(number) * walk.stride[DIMS - 1];
 }
 
-/* At the end of a source, where lt_chain_of(arguments, thread) stands. THREADS: the most that a block has. */
+/* At the end of a source, where lt_chain_of(arguments, thread) stands, and its launch bounds. */
 #ifdef __CUDACC__
-#define LT_CHAIN_KERNEL(ARGUMENTS, THREADS)                                                        \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+#define LT_CHAIN_KERNEL(ARGUMENTS, ...)                                                            \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                      \
         lt_chain_kernel(const __grid_constant__ ARGUMENTS a)                                       \
     {                                                                                              \
         lt_chain_of(a, blockIdx.x * blockDim.x + threadIdx.x);                                     \
     }
 #else
-#define LT_CHAIN_KERNEL(ARGUMENTS, THREADS)                                                        \
+#define LT_CHAIN_KERNEL(ARGUMENTS, ...)                                                            \
     extern "C" const uint64_t lt_chain_kernel_bytes = sizeof(ARGUMENTS);                           \
     extern "C" void lt_chain_kernel(const void *a, uint32_t thread)                                \
     {                                                                                              \

@@ -77,7 +77,8 @@ static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t
     uint32_t words[WORDS], *to = o->along_k == o->turned ? words : tile;
     if (lines < SIDE || depth < DEPTH) memset(to, 0, sizeof words);
     if (o->along_k) {
-        for (int64_t i = 0; i < lines; i++) memcpy(to + i * SIDE, from + i * o->ld, (size_t)depth * sizeof *from);
+        for (int64_t i = 0; i < lines && depth == DEPTH; i++) memcpy(to + i * SIDE, from + i * o->ld, BYTES);
+        for (int64_t i = 0; i < lines && depth < DEPTH; i++) memcpy(to + i * SIDE, from + i * o->ld, (size_t)depth * sizeof *from);
     } else {
         for (int64_t p = 0; p < depth; p += 2) {
             const uint16_t *first = from + p * o->ld, *second = first + o->ld;
@@ -153,18 +154,19 @@ __attribute__((target("amx-tile,amx-bf16"))) static void multiply(const uint32_t
     _tile_stored(3, sums + SIDE * PANEL + SIDE, ROW);
 }
 
-/* alpha sums + beta C, to C. */
+/* alpha sums + beta C, to C. All lines are rounded together: a call for each of them took as long as the product. */
 static void put(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_t columns)
 {
     const float alpha = (float)g->alpha, beta = (float)g->beta;
-    int64_t steps[] = {sizeof *c, sizeof *sums}, back[] = {sizeof *sums, sizeof *c};
     float before[PANEL];
-    for (int64_t r = 0; r < rows; r++, c += g->ldc, sums += PANEL) {
-        for (int64_t j = 0; alpha != 1 && j < columns; j++) sums[j] *= alpha;
-        if (beta != 0) lt_loops.cast[LT_FLOAT32][LT_BFLOAT16]((char *[]){(char *)before, (char *)c}, back, columns, NULL);
-        for (int64_t j = 0; beta != 0 && j < columns; j++) sums[j] += beta * before[j];
-        lt_loops.cast[LT_BFLOAT16][LT_FLOAT32]((char *[]){(char *)c, (char *)sums}, steps, columns, NULL);
+    uint16_t rounded[PANEL * PANEL];
+    for (int64_t i = 0; alpha != 1 && i < rows * PANEL; i++) sums[i] *= alpha;
+    for (int64_t r = 0; beta != 0 && r < rows; r++) {
+        lt_loops.cast[LT_FLOAT32][LT_BFLOAT16]((char *[]){(char *)before, (char *)(c + r * g->ldc)}, (int64_t[]){sizeof *sums, sizeof *c}, columns, NULL);
+        for (int64_t j = 0; j < columns; j++) sums[r * PANEL + j] += beta * before[j];
     }
+    lt_loops.cast[LT_BFLOAT16][LT_FLOAT32]((char *[]){(char *)rounded, (char *)sums}, (int64_t[]){sizeof *c, sizeof *sums}, rows * PANEL, NULL);
+    for (int64_t r = 0; r < rows; r++) memcpy(c + r * g->ldc, rounded + r * PANEL, (size_t)columns * sizeof *c);
 }
 
 static void multiply_job(const void *context, int64_t job)

@@ -220,7 +220,7 @@ describe('a sort of many short lines', function()
   it('is that of each, stable both ways, nan the largest', function()
     torch.manual_seed(1)
     for _, name in ipairs { 'float32', 'float64', 'int32', 'int64', 'float16' } do
-      for _, n in ipairs { 1, 2, 10, 31, 32, 33 } do
+      for _, n in ipairs { 1, 2, 10, 31, 32, 33, 64, 65, 129 } do
         for _, count in ipairs { 4, 16, 35 } do
           local x = torch.randint(-4, 5, { count, n }, { device = device }):to(torch[name])
           if x:is_floating_point() then

@@ -23,8 +23,9 @@ describe('topk of short lines', function()
   for _, dtype in ipairs { 'float32', 'float64', 'float16', 'int64', 'int32', 'uint8', 'bool' } do
     it('is the beginning of the sorted line, of ' .. dtype, function()
       torch.manual_seed(seed)
-      for _, n in ipairs { 1, 2, 5, 10, 31, 32, 33, 100, 127, 128, 140 } do
-        local x = (torch.rand(4, n) * 30):floor():to(torch[dtype]) -- equal ones among them
+      for _, n in ipairs { 1, 2, 5, 10, 31, 32, 33, 100, 127, 128, 140, 250, 256, 257 } do
+        local count = n > 32 and 19 or 4 -- enough of them to be sorted side by side
+        local x = (torch.rand(count, n) * 30):floor():to(torch[dtype]) -- equal ones among them
         if dtype:find 'float' and n >= 10 then
           for i, number in ipairs(special) do x[{ 2, i + 3 }] = number end
         end
@@ -32,7 +33,7 @@ describe('topk of short lines', function()
           for _, k in ipairs { 1, 5, 31, 32, 33, n } do
             for _, lines in ipairs(k <= n and { x, x:t():contiguous():t() } or {}) do
               local values, indices = lines:topk(k, 2, largest)
-              for line = 1, 4 do
+              for line = 1, count do
                 local places = order_of(x[line]:double():tolist(), largest)
                 local wanted = torch.tensor({ table.unpack(places, 1, k) })
                 local words = ('seed %d, %d of %d, largest %s, line %d'):format(seed, k, n, largest, line)

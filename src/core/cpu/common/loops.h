@@ -105,7 +105,7 @@ typedef struct lt_scan_loops {
                          int64_t n, lt_total *so_far);
 } lt_scan_loops;
 
-/* At most LT_SORT_GROUP dense lines of at most LT_SORT_SHORT elements, some elements apart, sorted stably; nan is the largest. Of each line the first
+/* At most LT_SORT_GROUP dense lines, some elements apart, sorted stably; nan is the largest. Of each line the first
  * `wanted` values and places in it, from 0, are stored; NULL: not wanted. */
 typedef struct lt_short_lines {
     int64_t n, lines, wanted;
@@ -114,9 +114,11 @@ typedef struct lt_short_lines {
     void *values;
     int64_t *places, in_step, values_step, places_step;
 } lt_short_lines;
-typedef void (*lt_sort_loop)(const lt_short_lines *s);
+typedef struct lt_sort_loops {
+    void (*lines)(const lt_short_lines *s);
+    int64_t most; /* elements of a line */
+} lt_sort_loops;
 #define LT_SORT_GROUP 16
-#define LT_SORT_SHORT 32
 
 /* Softmax of one contiguous line of n elements, from in to out (which may be the same); of `width` neighbouring lines,
  * at most LT_SOFTMAX_COLUMNS, whose elements lie `step` elements apart. ahead: how many elements later
@@ -284,7 +286,7 @@ typedef struct lt_cpu_loops {
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
     const lt_reduce_loops (*rows)[LT_ROWS_TYPES];
     const lt_scan_loops *scan;       /* float, double, int64 */
-    const lt_sort_loop *sort;        /* float, double, int32, int64, by dtype */
+    const lt_sort_loops *sort;       /* float, double, int32, int64, by dtype */
     const lt_softmax_loops *softmax; /* float, double */
     const lt_norm_loops *norm;       /* float, double */
     const lt_attention_loops *attention; /* float, double */
@@ -328,7 +330,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_loop lt_cast_##isa[LT_DTYPE_COUNT][LT_DTYPE_COUNT];                            \
     extern const lt_reduce_loops lt_rows_##isa[LT_ROWS_OPS][LT_ROWS_TYPES];                           \
     extern const lt_scan_loops lt_scan_##isa[LT_ROWS_I64 + 1];                                     \
-    extern const lt_sort_loop lt_sort_##isa[LT_DTYPE_COUNT];                                       \
+    extern const lt_sort_loops lt_sort_##isa[LT_DTYPE_COUNT];                                      \
     extern const lt_softmax_loops lt_softmax_##isa[2];                                             \
     extern const lt_norm_loops lt_norm_##isa[2];                                                   \
     extern const lt_attention_loops lt_attention_##isa[2];                                         \

@@ -401,10 +401,13 @@ static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
     return j->lines.dtype[v] == dtype && (j->lines.length == 1 || j->lines.step[v] == (int64_t)lt_dtype_size(dtype));
 }
 
+/* Few lines take as long as LT_SORT_GROUP of them, and the longer ones the longer. */
 static bool side_by_side(const sort_job *j)
 {
-    return !j->one && j->lines.length <= LT_SORT_SHORT && j->lines.ndim > 0 && j->lines.sizes[0] >= LT_SORT_GROUP / 4 &&
-           dense_in(j, 0, j->read) && (!j->values || dense_in(j, 1, j->read)) && (!j->indices || dense_in(j, 2, LT_INT64));
+    const lt_lines *lines = &j->lines;
+    return !j->one && lines->length <= lt_loops.sort[j->read].most && lines->ndim > 0 && lines->sizes[0] >= LT_SORT_GROUP / 4 &&
+           lines->sizes[0] >= lines->length / LT_SORT_GROUP && dense_in(j, 0, j->read) && (!j->values || dense_in(j, 1, j->read)) &&
+           (!j->indices || dense_in(j, 2, LT_INT64));
 }
 
 static void sort_short_lines(const void *context, int64_t job)
@@ -422,7 +425,7 @@ static void sort_short_lines(const void *context, int64_t job)
         s.in = lt_line_at(lines, 0, line);
         s.values = j->values ? lt_line_at(lines, 1, line) : NULL;
         s.places = j->indices ? (int64_t *)(void *)lt_line_at(lines, 2, line) : NULL;
-        lt_loops.sort[j->read](&s);
+        lt_loops.sort[j->read].lines(&s);
     }
 }
 

@@ -1,11 +1,18 @@
-/* sort.c - many short lines sorted at once, one in each lane of the vectors: neighbours change places until no line has two in the wrong order.
- * Equal ones don't, so that the order is stable. The loop stands in sort.inc. */
+/* sort.c - many short lines sorted at once, one in each lane of the vectors: neighbours change places until no line has two in the wrong order, or
+ * those that are wanted have come to the front one after the other. Equal ones don't, so that the order is stable. The loop stands in sort.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
 
 #define GROUP LT_SORT_GROUP
-#define SHORT LT_SORT_SHORT
+#if defined(__AVX512F__) /* bytes of the longest line: longer ones are sorted faster one by one */
+#define LONGEST 1024
+#elif defined(__AVX2__)
+#define LONGEST 512
+#else
+#define LONGEST 128
+#endif
+#define FEW   4 /* fewer than one in so many come to the front; it takes twice as long for each exchange, which waits for the last one */
 #define SIMD  _Pragma("omp simd")
 
 /* Signed keys in the order of the elements: the zeros are equal, nan is the largest. */
@@ -55,5 +62,6 @@ static inline int64_t key_of_long(int64_t x) { return x; }
 #undef K
 #undef S
 
-const lt_sort_loop LT_LOOP(sort)[LT_DTYPE_COUNT] = {
-    [LT_FLOAT32] = sort_float, [LT_FLOAT64] = sort_double, [LT_INT32] = sort_int, [LT_INT64] = sort_long};
+#define LOOPS(s, T) {sort_##s, LONGEST / sizeof(T)}
+const lt_sort_loops LT_LOOP(sort)[LT_DTYPE_COUNT] = {[LT_FLOAT32] = LOOPS(float, float), [LT_FLOAT64] = LOOPS(double, double),
+                                                     [LT_INT32] = LOOPS(int, int32_t), [LT_INT64] = LOOPS(long, int64_t)};

@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
 
 /* A team, a row of the block's threads, for each result: one warp, or the block's only row, which it is where there are several shares, along y. */
 template <class Step, class C>
-static __global__ void __launch_bounds__(BLOCK, sizeof(C) <= sizeof(float) ? LT_RESIDENT / BLOCK : 0) reduce_by_team(reduction<C> a)
+static __global__ void __launch_bounds__(BLOCK, sizeof(C) <= sizeof(float) && Step::light ? LT_RESIDENT / BLOCK : 0) reduce_by_team(reduction<C> a)
 {
     __shared__ C shared[lt_shared_for(BLOCK)];
     const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,

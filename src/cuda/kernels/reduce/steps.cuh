@@ -26,6 +26,7 @@ enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
 /* Steps: identity; of(what was accumulated, an element, the parameter); join of two that were accumulated; end(their quotient by the reduction's divisor, the parameter,
  * root): the result, of floating ones. root: of norms and deviations, else 0. */
 struct ending_so {
+    static constexpr bool light = true; /* elements take few registers, no more than LT_RESIDENT threads leave each */
     template <class C> static __device__ __forceinline__ C end(C total, C, C) { return total; }
 };
 
@@ -74,6 +75,7 @@ struct sum_numbers_step : adding {
     }
 };
 struct sum_power_step : adding {
+    static constexpr bool light = false;
     static constexpr const char *name = "sum_power_step";
     template <class C> static __device__ __forceinline__ C of(C a, C x, C power)
     {

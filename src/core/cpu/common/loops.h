@@ -230,8 +230,8 @@ typedef struct lt_direct {
 
 typedef struct lt_direct_loops {
     void (*image)(const lt_direct *d, const float *in, float *out); /* tile 4 or 6; reads up to 16 elements beyond the last */
-    void (*line)(const lt_direct *d, const float *in, float *out, int64_t n); /* n windows of each line, as if there were `windows` at least */
-    int64_t tile, windows; /* of a line, taken at once */
+    void (*line)(const lt_direct *d, const float *in, float *out, int64_t n); /* n windows of each line; reads what `windows` of them see, if there are fewer */
+    int64_t tile, windows; /* of a line, taken at once: less than a hundred windows */
 } lt_direct_loops;
 
 /* Rows `from` to `to` - 1 of a product of a matrix in CSR (vector/products/csr.c). */

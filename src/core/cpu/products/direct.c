@@ -132,7 +132,7 @@ static void run_piece(const void *context, int64_t i)
     if (first < 0 || first + count > j->length) {
         float *frame = j->frames + (j->threads > 1 ? omp_get_thread_num() : 0) * j->frame;
         const int64_t from = first < 0 ? -first : 0, to = j->length - first < count ? j->length - first : count;
-        memset(frame, 0, (size_t)j->frame * sizeof *frame);
+        memset(frame, 0, (size_t)(d.inputs * count) * sizeof *frame);
         for (int64_t c = 0; c < d.inputs && from < to; c++)
             memcpy(frame + c * count + from, in + c * d.plane + from, (size_t)(to - from) * sizeof *in);
         in = frame;
@@ -144,7 +144,6 @@ static void run_piece(const void *context, int64_t i)
 static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w, void *y, const void *bias)
 {
     const bool turned = part == LT_CONV_X;
-    const int64_t most = lt_loops.direct[0].windows > PIECE ? lt_loops.direct[0].windows : PIECE;
     line_job j = {.in = turned ? y : x, .out = turned ? x : y, .length = turned ? c->out[2] : c->in[2], .reach = reach(c), .threads = threads,
                   .d = {.inputs = turned ? c->out_channels : c->in_channels, .outputs = turned ? c->in_channels : c->out_channels,
                         .tile = lt_loops.direct[0].tile, .kernel = {c->kernel[2], 1}, .row = c->dilation[2],
@@ -152,7 +151,7 @@ static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x
     j.before = turned ? j.reach - c->padding[2] : c->padding[2];
     j.d.plane = j.length;
     j.pieces = (j.d.out[1] + PIECE - 1) / PIECE;
-    j.frame = j.d.inputs * (most + j.reach);
+    j.frame = j.d.inputs * (PIECE + j.reach);
     const int64_t weights = (j.d.outputs + j.d.tile) * j.d.inputs * c->kernel[2];
     size_t capacity;
     float *room = lt_block_array(lt_plus(weights, lt_times(threads, j.frame)), sizeof *room, &capacity);

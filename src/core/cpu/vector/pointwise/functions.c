@@ -39,7 +39,7 @@
         }                                                                                          \
     }
 
-/* What is near (LOOP_NEAR): neither overflows nor is below the normal range, or takes one polynomial of two. Where that would gain nothing the
+/* What is near (LOOP_NEAR, LOOP_PARTED): neither overflows nor is below the normal range, or takes one polynomial of two. Where that would gain nothing the
  * loop is a plain one. */
 #define RUN_exp  512
 #define RUN_log  512

@@ -17,4 +17,8 @@ static inline __attribute__((always_inline)) void lt_fetch(const void *from, int
     for (int64_t at = 0; at < bytes; at += LT_FETCHED_LINE) __builtin_prefetch((const char *)from + at);
 }
 
+/* Bytes that loops read and write by turns from which on a chain of them asks. Processors of AMD have a third cache of their own few cores, and look ahead beyond
+ * the page: of what lies there, and somewhat more, steps that ask take up to a third longer (Zen 3). 0: always. */
+int64_t lt_fetch_beyond(void);
+
 #endif

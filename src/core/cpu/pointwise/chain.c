@@ -15,7 +15,7 @@ enum {
     NEAR =
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
     NEAR_MANY =
-        1024, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more */
+        1024, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more, if it asks ahead */
     NEAR_ALL = 8192, /* where nothing is: it does not wait */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64 /* elements of a block */
@@ -122,7 +122,7 @@ static int share_slots(lt_chain_program *p)
 
 static void choose_length(lt_chain_program *p, int slots)
 {
-    int64_t streams = 0, slot = 1, largest = 1;
+    int64_t streams = 0, memory = 0, slot = 1, largest = 1;
     int far = 0;
     bool converts = false;
     for (int v = 0; v < p->chain->n_values; v++) {
@@ -131,10 +131,13 @@ static void choose_length(lt_chain_program *p, int slots)
         if (!value->number && size > largest) largest = size;
         if (lt_chain_in_slot(p, v) && size > slot) slot = size;
         if ((value->data != NULL || v == p->seen) && !value->number) streams += size;
-        if (value->data != NULL && !value->number && !lt_is_gathered(value)) far++;
+        if (value->data == NULL || value->number || lt_is_gathered(value)) continue;
+        far++;
+        memory += size;
     }
     for (int i = 0; i < p->n; i++) converts = converts || p->instructions[i].loop == lt_run_blocks;
-    const int64_t near = far == 0 ? NEAR_ALL : far > 1 && !converts ? NEAR_MANY : NEAR;
+    p->asks = memory * p->chain->numel >= lt_fetch_beyond();
+    const int64_t near = far == 0 ? NEAR_ALL : far > 1 && !converts && p->asks ? NEAR_MANY : NEAR;
     p->slot_size = slot;
     p->length = LEAST;
     while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE)
@@ -259,7 +262,7 @@ static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
     const int64_t ahead = from + LT_FETCHED_AHEAD;
     for (int i = 0; i < run->calls; i++) {
         const lt_chain_instruction *in = run->call[i].instruction;
-        if (ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
+        if (p->asks && ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
         if (in->loop != NULL)
             in->loop(run->call[i].address, in->stride, n, in->context);
         else

@@ -30,6 +30,7 @@ typedef struct lt_chain_program {
     int seen; /* the value that whoever runs it looks at; -1: none */
     int n;
     int64_t length;            /* elements of a block */
+    bool asks;                 /* for blocks of memory before it comes to them */
     int64_t slot_size;         /* bytes of a slot for one element */
     int slot[LT_CHAIN_VALUES]; /* of each value, -1: none */
     lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];

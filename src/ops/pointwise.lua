@@ -37,7 +37,7 @@ return {
     grad_fn_number = { self = 'RsubBackward1' }, grad = { self = 'grad', other = '-mul(grad, alpha)' } },
   binary('mul', 'promote', 'arithmetic: float bfloat16 integer bool complex unsigned', 'Multiplies element by element.',
     { operator = '__mul', plain_numbers = true, sparse = 'form', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
-  binary('div', 'float', 'arithmetic: float complex', 'Divides element by element; integers give the default floating dtype.',
+  binary('div', 'float', 'arithmetic: float(DIVISION) complex', 'Divides element by element; integers give the default floating dtype.',
     { operator = '__div', plain_numbers = true, sparse = 'form', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },
       grad = { self = 'grad / other', other = '-grad * (self / other) / other' } }),
   binary('pow', 'promote', 'functions: float(POWER) int64 complex', 'Raises `self` to the power `exponent`, element by element.',

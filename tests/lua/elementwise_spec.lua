@@ -114,6 +114,16 @@ describe('the ends of the range', function()
     assert.equal(2.0 ^ 100, of_two('fmod', 2.0 ^ 100, 1 / 0, 'float32'))
   end)
 
+  it('a number divides as a tensor of it does, powers of two and others', function()
+    for _, dtype in ipairs { 'float32', 'float64' } do
+      local x = numbers(150, 3, torch[dtype])
+      for _, by in ipairs { 8.0, -0.25, 3.0, 2.0 ^ 126, 2.0 ^ 127, 2.0 ^ -126, 2.0 ^ -127, 2.0 ^ -149, 2.0 ^ 1022, 2.0 ^ 1023, 2.0 ^ -1022, 5e-324,
+        0.0, -0.0, 1 / 0, -1 / 0, 0 / 0 } do
+        check('div', x / by, x / torch.full_like(x, by), ('%s by %a'):format(dtype, by))
+      end
+    end
+  end)
+
   it('integers of every size are divided exactly, alone and beside others', function()
     local most, sizes = 1 << 50, { 0, 1, -1, 2, -3, 7, 1 << 40, math.maxinteger, math.mininteger, math.mininteger + 1 }
     for _, size in ipairs { most, -most } do

@@ -120,11 +120,11 @@ typedef struct lt_sort_loops {
 } lt_sort_loops;
 #define LT_SORT_GROUP 16
 
-/* Softmax of one contiguous line of n elements, from in to out (which may be the same); of `width` neighbouring lines,
+/* Softmax of some contiguous lines of n elements, at most LT_SOFTMAX_TOGETHER, each from its in to its out (which may be the same); of `width` neighbouring lines,
  * at most LT_SOFTMAX_COLUMNS, whose elements lie `step` elements apart. ahead: how many elements later
  * lies what is asked for meanwhile, which no other thread writes to; 0: nothing is. */
 typedef struct lt_softmax_loops {
-    void (*forward)(bool log, void *out, const void *in, int64_t n, int64_t ahead);
+    void (*forward)(bool log, char *const *out, const char *const *in, int lines, int64_t n, int64_t ahead);
     void (*backward)(bool log, void *grad_in, const void *grad, const void *result, int64_t n);
     void (*columns)(bool log, void *out, int64_t out_step, const void *in, int64_t in_step, int64_t n, int64_t width);
     void (*columns_backward)(bool log, void *grad_in, int64_t in_step, const void *grad, int64_t grad_step,
@@ -132,6 +132,7 @@ typedef struct lt_softmax_loops {
 } lt_softmax_loops;
 
 #define LT_SOFTMAX_COLUMNS 1024
+#define LT_SOFTMAX_TOGETHER 8
 
 /* Normalization of rows or channels [first, last), all of the type of the statistics. What a backward adds up for
  * the parameters goes to sums and products (of grad and the normalized input), which hold zeros or what came

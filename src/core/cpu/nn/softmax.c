@@ -12,6 +12,7 @@
 #include "cpu/common/threads.h"
 
 #define NEAR 524288 /* bytes that a near cache keeps from one pass to the next */
+#define FIRST  8192 /* bytes of lines that the first cache keeps beside their results */
 #define SHORT  32 /* elements of a dense line that is turned */
 #define TURNED 64 /* such lines at a time */
 
@@ -26,13 +27,43 @@ typedef struct job {
     int64_t ahead; /* elements from one that is read to one that is asked for meanwhile, of dense lines that lie one after the other; else 0 */
 } job;
 
-static void compute(const job *j, void *out, const void *in, const void *result, int64_t n, int64_t ahead)
+/* Lines of one size, and where each is found. */
+typedef struct group {
+    int lines;
+    char *out[LT_SOFTMAX_TOGETHER];
+    const char *in[LT_SOFTMAX_TOGETHER], *result[LT_SOFTMAX_TOGETHER];
+} group;
+
+/* How many lines are taken together: those that the first cache holds from one pass to the next. */
+static int64_t together(const job *j)
+{
+    const int64_t lines = FIRST / (j->lines.length * j->size);
+    return lines < 1 ? 1 : lines < LT_SOFTMAX_TOGETHER ? lines : LT_SOFTMAX_TOGETHER;
+}
+
+static void compute(const job *j, const group *g, int64_t ahead)
 {
     const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
-    if (j->backward)
-        loops->backward(j->log, out, in, result, n);
+    if (!j->backward)
+        loops->forward(j->log, g->out, g->in, g->lines, j->lines.length, ahead);
     else
-        loops->forward(j->log, out, in, n, ahead);
+        for (int l = 0; l < g->lines; l++) loops->backward(j->log, g->out[l], g->in[l], g->result[l], j->lines.length);
+}
+
+/* Lines [first, last), dense. in: where those of view 0 lie one after the other; NULL: where it says. */
+static void compute_dense(const job *j, int64_t first, int64_t last, const char *in, int64_t ahead)
+{
+    const lt_lines *lines = &j->lines;
+    const int64_t most = together(j), bytes = lines->length * j->size;
+    for (int64_t l = first; l < last;) {
+        group g; /* not zeroed */
+        for (g.lines = 0; g.lines < most && l < last; g.lines++, l++) {
+            g.out[g.lines] = lt_line_at(lines, 1, l);
+            g.in[g.lines] = in != NULL ? in + (l - first) * bytes : lt_line_at(lines, 0, l);
+            if (j->backward) g.result[g.lines] = lt_line_at(lines, 2, l);
+        }
+        compute(j, &g, ahead);
+    }
 }
 
 /* Lines [first, last) of view v to the buffer, one after the other, or back. */
@@ -57,9 +88,7 @@ static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
     const lt_lines *lines = &j->lines;
     const int64_t n = lines->length;
     if (j->dense) {
-        for (int64_t l = first; l < last; l++)
-            compute(j, lt_line_at(lines, 1, l), lt_line_at(lines, 0, l),
-                    j->backward ? lt_line_at(lines, 2, l) : NULL, n, j->ahead);
+        compute_dense(j, first, last, NULL, j->ahead);
         return;
     }
     char *results = buffer + LT_LINES_TILE * n * j->size;
@@ -67,7 +96,7 @@ static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
     if (j->backward) move_tile(j, 2, first, last, results, false);
     for (int64_t l = 0; l < last - first; l++) {
         char *line = buffer + l * n * j->size;
-        compute(j, line, line, j->backward ? results + l * n * j->size : NULL, n, 0);
+        compute(j, &(group){1, {line}, {line}, {results + l * n * j->size}}, 0);
     }
     move_tile(j, 1, first, last, buffer, true);
 }
@@ -165,15 +194,15 @@ static void take_lines(const void *context, int64_t first, int64_t last, const c
         turn_lines(j, first, last, in);
         return;
     }
+    if (j->dense) {
+        compute_dense(j, first, last, in, 0);
+        return;
+    }
     for (int64_t l = first; l < last; l++, in += n * j->size) {
         char *out = lt_line_at(lines, 1, l), *result = j->backward ? lt_line_at(lines, 2, l) : NULL;
-        if (j->dense) {
-            compute(j, out, in, result, n, 0);
-            continue;
-        }
         char *const results = f->line + n * j->size;
         if (j->backward) lt_line_load(lines, 2, result, 0, n, results, j->type);
-        compute(j, f->line, in, j->backward ? results : NULL, n, 0);
+        compute(j, &(group){1, {f->line}, {in}, {results}}, 0);
         lt_line_store(lines, 1, out, 0, n, f->line, j->type);
     }
 }

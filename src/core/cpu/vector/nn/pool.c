@@ -6,6 +6,7 @@
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/mean.h"
+#include "cpu/vector/fold.h"
 
 #define STRIP 2048 /* elements */
 

@@ -7,6 +7,7 @@
 #include "cpu/common/fetch.h"
 #include "cpu/common/loops.h"
 #include "context/interrupt.h"
+#include "cpu/vector/fold.h"
 #include "cpu/vector/vector_math.h"
 
 #define BLOCK 2048

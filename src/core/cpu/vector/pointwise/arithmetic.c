@@ -6,11 +6,13 @@
 #include "kernels_arithmetic.h" /* generated from the declarations */
 
 #include "shapes_loops.h"
+#define DIVISION            LOOP_DIVISION
 #define QUOTIENT            LOOP_QUOTIENT
 #define WHOLE_QUOTIENT      LOOP_WHOLE_QUOTIENT
 #define BINARY_WORDS        LOOP_BINARY_WORDS
 #define BINARY_SCALED_WORDS LOOP_BINARY_SCALED_WORDS
 LT_ARITHMETIC_LOOPS
+#undef DIVISION
 #undef QUOTIENT
 #undef WHOLE_QUOTIENT
 #undef BINARY_WORDS
@@ -18,6 +20,7 @@ LT_ARITHMETIC_LOOPS
 
 #define FIRST LT_PW_ARITHMETIC
 #include "shapes_entries.h"
+#define DIVISION            ENTRY
 #define QUOTIENT            ENTRY
 #define WHOLE_QUOTIENT      ENTRY
 #define BINARY_WORDS        ENTRY

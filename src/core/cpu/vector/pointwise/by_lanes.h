@@ -227,6 +227,34 @@ static inline void put_back(const collected *c, double *y, int64_t n)
         }                                                                                          \
     }
 
+/* ---- divisions --------------------------------------------------------------------------------------------------- */
+
+/* Powers of two whose inverse is no subnormal number. */
+static inline bool inverts_f32(float y)
+{
+    const uint32_t bits = lt_float_to_bits(y), exponent = bits >> 23 & 0xff;
+    return (bits & 0x7fffff) == 0 && exponent > 0 && exponent < 0xfe;
+}
+static inline bool inverts_f64(double y)
+{
+    const uint64_t bits = vector_double_to_bits(y), exponent = bits >> 52 & 0x7ff;
+    return (bits & 0xfffffffffffff) == 0 && exponent > 0 && exponent < 0x7fe;
+}
+
+/* By such a number it is a product, to the bit, which takes a tenth of the time. */
+#define LOOP_DIVISION(name, NAME, s, T, D)                                                         \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        if (strides[2] == 0 && strides[1] != 0 && inverts_##s(*(const T *)ptrs[2])) {              \
+            const T inverse = 1 / *(const T *)ptrs[2], *in = (const T *)ptrs[1];                   \
+            T *to = (T *)ptrs[0];                                                                  \
+            SIMD for (int64_t i = 0; i < n; i++) to[i] = in[i] * inverse;                          \
+            return;                                                                                \
+        }                                                                                          \
+        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
+    }
+
 /* ---- whole quotients ---------------------------------------------------------------------------------------------- */
 
 /* Processors divide integers one by one, numbers of double several at a time. Of operands from -2^50 to 2^50 the quotient as double, rounded to

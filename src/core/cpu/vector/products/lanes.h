@@ -112,6 +112,50 @@ static inline double total_f64(lanes_f64 v)
 }
 #endif
 
+/* The sums of all lanes of each of four vectors, as total_ gives them. */
+#if defined(__AVX2__)
+static inline __m128 halves_f32(lanes_f32 v)
+{
+#if defined(__AVX512F__)
+    const __m256 w = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+#else
+    const __m256 w = v;
+#endif
+    return _mm_add_ps(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1));
+}
+static inline __m128d halves_f64(lanes_f64 v)
+{
+#if defined(__AVX512F__)
+    const __m256d w = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
+#else
+    const __m256d w = v;
+#endif
+    return _mm_add_pd(_mm256_castpd256_pd128(w), _mm256_extractf128_pd(w, 1));
+}
+static inline void totals_f32(const lanes_f32 *v, float *to)
+{
+    const __m128 a = halves_f32(v[0]), b = halves_f32(v[1]), c = halves_f32(v[2]), d = halves_f32(v[3]);
+    const __m128 ab = _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b)), cd = _mm_add_ps(_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+    _mm_storeu_ps(to, _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab)));
+}
+static inline void totals_f64(const lanes_f64 *v, double *to)
+{
+    for (int i = 0; i < 4; i += 2) {
+        const __m128d a = halves_f64(v[i]), b = halves_f64(v[i + 1]);
+        _mm_storeu_pd(to + i, _mm_add_pd(_mm_unpacklo_pd(a, b), _mm_unpackhi_pd(a, b)));
+    }
+}
+#else
+static inline void totals_f32(const lanes_f32 *v, float *to)
+{
+    for (int i = 0; i < 4; i++) to[i] = total_f32(v[i]);
+}
+static inline void totals_f64(const lanes_f64 *v, double *to)
+{
+    for (int i = 0; i < 4; i++) to[i] = total_f64(v[i]);
+}
+#endif
+
 /* The first n lanes, at most all of them; those that are not read are 0. */
 #if defined(__AVX512F__)
 static inline lanes_f32 get_f32(const float *from, int64_t n) { return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from); }

@@ -21,7 +21,7 @@
 #define ROWS     12        /* times two sums are what the registers hold, and enough to hide how long one step takes */
 #else
 #define SECOND   (1 << 18)
-#define FEW_ROWS 2
+#define FEW_ROWS 3
 #define ROWS     6
 #endif
 

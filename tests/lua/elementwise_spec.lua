@@ -119,7 +119,9 @@ describe('the ends of the range', function()
       local x = numbers(150, 3, torch[dtype])
       for _, by in ipairs { 8.0, -0.25, 3.0, 2.0 ^ 126, 2.0 ^ 127, 2.0 ^ -126, 2.0 ^ -127, 2.0 ^ -149, 2.0 ^ 1022, 2.0 ^ 1023, 2.0 ^ -1022, 5e-324,
         0.0, -0.0, 1 / 0, -1 / 0, 0 / 0 } do
-        check('div', x / by, x / torch.full_like(x, by), ('%s by %a'):format(dtype, by))
+        if dtype == 'float64' or math.abs(by) <= 2.0 ^ 127 or by ~= by or math.abs(by) == 1 / 0 then
+          check('div', x / by, x / torch.full_like(x, by), ('%s by %a'):format(dtype, by))
+        end
       end
     end
   end)

@@ -126,6 +126,30 @@ describe('the ends of the range', function()
     end
   end)
 
+  it('fmod and what follows from it are exact where quotients are small, at the limit of that and beyond it', function()
+    for dtype, bits in pairs { float32 = 24, float64 = 53 } do
+      local a, b, state = {}, {}, 99
+      local function random()
+        state = (state * 6364136223846793005 + 1442695040888963407)
+        return (state >> 11) * 2.0 ^ -53
+      end
+      for i = 1, 4096 do
+        local quotient = (random() - 0.5) * 2.0 ^ (i % (bits + 8) - 4)
+        b[i] = (random() - 0.5) * 2.0 ^ (i % 40 - 20)
+        a[i] = i % 3 == 0 and math.floor(quotient) * b[i] or quotient * b[i]
+      end
+      local x, y = torch.tensor(a, { dtype = torch[dtype], device = device }), torch.tensor(b, { dtype = torch[dtype], device = device })
+      a, b = x:tolist(), y:tolist()
+      local mods, rests = {}, {}
+      for i = 1, #a do
+        mods[i] = math.fmod(a[i], b[i])
+        rests[i] = mods[i] ~= 0 and (mods[i] < 0) ~= (b[i] < 0) and mods[i] + b[i] or mods[i]
+      end
+      check('fmod', torch.fmod(x, y), torch.tensor(mods, { dtype = torch[dtype], device = device }), dtype)
+      check('remainder', torch.remainder(x, y), torch.tensor(rests, { dtype = torch[dtype], device = device }), dtype)
+    end
+  end)
+
   it('integers of every size are divided exactly, alone and beside others', function()
     local most, sizes = 1 << 50, { 0, 1, -1, 2, -3, 7, 1 << 40, math.maxinteger, math.mininteger, math.mininteger + 1 }
     for _, size in ipairs { most, -most } do

@@ -191,12 +191,37 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 #define LEAST_f64 0x1p-450
 #define MOST_f64  0x1p450
 
+/* Of quotients below these the whole part is exact, or too large by one where the quotient was rounded up to it, and what a product less is left of a is
+ * exact as well, rounded once: below 0 if one too many was taken. */
+#if defined(__FMA__) || defined(__aarch64__)
+#define QUOTIENT_f32 0x1p22f
+#define QUOTIENT_f64 0x1p51
+#else
+#define QUOTIENT_f32 0
+#define QUOTIENT_f64 0
+#endif
+static inline float near_mod_f32(float a, float b)
+{
+    const float x = __builtin_fabsf(a), y = __builtin_fabsf(b), r = __builtin_fmaf(-__builtin_truncf(x / y), y, x);
+    return __builtin_copysignf(r < 0 ? r + y : r, a);
+}
+static inline double near_mod_f64(double a, double b)
+{
+    const double x = __builtin_fabs(a), y = __builtin_fabs(b), r = __builtin_fma(-__builtin_trunc(x / y), y, x);
+    return __builtin_copysign(r < 0 ? r + y : r, a);
+}
+
 #define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
     ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
     static inline bool name##_within_##s(T a, T b)                                                 \
     {                                                                                              \
         const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
         return ((x >= LEAST_##s) | (x == 0)) & (x < MOST_##s) & (y >= LEAST_##s) & (y < MOST_##s); \
+    }                                                                                              \
+    static inline bool name##_small_##s(T a, T b) /* the quotient */                               \
+    {                                                                                              \
+        const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
+        return ((x >= LEAST_##s) | (x == 0)) & (y >= LEAST_##s) & (y < MOST_##s) & (x < y * QUOTIENT_##s); \
     }                                                                                              \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -208,6 +233,15 @@ static inline void put_back(const collected *c, double *y, int64_t n)
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
             steady_fetch(a, WIDTH * sizeof(T));                                                    \
             steady_fetch(b, WIDTH * sizeof(T));                                                    \
+            int large = 0;                                                                         \
+            _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++)               \
+                large += !name##_small_##s(a[j], b[j]);                                            \
+            if (large == 0) {                                                                      \
+                SIMD for (int j = 0; j < WIDTH; j++) out[j] =                                      \
+                    lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);                    \
+                if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);               \
+                continue;                                                                          \
+            }                                                                                      \
             int beyond = 0;                                                                        \
             _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
             {                                                                                      \

@@ -6,8 +6,8 @@
 #include "dtypes/dtype.h"
 
 enum {
-    NEAR =
-        512, /* elements that go to a kernel together: few, since what the chain reads next lies in the first-level cache, too */
+    NEAR = 2048, /* elements that go to a kernel together: several lines, which softmax takes pass by pass; few, since what the chain reads next
+                    lies in the first-level cache, too */
     ALIGNED = 64
 };
 

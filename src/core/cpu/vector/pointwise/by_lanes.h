@@ -233,9 +233,10 @@ static inline double near_mod_f64(double a, double b)
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
             steady_fetch(a, WIDTH * sizeof(T));                                                    \
             steady_fetch(b, WIDTH * sizeof(T));                                                    \
-            int large = 0;                                                                         \
-            _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++)               \
-                large += !name##_small_##s(a[j], b[j]);                                            \
+            int large = QUOTIENT_##s == 0;                                                         \
+            if (large == 0)                                                                        \
+                _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++)           \
+                    large += !name##_small_##s(a[j], b[j]);                                        \
             if (large == 0) {                                                                      \
                 SIMD for (int j = 0; j < WIDTH; j++) out[j] =                                      \
                     lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);                    \

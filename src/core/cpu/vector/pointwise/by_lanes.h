@@ -200,64 +200,69 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 #define QUOTIENT_f32 0
 #define QUOTIENT_f64 0
 #endif
-static inline float near_mod_f32(float a, float b)
-{
-    const float x = __builtin_fabsf(a), y = __builtin_fabsf(b), r = __builtin_fmaf(-__builtin_truncf(x / y), y, x);
-    return __builtin_copysignf(r < 0 ? r + y : r, a);
-}
-static inline double near_mod_f64(double a, double b)
-{
-    const double x = __builtin_fabs(a), y = __builtin_fabs(b), r = __builtin_fma(-__builtin_trunc(x / y), y, x);
-    return __builtin_copysign(r < 0 ? r + y : r, a);
-}
-
-#define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
-    ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
-    static inline bool name##_within_##s(T a, T b)                                                 \
+#define QUOTIENTS(s, T, suffix)                                                                    \
+    static inline bool quotient_within_##s(T a, T b) /* sizes that are SLEEF's own */              \
     {                                                                                              \
         const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
         return ((x >= LEAST_##s) | (x == 0)) & (x < MOST_##s) & (y >= LEAST_##s) & (y < MOST_##s); \
     }                                                                                              \
-    static inline bool name##_small_##s(T a, T b) /* the quotient */                               \
+    static inline bool quotient_small_##s(T a, T b)                                                \
     {                                                                                              \
         const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
-        return ((x >= LEAST_##s) | (x == 0)) & (y >= LEAST_##s) & (y < MOST_##s) & (x < y * QUOTIENT_##s); \
+        return quotient_within_##s(a, b) & (x < y * QUOTIENT_##s);                                 \
     }                                                                                              \
+    static inline T near_mod_##s(T a, T b)                                                         \
+    {                                                                                              \
+        const T x = __builtin_fabs##suffix(a), y = __builtin_fabs##suffix(b);                      \
+        const T r = __builtin_fma##suffix(-__builtin_trunc##suffix(x / y), y, x);                  \
+        return __builtin_copysign##suffix(r < 0 ? r + y : r, a);                                   \
+    }
+QUOTIENTS(f32, float, f)
+QUOTIENTS(f64, double, )
+
+/* WIDTH elements, at once where all quotients are small. */
+#define BLOCKS_OF_QUOTIENT(name, s, T)                                                             \
+    ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
+    static inline bool name##_all_small_##s(T *out, const T *a, const T *b)                        \
+    {                                                                                              \
+        int large = 0;                                                                             \
+        if (QUOTIENT_##s == 0) return false;                                                       \
+        _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++)                   \
+            large += !quotient_small_##s(a[j], b[j]);                                              \
+        if (large > 0) return false;                                                               \
+        SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);\
+        return true;                                                                               \
+    }                                                                                              \
+    static inline void name##_any_##s(T *out, const T *a, const T *b)                              \
+    {                                                                                              \
+        _Alignas(64) T x[2][WIDTH], near[2][WIDTH];                                                \
+        int beyond = 0;                                                                            \
+        _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)                  \
+        {                                                                                          \
+            const bool within = quotient_within_##s(a[j], b[j]);                                   \
+            near[0][j] = within ? a[j] : 1;                                                        \
+            near[1][j] = within ? b[j] : 1;                                                        \
+            beyond += !within;                                                                     \
+        }                                                                                          \
+        if (beyond > 0) memcpy(x[0], a, sizeof x[0]), memcpy(x[1], b, sizeof x[1]); /* out may be where they are */\
+        SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]);     \
+        for (int j = 0; j < WIDTH && beyond > 0; j++)                                              \
+            if (!quotient_within_##s(x[0][j], x[1][j])) out[j] = name##_alone_##s(x[0][j], x[1][j]);\
+    }
+
+#define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
+    BLOCKS_OF_QUOTIENT(name, s, T)                                                                 \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[2][WIDTH], near[2][WIDTH], y[WIDTH];                                      \
+        _Alignas(64) T x[2][WIDTH], y[WIDTH];                                                      \
         for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
             const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
             const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
             steady_fetch(a, WIDTH * sizeof(T));                                                    \
             steady_fetch(b, WIDTH * sizeof(T));                                                    \
-            int large = QUOTIENT_##s == 0;                                                         \
-            if (large == 0)                                                                        \
-                _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++)           \
-                    large += !name##_small_##s(a[j], b[j]);                                        \
-            if (large == 0) {                                                                      \
-                SIMD for (int j = 0; j < WIDTH; j++) out[j] =                                      \
-                    lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);                    \
-                if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);               \
-                continue;                                                                          \
-            }                                                                                      \
-            int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
-            {                                                                                      \
-                const bool within = name##_within_##s(a[j], b[j]);                                 \
-                near[0][j] = within ? a[j] : 1;                                                    \
-                near[1][j] = within ? b[j] : 1;                                                    \
-                beyond += !within;                                                                 \
-            }                                                                                      \
-            if (beyond > 0 && a != x[0])                                                           \
-                memcpy(x[0], a, sizeof x[0]); /* out may be where they are */                      \
-            if (beyond > 0 && b != x[1]) memcpy(x[1], b, sizeof x[1]);                             \
-            SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]); \
-            for (int j = 0; j < WIDTH && beyond > 0; j++)                                          \
-                if (!name##_within_##s(x[0][j], x[1][j]))                                          \
-                    out[j] = name##_alone_##s(x[0][j], x[1][j]);                                   \
+            if (!name##_all_small_##s(out, a, b)) name##_any_##s(out, a, b);                       \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
     }

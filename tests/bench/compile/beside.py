@@ -1,10 +1,10 @@
 """make bench-compile: chains of ops compiled by ltensor (chains.lua) and by PyTorch's Inductor, as a Markdown table.
 
-Inductor compiles first; then rounds of the two programs alternate, and the best of each counts. Both have as many threads.
+Inductor compiles first; then, chain by chain, the two programs' calls alternate, a few at a time, and the best of each counts. Both have as many threads.
 
 DEVICE: where they run (cpu).
 
-  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 3]
+  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 5]
 """
 
 import argparse
@@ -22,7 +22,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("ltensor")
 parser.add_argument("--elements", type=int, default=4000000)
 parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--rounds", type=int, default=3)
+parser.add_argument("--rounds", type=int, default=5)
 options = parser.parse_args()
 
 CALLS = 15  # of each function in a round
@@ -82,15 +82,17 @@ compiled = {name: torch.compile(chain) for name, chain in CHAINS.items()}
 first = {name: milliseconds(function, 1) for name, function in compiled.items()}
 theirs, ours = {}, {}
 environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
-for _ in range(options.rounds):
-    for name, chain in CHAINS.items():
+here = os.path.dirname(os.path.abspath(__file__))
+command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
+ltensor = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+for name, chain in CHAINS.items():
+    for _ in range(options.rounds):
         better(theirs, name, [min(milliseconds(f, 1 if DEVICE == "cpu" else 20) for _ in range(CALLS)) for f in (compiled[name], chain)])
-    here = os.path.dirname(os.path.abspath(__file__))
-    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
-    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    for line in output.splitlines():
-        name, *values = line.split("\t")
-        better(ours, name, [float(value) for value in values])
+        print(name, file=ltensor.stdin, flush=True)
+        better(ours, name, [float(value) for value in ltensor.stdout.readline().split("\t")])
+ltensor.stdin.close()
+if ltensor.wait() != 0:
+    raise SystemExit("beside.py: ltensor failed")
 
 place = f"{options.threads} threads" if DEVICE == "cpu" else torch.cuda.get_device_name()
 print(f"{platform.machine()}, {place}, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")

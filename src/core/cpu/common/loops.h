@@ -7,6 +7,7 @@
 #ifndef LT_CPU_LOOPS_H
 #define LT_CPU_LOOPS_H
 
+#include "cpu/common/fused.h"
 #include "cpu/fft/lanes.h"
 #include "devices/backend.h"
 #include "dtypes/half.h"
@@ -307,6 +308,7 @@ typedef struct lt_cpu_loops {
     const lt_complex_loops *complex;   /* op -1 ends them */
     const lt_sample_loops *sample;     /* float, double */
     const lt_locate_loop *locate;      /* by lt_locating */
+    const lt_loop *fused;              /* steps of a chain (fused.h), by LT_FUSED_F32, _F64 */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -350,7 +352,8 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_resample_loops lt_resample_##isa[2];                                           \
     extern const lt_complex_loops lt_complex_##isa[];                                              \
     extern const lt_sample_loops lt_sample_##isa[2];                                               \
-    extern const lt_locate_loop lt_locate_##isa[LT_LOCATE_COUNT];
+    extern const lt_locate_loop lt_locate_##isa[LT_LOCATE_COUNT];                                  \
+    extern const lt_loop lt_fused_##isa[LT_FUSED_TYPES];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

@@ -17,6 +17,9 @@ enum {
     NEAR_MANY =
         1024, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more, if it asks ahead */
     NEAR_ALL = 8192, /* where nothing is: it does not wait */
+    ONE_LOOP = 32768, /* where one loop does all and goes over them once */
+    ONE_LOOP_TABLE = 4096, /* the same where it reads a table, which lies in the first-level cache */
+    PERIOD = 16 * 1024, /* bytes of the longest line of a table */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64 /* elements of a block */
 };
@@ -28,12 +31,12 @@ static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *ga
 {
     for (int i = 0; i < step->n; i++) {
         const int v = step->in[i];
-        if (!lt_is_gathered(&p->chain->values[v]) || gathered[v]) continue;
+        if (!lt_is_gathered(&p->chain->values[v]) || p->period[v] > 0 || gathered[v]) continue;
         gathered[v] = true;
         lt_chain_instruction *in = &p->instructions[p->n++];
         in->step = NULL;
         in->loop = NULL;
-        in->n = 1;
+        in->n = in->outputs = 1;
         in->value[0] = v;
         in->converted[0] = false;
     }
@@ -66,6 +69,7 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
     lt_chain_instruction *in = &p->instructions[p->n++];
     in->step = step;
     in->n = 1 + step->n;
+    in->outputs = 1;
     for (int k = 0; k < in->n; k++) {
         const int v = in->value[k] = k == 0 ? step->out : step->in[k - 1];
         in->stride[k] = values[v].number ? 0 : (int64_t)lt_dtype_size(values[v].dtype);
@@ -82,11 +86,11 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
 bool lt_chain_in_slot(const lt_chain_program *p, int v)
 {
     const lt_chain_value *value = &p->chain->values[v];
-    return v != p->seen && (lt_is_gathered(value) || value->data == NULL);
+    return v != p->seen && p->period[v] == 0 && (lt_is_gathered(value) || value->data == NULL);
 }
 
 /* A slot for each value that needs one, from the instruction that makes it to the last that reads it. An output takes the slot of an input
- * that ends there where their elements are of one size: loops read an element before they write it. */
+ * that ends there where their elements are of one size: loops of one output read an element before they write it. */
 static int share_slots(lt_chain_program *p)
 {
     const lt_chain_value *values = p->chain->values;
@@ -97,27 +101,53 @@ static int share_slots(lt_chain_program *p)
     for (int i = 0; i < p->n; i++) {
         const lt_chain_instruction *in = &p->instructions[i];
         if (in->n == 0) continue;
-        const int out = in->value[0];
-        int ended[LT_CHAIN_INPUTS], n_ended = 0;
-        for (int k = 1; k < in->n; k++) {
+        const int out = in->outputs == 1 ? in->value[0] : -1;
+        int ended[LT_CHAIN_OPERANDS], n_ended = 0;
+        for (int k = in->outputs; k < in->n; k++) {
             const int v = in->value[k];
             bool again = false;
             for (int e = 0; e < n_ended; e++) again = again || ended[e] == p->slot[v];
             if (p->slot[v] < 0 || last[v] != i || again) continue;
             ended[n_ended++] = p->slot[v];
-            if (lt_chain_in_slot(p, out) && p->slot[out] < 0 &&
+            if (out >= 0 && lt_chain_in_slot(p, out) && p->slot[out] < 0 &&
                 lt_dtype_size(values[v].dtype) == lt_dtype_size(values[out].dtype)) {
                 p->slot[out] = p->slot[v];
                 n_ended--;
                 last[v] = -1;
             }
         }
-        if (lt_chain_in_slot(p, out) && p->slot[out] < 0)
-            p->slot[out] = spare > 0 ? free_slots[--spare] : slots++;
+        for (int k = 0; k < in->outputs; k++) {
+            const int v = in->value[k];
+            if (lt_chain_in_slot(p, v) && p->slot[v] < 0) p->slot[v] = spare > 0 ? free_slots[--spare] : slots++;
+        }
         for (int e = 0; e < n_ended; e++)
-            if (ended[e] != p->slot[out]) free_slots[spare++] = ended[e];
+            if (out < 0 || ended[e] != p->slot[out]) free_slots[spare++] = ended[e];
     }
     return slots;
+}
+
+/* Marks the lines that tables are made of. */
+static void find_periods(lt_chain_program *p)
+{
+    int64_t bytes = 0;
+    for (int v = 0; v < p->chain->n_values; v++) {
+        const lt_iter *walk = p->chain->values[v].walk;
+        p->period[v] = 0;
+        if (walk == NULL || walk->ndim != 2 || walk->strides[1][1] != 0) continue;
+        const int64_t line = walk->sizes[0] * (int64_t)lt_dtype_size(p->chain->values[v].dtype);
+        if (line > PERIOD || bytes + line > LT_CHAIN_TABLES / 2) continue;
+        bytes += line;
+        p->period[v] = walk->sizes[0];
+    }
+}
+
+/* Bytes of the tables with room for a block behind each line. */
+static int64_t table_bytes(const lt_chain_program *p)
+{
+    int64_t bytes = 0;
+    for (int v = 0; v < p->chain->n_values; v++)
+        if (p->period[v] > 0) bytes += (p->period[v] + p->length) * (int64_t)lt_dtype_size(p->chain->values[v].dtype) + LEAST;
+    return bytes;
 }
 
 static void choose_length(lt_chain_program *p, int slots)
@@ -136,21 +166,58 @@ static void choose_length(lt_chain_program *p, int slots)
         memory += size;
     }
     for (int i = 0; i < p->n; i++) converts = converts || p->instructions[i].loop == lt_run_blocks;
-    p->asks = memory * p->chain->numel >= lt_fetch_beyond();
+    const bool once = slots == 0 && p->n_fused == 1 && p->instructions[p->n - 1].context == &p->fused[0];
+    p->asks = !once && memory * p->chain->numel >= lt_fetch_beyond();
     const int64_t near = far == 0 ? NEAR_ALL : far > 1 && !converts && p->asks ? NEAR_MANY : NEAR;
     p->slot_size = slot;
     p->length = LEAST;
-    while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE)
-        p->length *= 2;
+    if (once)
+        p->length = table_bytes(p) > 0 ? ONE_LOOP_TABLE : ONE_LOOP;
+    else
+        while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE) p->length *= 2;
+    while (table_bytes(p) > LT_CHAIN_TABLES) p->length /= 2;
 }
 
 /* ---- running it --------------------------------------------------------------------------------------------------- */
 
+static void walk(const lt_chain_value *v, char *to, int64_t from, int64_t n)
+{
+    char *const ptrs[] = {to - from * v->walk->strides[0][0], v->walk->data[1]};
+    lt_cpu_walk(v->walk, v->walk->ndim, ptrs, from, from + n, lt_loops.cast[v->dtype][v->dtype],
+                NULL);
+}
+
+/* Makes n elements, of which the first `line` are there, of copies of them, twice as many each time. */
+static void repeat(char *to, int64_t line, int64_t n, int64_t size)
+{
+    for (int64_t done = line, more; done < n; done += more) {
+        more = done < n - done ? done : n - done;
+        memcpy(to + done * size, to, (size_t)(more * size));
+    }
+}
+
+/* The table of each value with a period. */
+static void put_down_tables(lt_chain_run *run, char **tables)
+{
+    const lt_chain_program *p = run->program;
+    char *at = run->tables;
+    for (int v = 0; v < p->chain->n_values; v++) {
+        const int64_t line = p->period[v], size = (int64_t)lt_dtype_size(p->chain->values[v].dtype);
+        if (line == 0) continue;
+        walk(&p->chain->values[v], at, 0, line);
+        repeat(at, line, line + p->length, size);
+        tables[v] = at;
+        at += ((line + p->length) * size + LEAST - 1) / LEAST * LEAST;
+    }
+}
+
 void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
 {
     bool made[LT_CHAIN_VALUES] = {false};
+    char *tables[LT_CHAIN_VALUES];
     run->program = p;
     run->calls = run->inputs = run->moves = 0;
+    put_down_tables(run, tables);
     for (int i = 0; i < p->chain->n_steps; i++) made[p->chain->steps[i].out] = true;
     for (int v = 0; v < p->chain->n_values; v++) {
         const lt_chain_value *value = &p->chain->values[v];
@@ -175,7 +242,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
                 *address = value->data;
             else
                 run->move[run->moves++] =
-                    (lt_chain_move){address, v, (int64_t)lt_dtype_size(value->dtype)};
+                    (lt_chain_move){address, p->period[v] > 0 ? tables[v] : NULL, v, (int64_t)lt_dtype_size(value->dtype)};
         }
     }
     for (int m = 0; m < run->inputs; m++)
@@ -207,13 +274,6 @@ static void gather_rolled(const lt_chain_value *v, char *to, int64_t from, int64
     }
 }
 
-static void walk(const lt_chain_value *v, char *to, int64_t from, int64_t n)
-{
-    char *const ptrs[] = {to - from * v->walk->strides[0][0], v->walk->data[1]};
-    lt_cpu_walk(v->walk, v->walk->ndim, ptrs, from, from + n, lt_loops.cast[v->dtype][v->dtype],
-                NULL);
-}
-
 /* The same of lines that are repeated, along dimension 1: one is walked, the others are copies of what lies there by then, of twice as many
  * each time. */
 static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int64_t n)
@@ -222,12 +282,9 @@ static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int
     for (int64_t m; n > 0; from += m, n -= m, to += m * size) {
         m = lines - from % lines;
         if (m > n) m = n;
-        int64_t done = line < m ? line : m;
+        const int64_t done = line < m ? line : m;
         walk(v, to, from, done);
-        for (int64_t more; done < m; done += more) {
-            more = done < m - done ? done : m - done;
-            memcpy(to + done * size, to, (size_t)(more * size));
-        }
+        repeat(to, done, m, size);
     }
 }
 
@@ -277,11 +334,17 @@ const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *
     for (int m = 0; m < run->moves; m++) {
         const lt_chain_move *move = &run->move[m];
         char *const data = values[move->value].data;
-        *move->address = data != NULL ? data + from * move->size : room;
+        *move->address = move->table != NULL ? move->table + from % p->period[move->value] * move->size : data != NULL ? data + from * move->size : room;
     }
     for (int64_t at = from; at < to; at += p->length) {
         run_block(run, at, p->length < to - at ? p->length : to - at);
-        for (int m = 0; m < run->moves; m++) *run->move[m].address += run->move[m].size * p->length;
+        for (int m = 0; m < run->moves; m++) {
+            const lt_chain_move *move = &run->move[m];
+            if (move->table != NULL)
+                *move->address = move->table + (at + p->length) % p->period[move->value] * move->size;
+            else
+                *move->address += move->size * p->length;
+        }
     }
     if (p->seen < 0) return NULL;
     const lt_chain_value *seen = &values[p->seen];
@@ -312,11 +375,12 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
     p->chain = c;
     p->seen = seen;
     p->n = 0;
+    find_periods(p);
     for (int i = 0; i < c->n_steps; i++) {
         add_gathers(p, &c->steps[i], gathered);
         add_step(p, &c->steps[i]);
     }
-    lt_chain_pair(p);
+    lt_chain_fuse(p);
     choose_length(p, share_slots(p));
 }
 

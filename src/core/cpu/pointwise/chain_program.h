@@ -4,24 +4,27 @@
 #define LT_CPU_CHAIN_PROGRAM_H
 
 #include "blocks.h"
+#include "cpu/common/fused.h"
 #include "devices/chain.h"
 
 enum {
     LT_CHAIN_SCRATCH = 128 * 1024, /* bytes of a thread's slots */
     LT_CHAIN_INSTRUCTIONS = LT_CHAIN_STEPS + LT_CHAIN_VALUES,
-    LT_CHAIN_OPERANDS = 1 + LT_CHAIN_INPUTS
+    LT_CHAIN_OPERANDS = LT_FUSED_OPERANDS,
+    LT_CHAIN_FUSED = 8, /* most loops of several steps */
+    LT_CHAIN_TABLES = 64 * 1024 /* bytes of what is read again and again */
 };
 
 /* What is done for a block. */
 typedef struct lt_chain_instruction {
-    const lt_chain_step *step; /* that it does alone; NULL: it gathers, or does two */
+    const lt_chain_step *step; /* that it does alone; NULL: it gathers, or does several */
     lt_loop loop;              /* NULL: the elements of value[0] are gathered */
     const void *context;
-    int n,
-        value[LT_CHAIN_OPERANDS]; /* operands, the output first; none: another one does its step */
+    int n, outputs,
+        value[LT_CHAIN_OPERANDS]; /* operands, the outputs first; none: another one does its step */
     int64_t stride[LT_CHAIN_OPERANDS];
     bool converted[LT_CHAIN_OPERANDS]; /* a number that lies in `number`, as the loop takes it */
-    _Alignas(16) char number[LT_CHAIN_OPERANDS][16];
+    _Alignas(16) char number[1 + LT_CHAIN_INPUTS][16];
     lt_blocks blocks; /* of a loop that takes its operands by way of buffers, or its parameters */
 } lt_chain_instruction;
 
@@ -33,7 +36,10 @@ typedef struct lt_chain_program {
     bool asks;                 /* for blocks of memory before it comes to them */
     int64_t slot_size;         /* bytes of a slot for one element */
     int slot[LT_CHAIN_VALUES]; /* of each value, -1: none */
+    int64_t period[LT_CHAIN_VALUES]; /* elements of a line that is repeated all along, which each thread puts down once, with as many more as a block has; 0: it is no such value */
     lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];
+    int n_fused;
+    lt_fused fused[LT_CHAIN_FUSED]; /* contexts of instructions */
 } lt_chain_program;
 
 /* A program does not move once it is prepared, nor does a run. */
@@ -43,11 +49,11 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen);
 bool lt_chain_in_slot(const lt_chain_program *p, int v);
 
 /* Puts steps together; before values get slots. */
-void lt_chain_pair(lt_chain_program *p);
+void lt_chain_fuse(lt_chain_program *p);
 
-/* An address of elements of a value, which goes on from block to block. */
+/* An address of elements of a value, which goes on from block to block; table: of one with a period. */
 typedef struct lt_chain_move {
-    char **address;
+    char **address, *table;
     int value;
     int64_t size;
 } lt_chain_move;
@@ -63,7 +69,7 @@ typedef struct lt_chain_run {
         const lt_chain_instruction *instruction;
         char *address[LT_CHAIN_OPERANDS];
     } call[LT_CHAIN_INSTRUCTIONS];
-    _Alignas(64) char scratch[LT_CHAIN_SCRATCH];
+    _Alignas(64) char scratch[LT_CHAIN_SCRATCH], tables[LT_CHAIN_TABLES];
 } lt_chain_run;
 
 void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p);

@@ -1,0 +1,73 @@
+/* fused.h - several elementwise steps in one loop, for chains (pointwise/chain.c): each passes over a few vectors that stay in registers, so that
+ * the processor has the next elements come from memory while it computes. What the steps are is data: a list of the operations below,
+ * each on the accumulator and, most of them, a place in memory. Compiled once per instruction set, as the loops of loops.h. */
+#ifndef LT_CPU_FUSED_H
+#define LT_CPU_FUSED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(NAME) of the accumulator a and m, which is a place or, of NAME_NUMBER, a number for all elements. Comparisons give masks, all ones or zeros as wide as an
+ * element. */
+#define LT_FUSED_OF_TWO(X)                                                                         \
+    X(ADD)       /* a + m */                                                                       \
+    X(SUB)       /* a - m */                                                                       \
+    X(SUB_FROM)  /* m - a */                                                                       \
+    X(MUL)       /* a * m */                                                                       \
+    X(DIV)       /* a / m */                                                                       \
+    X(DIV_INTO)  /* m / a */                                                                       \
+    X(MAXIMUM)   /* maximum(a, m) */                                                               \
+    X(MINIMUM)                                                                                     \
+    X(CLAMP_MIN) /* clamp_min(a, m), m not nan */                                                  \
+    X(CLAMP_MAX)                                                                                   \
+    X(WHERE_POSITIVE) /* 0 where m <= 0, else a: relu_backward(a, m) */                            \
+    X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE)                                                            \
+    X(CHOOSE)      /* m where the mask is set, else a */                                           \
+    X(CHOOSE_ELSE) /* a where it is set, else m */                                                 \
+    X(LOAD)        /* m */
+#define LT_FUSED_OF_ONE(X) X(NEG) X(ABS) X(SQUARE) X(CUBE) X(SQRT) X(RELU)
+/* a * m + c, rounded twice, where c is what CHOOSE has as its mask: of both a place, of either a number, of both a number. */
+#define LT_FUSED_SUMS(X) X(MUL_ADD) X(MUL_NUMBER_ADD) X(MUL_ADD_NUMBER) X(MUL_NUMBER_ADD_NUMBER)
+#define LT_FUSED_MEMORY(X) X(STORE) X(LOAD_BOOL) X(STORE_BOOL) X(END)
+/* In float only: a rounded to bfloat16; from memory; rounded to memory. Of two vectors of bfloat16 the one has the elements of even number, the other those of
+ * odd number, so that they stand apart from bools. */
+#define LT_FUSED_BFLOAT16(X) X(ROUND) X(LOAD_BFLOAT16) X(STORE_BFLOAT16)
+
+#define LT_FUSED_KIND(NAME)  LT_FUSED_##NAME,
+#define LT_FUSED_KINDS(NAME) LT_FUSED_##NAME, LT_FUSED_##NAME##_NUMBER,
+enum {
+    LT_FUSED_OF_TWO(LT_FUSED_KINDS) LT_FUSED_OF_ONE(LT_FUSED_KIND) LT_FUSED_SUMS(LT_FUSED_KIND) LT_FUSED_MEMORY(LT_FUSED_KIND)
+    LT_FUSED_BFLOAT16(LT_FUSED_KIND)
+    LT_FUSED_COUNT
+};
+#undef LT_FUSED_KIND
+#undef LT_FUSED_KINDS
+
+enum { LT_FUSED_F32, LT_FUSED_F64, LT_FUSED_TYPES }; /* what the accumulator has */
+
+enum {
+    LT_FUSED_OPERANDS = 12, /* outputs and inputs */
+    LT_FUSED_TEMPORARY = LT_FUSED_OPERANDS, /* the first place of what is kept for a while */
+    LT_FUSED_TEMPORARIES = 12,
+    LT_FUSED_CONSTANT = LT_FUSED_TEMPORARY + LT_FUSED_TEMPORARIES, /* and of numbers for all elements */
+    LT_FUSED_CONSTANTS = 12,
+    LT_FUSED_PLACES = LT_FUSED_CONSTANT + LT_FUSED_CONSTANTS,
+    LT_FUSED_OPS = 80
+};
+
+typedef struct lt_fused_op {
+    uint8_t op, place, mask;
+} lt_fused_op;
+
+/* The context of a fused loop, an lt_loop whose strides are not looked at: its operands are dense. */
+typedef struct lt_fused {
+    int outputs, operands, temporaries, constants, n; /* outputs are the first of the operands */
+    uint8_t size[LT_FUSED_OPERANDS];     /* bytes of an element */
+    lt_fused_op ops[LT_FUSED_OPS];       /* END is the last */
+    union {
+        float f32;
+        double f64;
+    } constant[LT_FUSED_CONSTANTS];
+} lt_fused;
+
+#endif

@@ -36,7 +36,8 @@ typedef struct lt_lua_state {
     int64_t results;       /* made since then */
     uint64_t window_from;  /* context->allocated when torch.compile last opened a window */
     bool left_to_window;   /* a minor collection was left to a window, and none has come yet */
-    uint64_t next_full;    /* the same, for a full collection */
+    uint64_t next_full;    /* the same, for a full collection, */
+    uint64_t full_at;      /* and for the last one */
     int64_t high;          /* bytes held that a full collection is run for earlier, */
     double next_early;     /* but not before the clock has these seconds */
     double next_minor;     /* the clock's seconds before which no minor one runs */

@@ -28,6 +28,8 @@
 #define BYTES_PER_SECOND 8e11
 #define FULL_LEAST (32ll << 20)
 #define FULL_MOST LT_MEM_GARBAGE /* bytes between full collections, at most; or a quarter of the bytes that are held */
+#define FOUND_LEAST 8          /* a full collection that finds less than this part of the bytes since the last one */
+#define SELDOM 4               /* comes so much later the next time: what is held beyond the mark still has one early */
 #define EARLY_PAUSE 60         /* times as long as a full collection took, at least, till the next one for the bytes that are held */
 #define HIGH_LEAST (1ll << 20)
 
@@ -104,7 +106,7 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
     if (s != NULL) {
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
-        s->next_step = s->last_step = s->next_full = 0; /* bytes of the other one */
+        s->next_step = s->last_step = s->next_full = s->full_at = 0; /* bytes of the other one */
         s->high = 0;
         lt_context_release(before);
         return LT_OK;
@@ -367,9 +369,12 @@ static double lua_bytes(lua_State *L) { return 1024.0 * lua_gc(L, LUA_GCCOUNT) +
 static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
 {
     /* As with minor ones: one that takes long by itself has met another process. */
+    const int64_t had = LT_INSIDE(L, lt_mem_live());
     const double took = collection(L, true), usual = took < s->last_full ? took : s->last_full;
     const int64_t used = LT_INSIDE(L, lt_mem_live()), high = used + used / 8 + HIGH_LEAST, before = s->high - s->high / 32;
-    s->next_full = allocated + until_full(L, usual);
+    const bool little = had - used < (int64_t)((allocated - s->full_at) / FOUND_LEAST);
+    s->full_at = allocated;
+    s->next_full = allocated + until_full(L, usual) * (little ? SELDOM : 1);
     s->high = high > before ? high : before;
     s->next_early = lt_clock() + EARLY_PAUSE * usual;
     s->last_full = took;

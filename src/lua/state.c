@@ -20,7 +20,7 @@
 
 #define MINOR_LEAST (256ll << 10) /* bytes between collections, at least */
 #define MINOR_RESULTS 4           /* and results, unless they are large */
-#define MINOR_LARGE (4ll << 20)   /* bytes, with which a collection waits for no more results */
+#define MINOR_LARGE (3ll << 20)   /* bytes, with which a collection waits for no more results */
 #define MINOR_PAUSE 20            /* times as long as a minor collection looks for garbage, at least, till the next */
 #define FREEING 1e-9              /* seconds for a byte of garbage in Lua: a tensor's box has 80, and its tensor is freed with it */
 /* Bytes of new tensor data that pay for a second of full collections: operations bound by memory make some 4e10 bytes of

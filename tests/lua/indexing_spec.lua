@@ -200,4 +200,25 @@ describe('one value for many elements', function()
       end
     end)
   end
+
+  -- Few elements are counted in tables, of which each thread has two.
+  it('counts many indices as it adds their numbers one by one', function()
+    for _, size in ipairs { 1, 2, 999, 4096, 5000 } do
+      for _, n in ipairs { 7, 4001, 300001 } do
+        local index = torch.randint(1, size + 1, { n }, { device = device })
+        local either = torch.where(torch.rand(n, { device = device }):gt(0.5), index, -index)
+        local start = torch.arange(1, size + 1, { device = device })
+        local one_by_one = start:scatter_add(1, either, torch.full({ n }, 3, { dtype = torch.int64, device = device }))
+        assert.is_true(torch.equal(one_by_one, start:scatter(1, either, 3, { reduce = 'add' })), ('%d of %d'):format(n, size))
+        assert.is_true(torch.equal(torch.zeros(size, { dtype = torch.int64, device = device }):scatter_add(1, index, torch.ones_like(index)), index:bincount { minlength = size }))
+      end
+    end
+  end)
+
+  it('counts nothing where an index is out of range', function()
+    local index, counts = torch.randint(1, 1000, { 300000 }), torch.zeros(999, { dtype = torch.int64 })
+    index[299999] = 1000
+    assert.has_error(function() counts:scatter_(1, index, 1, { reduce = 'add' }) end, 'index 1000 is out of bounds for dimension 1 with size 999')
+    assert.equal(0, counts:sum():item())
+  end)
 end)

@@ -207,21 +207,18 @@ done:
     return status;
 }
 
-/* Counts of dense int64 in host memory, or sums of their weights (NULL: none) in the dtype of the result. They were found to be within it. */
-static lt_status count_on_host(lt_tensor *counts, const lt_tensor *self, const lt_tensor *weights, int64_t base)
+/* Sums of the weights of dense int64 in host memory, in the dtype of the result. They were found to be within it. */
+static lt_status add_weights(lt_tensor *sums, const lt_tensor *self, const lt_tensor *weights, int64_t base)
 {
     const int64_t *at = (const int64_t *)lt_data(self);
     for (int64_t from = 0; from < self->numel; from += LT_INTERRUPT_STEP) {
         const int64_t to = self->numel - from < LT_INTERRUPT_STEP ? self->numel : from + LT_INTERRUPT_STEP;
         if (lt_interrupted()) return lt_stopped();
-        if (weights == NULL) {
-            int64_t *out = (int64_t *)lt_data(counts);
-            for (int64_t i = from; i < to; i++) out[at[i] - base]++;
-        } else if (weights->dtype == LT_FLOAT32) {
-            float *out = (float *)lt_data(counts);
+        if (weights->dtype == LT_FLOAT32) {
+            float *out = (float *)lt_data(sums);
             for (int64_t i = from; i < to; i++) out[at[i] - base] += ((const float *)lt_data(weights))[i];
         } else {
-            double *out = (double *)lt_data(counts);
+            double *out = (double *)lt_data(sums);
             for (int64_t i = from; i < to; i++) out[at[i] - base] += ((const double *)lt_data(weights))[i];
         }
     }
@@ -249,9 +246,9 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     if (weights != NULL) LT_TRY(lt_cast(weights, dtype, &heavy));
     status = lt_tensor_new(dtype, self->device, 1, &(int64_t){bins > minlength ? bins : minlength}, &counts);
     if (status == LT_OK) status = lt_fill_value(counts, lt_int(0));
-    const bool dense = lt_is_contiguous(self) && (heavy == NULL || lt_is_contiguous(heavy));
+    const bool dense = heavy != NULL && lt_is_contiguous(self) && lt_is_contiguous(heavy);
     if (status == LT_OK && self->device.type == LT_CPU && self->dtype == LT_INT64 && dense) {
-        status = count_on_host(counts, self, heavy, base);
+        status = add_weights(counts, self, heavy, base);
     } else if (status == LT_OK && self->numel > 0) {
         lt_array to = lt_array_of(counts), at = lt_array_of(self), source;
         if (heavy != NULL) source = lt_array_of(heavy);

@@ -154,13 +154,15 @@ static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, cons
 {
     const divisor *d = context;
     int64_t values[BLOCK];
+    const bool as_it_is = d->convert.same && strides[2] == (int64_t)sizeof *values;
     if (strides[2] == 0) n = 1;
     for (int64_t from = 0; from < n; from += BLOCK) {
-        int64_t m = n - from < BLOCK ? n - from : BLOCK;
-        convert(&d->convert, (char *)values, 8, ptrs[2] + from * strides[2], strides[2], m);
-        bool zero = false;
-        for (int64_t i = 0; i < m; i++) zero |= values[i] == 0;
-        if (zero) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
+        const int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        char *const at = ptrs[2] + from * strides[2];
+        lt_total others = {.i = 0};
+        if (!as_it_is) convert(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
+        lt_loops.rows[LT_ROWS_COUNT][LT_ROWS_I64].line(&others, as_it_is ? at : (char *)values, 0, 1, m, 0);
+        if (others.i < m) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
     }
 }
 

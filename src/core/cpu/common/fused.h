@@ -24,6 +24,8 @@
     X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE)                                                            \
     X(CHOOSE)      /* m where the mask is set, else a */                                           \
     X(CHOOSE_ELSE) /* a where it is set, else m */                                                 \
+    X(AND)         /* the bits of both, as masks and numbers may stand together */                 \
+    X(OR)                                                                                          \
     X(LOAD)        /* m */
 #define LT_FUSED_OF_ONE(X) X(NEG) X(ABS) X(SQUARE) X(CUBE) X(SQRT) X(RELU)
 /* a * m + c, rounded twice, where c is what CHOOSE has as its mask: of both a place, of either a number, of both a number. */

@@ -16,7 +16,8 @@ enum {
         2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
     NEAR_MANY =
         1024, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more, if it asks ahead */
-    NEAR_ALL = 8192, /* where nothing is: it does not wait */
+    NEAR_ALL = 8192, /* where nothing is, or all of it is in the second-level cache: it does not wait */
+    SECOND = 2 * 1024 * 1024, /* bytes of what several threads' have */
     ONE_LOOP = 32768, /* where one loop does all and goes over them once */
     ONE_LOOP_TABLE = 4096, /* the same where it reads a table, which lies in the first-level cache */
     PERIOD = 16 * 1024, /* bytes of the longest line of a table */
@@ -160,7 +161,7 @@ static void choose_length(lt_chain_program *p, int slots)
         const int64_t size = (int64_t)lt_dtype_size(value->dtype);
         if (!value->number && size > largest) largest = size;
         if (lt_chain_in_slot(p, v) && size > slot) slot = size;
-        if ((value->data != NULL || v == p->seen) && !value->number) streams += size;
+        if ((value->data != NULL || v == p->seen) && !value->number && !lt_is_gathered(value)) streams += size;
         if (value->data == NULL || value->number || lt_is_gathered(value)) continue;
         far++;
         memory += size;
@@ -168,7 +169,7 @@ static void choose_length(lt_chain_program *p, int slots)
     for (int i = 0; i < p->n; i++) converts = converts || p->instructions[i].loop == lt_run_blocks;
     const bool once = slots == 0 && p->n_fused == 1 && p->instructions[p->n - 1].context == &p->fused[0];
     p->asks = !once && memory * p->chain->numel >= lt_fetch_beyond();
-    const int64_t near = far == 0 ? NEAR_ALL : far > 1 && !converts && p->asks ? NEAR_MANY : NEAR;
+    const int64_t near = memory * p->chain->numel <= SECOND ? NEAR_ALL : far > 1 && !converts && p->asks ? NEAR_MANY : NEAR;
     p->slot_size = slot;
     p->length = LEAST;
     if (once)

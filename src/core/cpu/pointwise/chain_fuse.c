@@ -8,7 +8,8 @@
 #include "pointwise_ops.h"
 
 enum {
-    LEAST = 512, /* elements of a chain: fewer take less time than this does */
+    LEAST = 512,  /* elements of a chain: fewer take less time than this does */
+    GATHERED = 2, /* most operands of a run that are gathered: they have slots at the same time */
     NOBODY = -1
 };
 
@@ -93,10 +94,33 @@ static bool is_known(const lt_chain_instruction *in)
     }
 }
 
-/* Whether it may be one of a run of steps in that dtype. What is converted has none. */
-static bool may_join(const lt_chain_program *p, const lt_chain_instruction *in, lt_dtype compute)
+/* Whether it is a step of bools alone that masks may do: MUL and MAXIMUM of bools are what AND and OR are. */
+static bool joins_bools(const lt_chain_program *p, const lt_chain_instruction *in)
+{
+    switch (in->step->op) {
+    case LT_PW_MUL:
+    case LT_PW_MAXIMUM:
+    case LT_PW_BITWISE_AND:
+    case LT_PW_BITWISE_OR:
+    case LT_PW_LOGICAL_AND:
+    case LT_PW_LOGICAL_OR:
+    case LT_PW_LOGICAL_NOT: break;
+    default: return false;
+    }
+    bool all = in->step->compute == LT_BOOL;
+    for (int k = 0; k < in->n; k++) all = all && !in->converted[k] && p->chain->values[in->value[k]].dtype == LT_BOOL;
+    return all;
+}
+
+/* Whether it may be one of a run of steps in that dtype, which another one has begun where it is bools' alone. What is converted has none, but bools. */
+static bool may_join(const lt_chain_program *p, const lt_chain_instruction *in, lt_dtype compute, bool begun)
 {
     const lt_chain_value *values = p->chain->values;
+    if (begun && compute != LT_BFLOAT16 && in->step != NULL) {
+        if (in->step->op == LT_CHAIN_COPY)
+            return !values[in->value[1]].number && values[in->value[1]].dtype == LT_BOOL && values[in->value[0]].dtype == compute;
+        if (joins_bools(p, in)) return true;
+    }
     if (compute != LT_FLOAT32 && compute != LT_FLOAT64 && compute != LT_BFLOAT16) return false;
     if (in->step == NULL || in->step->op == LT_CHAIN_COPY || in->step->compute != compute || !is_known(in)) return false;
     if (compute == LT_BFLOAT16 && (compares(in->step->op) || in->step->op == LT_PW_WHERE)) return false; /* its elements stand in another order than bools */
@@ -108,6 +132,14 @@ static bool may_join(const lt_chain_program *p, const lt_chain_instruction *in, 
         numbers += in->converted[k];
     }
     return numbers < in->n - 1;
+}
+
+/* How many of its operands are gathered into slots. */
+static int gathered(const lt_chain_program *p, const lt_chain_instruction *in)
+{
+    int n = 0;
+    for (int k = 1; k < in->n; k++) n += lt_is_gathered(&p->chain->values[in->value[k]]) && p->period[in->value[k]] == 0;
+    return n;
 }
 
 /* ---- writing it down ------------------------------------------------------------------------------------------------ */
@@ -364,11 +396,20 @@ static void store(writer *w, int v)
     if (dtype == w->compute && dtype != LT_BFLOAT16) k->place = place;
 }
 
-static void write_step(writer *w, const lt_chain_instruction *in)
+static void write_bools(writer *w, int op, const operand *x)
 {
-    const lt_chain_step *step = in->step;
-    operand x[LT_CHAIN_INPUTS] = {{0}};
-    for (int k = 1; k < in->n; k++) x[k - 1] = in->converted[k] ? number(number_of(in, k)) : (operand){in->value[k], 0};
+    switch (op) {
+    case LT_CHAIN_COPY: two(w, LT_FUSED_AND, x[0], number(1)); break; /* of all ones or none */
+    case LT_PW_LOGICAL_NOT: two(w, LT_FUSED_EQ, x[0], number(0)); break; /* all ones are no number */
+    case LT_PW_MAXIMUM:
+    case LT_PW_BITWISE_OR:
+    case LT_PW_LOGICAL_OR: either(w, LT_FUSED_OR, LT_FUSED_OR, x[0], x[1]); break;
+    default: either(w, LT_FUSED_AND, LT_FUSED_AND, x[0], x[1]); break;
+    }
+}
+
+static void write_numbers(writer *w, const lt_chain_step *step, const operand *x)
+{
     switch (step->op) {
     case LT_PW_ADD:
     case LT_PW_SUB: add(w, step->op == LT_PW_SUB, x[0], x[1], param(step, 0)); break;
@@ -397,6 +438,16 @@ static void write_step(writer *w, const lt_chain_instruction *in)
     case LT_PW_SIGMOID_BACKWARD: slope(w, true, x[0], x[1]); break;
     default: compare(w, step->op, x[0], x[1]); break;
     }
+}
+
+static void write_step(writer *w, const lt_chain_instruction *in)
+{
+    operand x[LT_CHAIN_INPUTS] = {{0}};
+    for (int k = 1; k < in->n; k++) x[k - 1] = in->converted[k] ? number(number_of(in, k)) : (operand){in->value[k], 0};
+    if (in->step->op == LT_CHAIN_COPY || in->step->compute == LT_BOOL)
+        write_bools(w, in->step->op, x);
+    else
+        write_numbers(w, in->step, x);
     w->held = in->value[0];
     store(w, w->held);
     if (w->compute == LT_BFLOAT16 && w->of[w->held].inside > 0) put(w, LT_FUSED_ROUND, 0, 0);
@@ -488,7 +539,7 @@ static void fuse_run(writer *w, const int *run, int n)
 
 void lt_chain_fuse(lt_chain_program *p)
 {
-    int run[LT_CHAIN_INSTRUCTIONS], n = 0;
+    int run[LT_CHAIN_INSTRUCTIONS], n = 0, slots = 0;
     writer w; /* not zeroed */
     p->n_fused = 0;
     if (p->chain->numel < LEAST) return;
@@ -500,11 +551,13 @@ void lt_chain_fuse(lt_chain_program *p)
         const lt_chain_instruction *in = &p->instructions[i];
         if (in->loop == NULL) continue; /* what is gathered before the steps of a run is there for all of them */
         const lt_dtype compute = n > 0 ? p->instructions[run[0]].step->compute : in->step->compute;
-        if (n > 0 && !may_join(p, in, compute)) {
+        slots += gathered(p, in);
+        if (n > 0 && (slots > GATHERED || !may_join(p, in, compute, true))) {
             fuse_run(&w, run, n);
             n = 0;
         }
-        if (may_join(p, in, n > 0 ? compute : in->step->compute)) run[n++] = i;
+        if (n == 0) slots = gathered(p, in);
+        if (may_join(p, in, n > 0 ? compute : in->step->compute, n > 0)) run[n++] = i;
     }
     fuse_run(&w, run, n);
 }

@@ -9,19 +9,26 @@
 #include <immintrin.h>
 #endif
 
+/* VECTOR: its bytes. ROOT, and SIGNS: the highest bit of each element, one after the other. */
 #if defined(__AVX512F__)
-#define VECTOR 64 /* bytes */
-#define ROOT_f32(x) _mm512_sqrt_ps(x)
-#define ROOT_f64(x) _mm512_sqrt_pd(x)
+#define VECTOR 64
+#define ROOT_f32(x)  _mm512_sqrt_ps(x)
+#define ROOT_f64(x)  _mm512_sqrt_pd(x)
+#define SIGNS_f32(x) _mm512_movepi32_mask((__m512i)(x))
+#define SIGNS_f64(x) _mm512_movepi64_mask((__m512i)(x))
 #elif defined(__AVX2__)
 #define VECTOR 32
-#define ROOT_f32(x) _mm256_sqrt_ps(x)
-#define ROOT_f64(x) _mm256_sqrt_pd(x)
+#define ROOT_f32(x)  _mm256_sqrt_ps(x)
+#define ROOT_f64(x)  _mm256_sqrt_pd(x)
+#define SIGNS_f32(x) _mm256_movemask_ps(x)
+#define SIGNS_f64(x) _mm256_movemask_pd(x)
 #else
 #define VECTOR 16
 #if defined(__x86_64__)
-#define ROOT_f32(x) _mm_sqrt_ps(x)
-#define ROOT_f64(x) _mm_sqrt_pd(x)
+#define ROOT_f32(x)  _mm_sqrt_ps(x)
+#define ROOT_f64(x)  _mm_sqrt_pd(x)
+#define SIGNS_f32(x) _mm_movemask_ps(x)
+#define SIGNS_f64(x) _mm_movemask_pd(x)
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define ROOT_f32(x) (f32)vsqrtq_f32((float32x4_t)(x))
@@ -30,6 +37,17 @@
 #define ROOT_f32(x) (f32){__builtin_sqrtf((x)[0]), __builtin_sqrtf((x)[1]), __builtin_sqrtf((x)[2]), __builtin_sqrtf((x)[3])}
 #define ROOT_f64(x) (f64){__builtin_sqrt((x)[0]), __builtin_sqrt((x)[1])}
 #endif
+#endif
+
+#ifdef SIGNS_f32
+/* `lanes` bits as bools, bytes of 0 and 1. */
+static inline __attribute__((always_inline)) void put_bools(char *to, unsigned bits, int lanes)
+{
+    for (int part = 0; part < lanes; part += 8) {
+        const uint64_t eight = bits >> part & 255, bytes = ((eight & 127) * 0x2040810204081u & 0x101010101010101u) | (eight & 128) << 49;
+        memcpy(to + part, &bytes, lanes < 8 ? (size_t)lanes : sizeof bytes);
+    }
+}
 #endif
 
 #define VECTORS 8 /* of the accumulator */
@@ -46,6 +64,7 @@ typedef struct ready {
 #define BITS     int32_t
 #define VEC      f32
 #define ROOT(x)  ROOT_f32(x)
+#define SIGNS(x) SIGNS_f32(x)
 #define ABSOLUTE 0x7fffffff
 #define HAS_BFLOAT16
 #include "fused.inc"
@@ -54,6 +73,7 @@ typedef struct ready {
 #define BITS     int64_t
 #define VEC      f64
 #define ROOT(x)  ROOT_f64(x)
+#define SIGNS(x) SIGNS_f64(x)
 #define ABSOLUTE 0x7fffffffffffffff
 #include "fused.inc"
 

@@ -153,16 +153,17 @@ typedef struct divisor {
 static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const divisor *d = context;
-    int64_t values[BLOCK];
+    uint64_t values[BLOCK];
     const bool as_it_is = d->convert.same && strides[2] == (int64_t)sizeof *values;
     if (strides[2] == 0) n = 1;
     for (int64_t from = 0; from < n; from += BLOCK) {
         const int64_t m = n - from < BLOCK ? n - from : BLOCK;
         char *const at = ptrs[2] + from * strides[2];
-        lt_total others = {.i = 0};
         if (!as_it_is) convert(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
-        lt_loops.rows[LT_ROWS_COUNT][LT_ROWS_I64].line(&others, as_it_is ? at : (char *)values, 0, 1, m, 0);
-        if (others.i < m) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
+        const uint64_t *const divisors = as_it_is ? (const uint64_t *)(const void *)at : values;
+        uint64_t marks = 0; /* of which 0 alone sets the highest bit */
+        _Pragma("omp simd reduction(| : marks)") for (int64_t i = 0; i < m; i++) marks |= (divisors[i] - 1) & ~divisors[i];
+        if (marks >> 63) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
     }
 }
 

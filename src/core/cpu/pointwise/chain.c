@@ -10,17 +10,15 @@
 #include "dtypes/dtype.h"
 
 enum {
-    CHUNK = 131072,    /* most elements that a thread takes at once */
-    CACHE = 24 * 1024, /* bytes of a block of all values */
-    NEAR =
-        2048, /* and of one: so few that the processor begins with the next block while it waits for memory */
-    NEAR_MANY =
-        1024, /* where more than one value is read from memory or written there, and no loop has blocks of its own: it waits more, if it asks ahead */
-    NEAR_ALL = 8192, /* where nothing is, or all of it is in the second-level cache: it does not wait */
-    SECOND = 2 * 1024 * 1024, /* bytes of what several threads' have */
-    ONE_LOOP = 32768, /* where one loop does all and goes over them once */
-    ONE_LOOP_TABLE = 4096, /* the same where it reads a table, which lies in the first-level cache */
-    PERIOD = 16 * 1024, /* bytes of the longest line of a table */
+    CHUNK = 131072,           /* most elements that a thread takes at once */
+    CACHE = 24 * 1024,        /* bytes of a block of all values */
+    NEAR = 2048,              /* and of one: so few that the processor begins with the next block while it waits for memory */
+    NEAR_MANY = 1024,         /* the same where it asks ahead for several values, and no loop has blocks of its own: it waits more */
+    NEAR_ALL = 8192,          /* where it does not wait: nothing is in memory, or so little that it lies in near caches, */
+    SECOND = 2 * 1024 * 1024, /* of so many bytes */
+    ONE_LOOP = 32768,         /* elements, where one loop does all and goes over them once; */
+    ONE_LOOP_TABLE = 4096,    /* where that reads a table, which lies in the first-level cache */
+    PERIOD = 16 * 1024,       /* bytes of the longest line of a table */
     MOST_SLOTS = LT_CHAIN_VALUES,
     LEAST = 64 /* elements of a block */
 };

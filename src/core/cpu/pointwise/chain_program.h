@@ -36,7 +36,7 @@ typedef struct lt_chain_program {
     bool asks;                 /* for blocks of memory before it comes to them */
     int64_t slot_size;         /* bytes of a slot for one element */
     int slot[LT_CHAIN_VALUES]; /* of each value, -1: none */
-    int64_t period[LT_CHAIN_VALUES]; /* elements of a line that is repeated all along, which each thread puts down once, with as many more as a block has; 0: it is no such value */
+    int64_t period[LT_CHAIN_VALUES]; /* elements of a line that is repeated all along: each thread puts it down once, with as many more as a block has; 0: no line */
     lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];
     int n_fused;
     lt_fused fused[LT_CHAIN_FUSED]; /* contexts of instructions */

@@ -77,6 +77,20 @@ describe('cheap steps', function()
     end
   end)
 
+  it('are several loops where one has no room, the later of which may begin with bools', function()
+    local x, y = torch.randn(1319, { device = device }), torch.randn(1319, { device = device })
+    local function f(s, t)
+      local masks, results = {}, {}
+      for i = 1, 6 do masks[i] = (s + i / 10):lt(t) end
+      for i = 1, 5 do
+        for j = i + 1, 6 do results[#results + 1] = masks[i] & masks[j] end -- all of them are seen: fifteen
+      end
+      return table.unpack(results)
+    end
+    local expected, got = table.pack(f(x, y)), table.pack(torch.compile(f, { options = { min_numel = 1 } })(x, y))
+    for i = 1, expected.n do assert.is_true(programs.same(expected[i]:cpu(), got[i]:cpu())) end
+  end)
+
   it('read a line that is repeated, and one of a single element', function()
     for _, shape in ipairs { { 700, 33 }, { 3, 5000 }, { 40, 3, 64 }, { 2000, 1 } } do
       local x, row = torch.randn(shape, { device = device }), torch.randn(shape[#shape], { device = device })

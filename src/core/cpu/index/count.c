@@ -10,7 +10,7 @@
 
 enum {
     BLOCK = 512,        /* indices that are looked at together */
-    TABLE = 128 * 1024, /* bytes of the tables of a thread, which lie in its second-level cache */
+    TABLE = 512 * 1024, /* bytes of the tables of a thread, which lie in its second-level cache */
     WORTH = 8           /* times as many indices as all tables have elements, at least */
 };
 

@@ -519,19 +519,18 @@ static void finish(writer *w, const int *run, int n)
     p->n_fused++;
 }
 
-/* Instructions that follow one another, n of them: as few loops as there is room for. */
+/* Instructions that follow one another, n of them: as few loops as there is room for. All are in the dtype of the first, which a later loop may not begin with. */
 static void fuse_run(writer *w, const int *run, int n)
 {
+    if (n > 1) w->compute = w->p->instructions[run[0]].step->compute;
     while (n > 1 && w->p->n_fused < LT_CHAIN_FUSED) {
         int taken = n;
-        w->compute = w->p->instructions[run[0]].step->compute;
         w->f = &w->p->fused[w->p->n_fused];
         for (int fit; taken > 1 && (fit = write_run(w, run, taken)) < taken;) taken = fit;
-        if (taken < 2) {
-            taken = 1;
-        } else {
+        if (taken > 1)
             finish(w, run, taken);
-        }
+        else
+            taken = 1;
         run += taken;
         n -= taken;
     }

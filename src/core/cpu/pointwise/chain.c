@@ -330,20 +330,16 @@ const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *
 {
     const lt_chain_program *p = run->program;
     const lt_chain_value *values = p->chain->values;
-    for (int m = 0; m < run->moves; m++) {
-        const lt_chain_move *move = &run->move[m];
-        char *const data = values[move->value].data;
-        *move->address = move->table != NULL ? move->table + from % p->period[move->value] * move->size : data != NULL ? data + from * move->size : room;
-    }
     for (int64_t at = from; at < to; at += p->length) {
-        run_block(run, at, p->length < to - at ? p->length : to - at);
         for (int m = 0; m < run->moves; m++) {
             const lt_chain_move *move = &run->move[m];
+            char *const data = values[move->value].data;
             if (move->table != NULL)
-                *move->address = move->table + (at + p->length) % p->period[move->value] * move->size;
+                *move->address = move->table + at % p->period[move->value] * move->size;
             else
-                *move->address += move->size * p->length;
+                *move->address = data != NULL ? data + at * move->size : room + (at - from) * move->size;
         }
+        run_block(run, at, p->length < to - at ? p->length : to - at);
     }
     if (p->seen < 0) return NULL;
     const lt_chain_value *seen = &values[p->seen];

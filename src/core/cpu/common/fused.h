@@ -35,11 +35,14 @@
  * odd number, so that they stand apart from bools. */
 #define LT_FUSED_BFLOAT16(X) X(ROUND) X(LOAD_BFLOAT16) X(STORE_BFLOAT16)
 
+/* At the end of a reduction's chain: the accumulator joined into its lanes (lt_lanes of loops.h), as by the loops of vector/reduce/rows.c. */
+#define LT_FUSED_TAKES(X) X(TAKE_SUM) X(TAKE_SUM_SQUARE) X(TAKE_MAX) X(TAKE_MIN)
+
 #define LT_FUSED_KIND(NAME)  LT_FUSED_##NAME,
 #define LT_FUSED_KINDS(NAME) LT_FUSED_##NAME, LT_FUSED_##NAME##_NUMBER,
 enum {
     LT_FUSED_OF_TWO(LT_FUSED_KINDS) LT_FUSED_OF_ONE(LT_FUSED_KIND) LT_FUSED_SUMS(LT_FUSED_KIND) LT_FUSED_MEMORY(LT_FUSED_KIND)
-    LT_FUSED_BFLOAT16(LT_FUSED_KIND)
+    LT_FUSED_BFLOAT16(LT_FUSED_KIND) LT_FUSED_TAKES(LT_FUSED_KIND)
     LT_FUSED_COUNT
 };
 #undef LT_FUSED_KIND
@@ -54,14 +57,15 @@ enum {
     LT_FUSED_CONSTANT = LT_FUSED_TEMPORARY + LT_FUSED_TEMPORARIES, /* and of numbers for all elements */
     LT_FUSED_CONSTANTS = 12,
     LT_FUSED_PLACES = LT_FUSED_CONSTANT + LT_FUSED_CONSTANTS,
-    LT_FUSED_OPS = 80
+    LT_FUSED_OPS = 80,
+    LT_FUSED_RUN = 128 /* elements, at most, that go through the steps together */
 };
 
 typedef struct lt_fused_op {
     uint8_t op, place, mask;
 } lt_fused_op;
 
-/* The context of a fused loop, an lt_loop whose strides are not looked at: its operands are dense. */
+/* The context of a fused loop. */
 typedef struct lt_fused {
     int outputs, operands, temporaries, constants, n; /* outputs are the first of the operands */
     uint8_t size[LT_FUSED_OPERANDS];     /* bytes of an element */

@@ -164,8 +164,12 @@ static void choose_length(lt_chain_program *p, int slots)
         far++;
         memory += size;
     }
-    for (int i = 0; i < p->n; i++) converts = converts || p->instructions[i].loop == lt_run_blocks;
-    const bool once = slots == 0 && p->n_fused == 1 && p->instructions[p->n - 1].context == &p->fused[0];
+    int loops = 0;
+    for (int i = 0; i < p->n; i++) {
+        converts = converts || p->instructions[i].loop == lt_run_blocks;
+        loops += p->instructions[i].n > 0;
+    }
+    const bool once = loops == 1 && p->instructions[p->n - 1].context == &p->fused[0];
     p->asks = !once && memory * p->chain->numel >= lt_fetch_beyond();
     const int64_t near = memory * p->chain->numel <= SECOND ? NEAR_ALL : far > 1 && !converts && p->asks ? NEAR_MANY : NEAR;
     p->slot_size = slot;
@@ -175,6 +179,8 @@ static void choose_length(lt_chain_program *p, int slots)
     else
         while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE) p->length *= 2;
     while (table_bytes(p) > LT_CHAIN_TABLES) p->length /= 2;
+    if (p->length % LT_FUSED_RUN != 0) p->taker = NULL;
+    p->takes_lines = once && p->taker != NULL && table_bytes(p) == 0 && p->fused[0].outputs == 1;
 }
 
 /* ---- running it --------------------------------------------------------------------------------------------------- */
@@ -215,6 +221,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
     bool made[LT_CHAIN_VALUES] = {false};
     char *tables[LT_CHAIN_VALUES];
     run->program = p;
+    run->takes = false;
     run->calls = run->inputs = run->moves = 0;
     put_down_tables(run, tables);
     for (int i = 0; i < p->chain->n_steps; i++) made[p->chain->steps[i].out] = true;
@@ -320,30 +327,57 @@ static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
         const lt_chain_instruction *in = run->call[i].instruction;
         if (p->asks && ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
         if (in->loop != NULL)
-            in->loop(run->call[i].address, in->stride, n, in->context);
+            in->loop(run->call[i].address, in->stride, n, run->takes && i == run->calls - 1 ? &p->taking : in->context);
         else
             gather(&p->chain->values[in->value[0]], run->call[i].address[0], from, n);
     }
+}
+
+/* Addresses of a block from element `at` on; room: for its elements of the value that is seen, unless they are written anyway. */
+static void move_to(lt_chain_run *run, int64_t at, char *room)
+{
+    const lt_chain_program *p = run->program;
+    for (int m = 0; m < run->moves; m++) {
+        const lt_chain_move *move = &run->move[m];
+        char *const data = p->chain->values[move->value].data;
+        if (move->table != NULL)
+            *move->address = move->table + at % p->period[move->value] * move->size;
+        else
+            *move->address = data != NULL ? data + at * move->size : room;
+    }
+}
+
+void lt_chain_take(lt_chain_run *run, int64_t from, int64_t to, lt_lanes *lanes)
+{
+    const int64_t length = run->program->length;
+    run->takes = true;
+    for (int64_t at = from; at < to; at += length) {
+        move_to(run, at, (char *)lanes);
+        run_block(run, at, length < to - at ? length : to - at);
+    }
+    run->takes = false;
+}
+
+int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_lines *l)
+{
+    const lt_chain_program *p = run->program;
+    lt_lanes lanes;
+    move_to(run, from, (char *)&lanes);
+    return p->taker->lines(run->call[0].address, &p->taking, l);
 }
 
 const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *room)
 {
     const lt_chain_program *p = run->program;
     const lt_chain_value *values = p->chain->values;
+    const int64_t size = p->seen < 0 ? 0 : (int64_t)lt_dtype_size(values[p->seen].dtype);
     for (int64_t at = from; at < to; at += p->length) {
-        for (int m = 0; m < run->moves; m++) {
-            const lt_chain_move *move = &run->move[m];
-            char *const data = values[move->value].data;
-            if (move->table != NULL)
-                *move->address = move->table + at % p->period[move->value] * move->size;
-            else
-                *move->address = data != NULL ? data + at * move->size : room + (at - from) * move->size;
-        }
+        move_to(run, at, room + (at - from) * size);
         run_block(run, at, p->length < to - at ? p->length : to - at);
     }
     if (p->seen < 0) return NULL;
     const lt_chain_value *seen = &values[p->seen];
-    return seen->data != NULL ? seen->data + from * (int64_t)lt_dtype_size(seen->dtype) : room;
+    return seen->data != NULL ? seen->data + from * size : room;
 }
 
 char *lt_chain_elements(lt_chain_run *run, int64_t from, int64_t n, char *room)
@@ -364,7 +398,7 @@ bool lt_chain_divides(const lt_chain_program *p, int64_t elements)
     return !writes || elements % LT_CHAIN_UNIT == 0;
 }
 
-void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
+void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen, int take)
 {
     bool gathered[LT_CHAIN_VALUES] = {false};
     p->chain = c;
@@ -375,7 +409,7 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
         add_gathers(p, &c->steps[i], gathered);
         add_step(p, &c->steps[i]);
     }
-    lt_chain_fuse(p);
+    lt_chain_fuse(p, take);
     choose_length(p, share_slots(p));
 }
 
@@ -397,7 +431,7 @@ lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
     *done = true;
-    lt_chain_prepare(&p, c, -1);
+    lt_chain_prepare(&p, c, -1, 0);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
     return lt_cpu_share((c->numel + j.piece - 1) / j.piece, threads, run_piece, &j);

@@ -489,6 +489,8 @@ static uint8_t final_place(const writer *w, uint8_t place)
     return place < w->n_outputs || place >= LT_FUSED_OPERANDS ? place : (uint8_t)(w->n_outputs + LT_FUSED_OPERANDS - 1 - place);
 }
 
+static const lt_fused_loops *loops_of(lt_dtype compute) { return &lt_loops.fused[compute == LT_FLOAT64 ? LT_FUSED_F64 : LT_FUSED_F32]; }
+
 static void finish(writer *w, const int *run, int n)
 {
     lt_chain_program *p = w->p;
@@ -507,7 +509,7 @@ static void finish(writer *w, const int *run, int n)
     f->operands = w->n_outputs + w->n_inputs;
     for (int i = 0; i < n; i++) p->instructions[run[i]].n = 0;
     in->step = NULL;
-    in->loop = lt_loops.fused[w->compute == LT_FLOAT64 ? LT_FUSED_F64 : LT_FUSED_F32];
+    in->loop = loops_of(w->compute)->all;
     in->context = f;
     in->n = f->operands;
     in->outputs = f->outputs;
@@ -519,15 +521,16 @@ static void finish(writer *w, const int *run, int n)
     p->n_fused++;
 }
 
-/* Instructions that follow one another, n of them: as few loops as there is room for. All are in the dtype of the first, which a later loop may not begin with. */
-static void fuse_run(writer *w, const int *run, int n)
+/* Instructions that follow one another, n of them: as few loops as there is room for, of at least `least`. All are in the dtype of the first, which a later loop may not
+ * begin with. */
+static void fuse_run(writer *w, const int *run, int n, int least)
 {
-    if (n > 1) w->compute = w->p->instructions[run[0]].step->compute;
-    while (n > 1 && w->p->n_fused < LT_CHAIN_FUSED) {
+    if (n > 0) w->compute = w->p->instructions[run[0]].step->compute;
+    while (n >= least && w->p->n_fused < LT_CHAIN_FUSED) {
         int taken = n;
         w->f = &w->p->fused[w->p->n_fused];
-        for (int fit; taken > 1 && (fit = write_run(w, run, taken)) < taken;) taken = fit;
-        if (taken > 1)
+        for (int fit; taken >= least && (fit = write_run(w, run, taken)) < taken;) taken = fit;
+        if (taken >= least)
             finish(w, run, taken);
         else
             taken = 1;
@@ -536,11 +539,25 @@ static void fuse_run(writer *w, const int *run, int n)
     }
 }
 
-void lt_chain_fuse(lt_chain_program *p)
+/* The last loop once more, with its last step a reduction's instead of a store for it. */
+static void take_last(writer *w, int take)
+{
+    lt_chain_program *p = w->p;
+    const lt_chain_instruction *last = &p->instructions[p->n - 1];
+    if (p->n_fused == 0 || last->context != &p->fused[p->n_fused - 1] || p->chain->values[p->seen].data != NULL) return;
+    p->taking = p->fused[p->n_fused - 1];
+    lt_fused_op *op = &p->taking.ops[p->taking.n - 2];
+    if (op->op != LT_FUSED_STORE || last->value[op->place] != p->seen) return;
+    op->op = (uint8_t)take;
+    p->taker = loops_of(w->compute);
+}
+
+void lt_chain_fuse(lt_chain_program *p, int take)
 {
     int run[LT_CHAIN_INSTRUCTIONS], n = 0, slots = 0;
     writer w; /* not zeroed */
     p->n_fused = 0;
+    p->taker = NULL;
     if (p->chain->numel < LEAST) return;
     w.p = p;
     for (int v = 0; v < p->chain->n_values; v++) w.of[v].uses = 0;
@@ -552,11 +569,12 @@ void lt_chain_fuse(lt_chain_program *p)
         const lt_dtype compute = n > 0 ? p->instructions[run[0]].step->compute : in->step->compute;
         slots += gathered(p, in);
         if (n > 0 && (slots > GATHERED || !may_join(p, in, compute, true))) {
-            fuse_run(&w, run, n);
+            fuse_run(&w, run, n, 2);
             n = 0;
         }
         if (n == 0) slots = gathered(p, in);
         if (may_join(p, in, n > 0 ? compute : in->step->compute, n > 0)) run[n++] = i;
     }
-    fuse_run(&w, run, n);
+    fuse_run(&w, run, n, take != 0 && n == 1 ? 1 : 2);
+    if (take != 0) take_last(&w, take);
 }

@@ -40,16 +40,19 @@ typedef struct lt_chain_program {
     lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];
     int n_fused;
     lt_fused fused[LT_CHAIN_FUSED]; /* contexts of instructions */
+    const lt_fused_loops *taker; /* of the last instruction, if it may take the value that is seen into lanes; NULL */
+    lt_fused taking;             /* its context then */
+    bool takes_lines;            /* from any element on */
 } lt_chain_program;
 
-/* A program does not move once it is prepared, nor does a run. */
-void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen);
+/* A program does not move once it is prepared, nor does a run. take: of lt_reduce_loops. */
+void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen, int take);
 
 /* Whether value number v lies in a slot. */
 bool lt_chain_in_slot(const lt_chain_program *p, int v);
 
-/* Puts steps together; before values get slots. */
-void lt_chain_fuse(lt_chain_program *p);
+/* Puts steps together; before values get slots. take: as above. */
+void lt_chain_fuse(lt_chain_program *p, int take);
 
 /* An address of elements of a value, which goes on from block to block; table: of one with a period. */
 typedef struct lt_chain_move {
@@ -62,6 +65,7 @@ typedef struct lt_chain_move {
 typedef struct lt_chain_run {
     const lt_chain_program *program;
     int calls, inputs, moves;
+    bool takes; /* now */
     lt_chain_move input[LT_CHAIN_VALUES]; /* what lies in memory before the chain runs */
     int64_t fetched[LT_CHAIN_VALUES];     /* lines of it that each call asks for */
     lt_chain_move move[LT_CHAIN_INSTRUCTIONS * LT_CHAIN_OPERANDS];
@@ -73,6 +77,11 @@ typedef struct lt_chain_run {
 } lt_chain_run;
 
 void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p);
+
+/* Elements [from, to) taken into lanes, by a program that may; both are multiples of LT_FUSED_RUN. */
+void lt_chain_take(lt_chain_run *run, int64_t from, int64_t to, lt_lanes *lanes);
+/* Lines from element `from` on, by a program that takes lines: as lt_fused_loops has it. */
+int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_lines *l);
 
 /* Elements [from, to) of all values. Those of the value that is seen lie where it says: in `room`,
  * aligned to 64, unless they are written anyway. */

@@ -1,6 +1,8 @@
 /* reduce_chain.c - reductions of what a chain of elementwise ops computes (devices/chain.h), which goes from the one to the other by a near
  * cache. The elements come in pieces that the loops put together as one line, and blocks of the chain begin where they would without a reduction:
  * results are those of the chain and the reduction one after the other, to the bit. */
+#include <string.h>
+
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "reduce.h"
@@ -9,7 +11,8 @@ enum {
     PIECE =
         2 *
         LT_LINE_BLOCK, /* elements that go to a reduction together: the first-level cache has room for what comes next, too */
-    LINE = 8192        /* elements of the longest line that is taken whole */
+    LINE = 8192,       /* elements of the longest line that is taken whole */
+    TAKEN = 256        /* and of the shortest that the chain's own loop takes */
 };
 _Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE,
                "there is room for batches of short lines");
@@ -28,25 +31,88 @@ static char *elements(workspace *w, int64_t from, int64_t n)
     return lt_chain_elements(&w->run, from, n, w->piece);
 }
 
+/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_LINE_BLOCK, join its total, or part. */
+static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t n, lt_line_part *part, lt_total *total)
+{
+    for (int64_t end = at + n; at < end; at += PIECE) {
+        const int64_t m = end - at < PIECE ? end - at : PIECE;
+        char *here = elements(w, at, m);
+        if (p->convert == NULL && p->passes[0]->piece != NULL)
+            p->passes[0]->piece(part, here, m, p->parameter, at + m == end ? total : NULL);
+        else
+            lt_reduce_line(p, 0, p->parameter, here, m, total);
+    }
+}
+
+static bool may_have_nan(const lt_reduce_plan *p, const lt_lanes *lanes)
+{
+    bool found = false;
+    for (size_t k = 0; k < sizeof lanes->watched / sizeof(double); k++) {
+        float f[2];
+        double d;
+        memcpy(f, lanes->watched + k * sizeof d, sizeof d);
+        memcpy(&d, lanes->watched + k * sizeof d, sizeof d);
+        found = found || (p->type == LT_ROWS_F64 ? d != d : f[0] != f[0] || f[1] != f[1]);
+    }
+    return found;
+}
+
+/* Rows of a line that the chain's own loop takes, as many as follow one another from `at` on; what may have a nan goes by pieces. Returns where the rest begins. */
+static int64_t take_rows(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t to, lt_line_part *part)
+{
+    while (to - at >= LT_FUSED_RUN) {
+        p->passes[0]->open(part);
+        const int64_t room = (LT_ROWS_FLUSH - part->rows) * LT_LINE_ROW, n = (to - at < room ? to - at : room) / LT_FUSED_RUN * LT_FUSED_RUN;
+        const lt_lanes before = part->lanes;
+        lt_chain_take(&w->run, at, at + n, &part->lanes);
+        if (may_have_nan(p, &part->lanes)) {
+            part->lanes = before;
+            take_pieces(p, w, at, n, part, NULL);
+        } else {
+            part->rows += n / LT_LINE_ROW;
+        }
+        at += n;
+    }
+    p->passes[0]->open(part);
+    return at;
+}
+
 void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
 {
     workspace w;
     lt_line_part part = {0};
     lt_chain_begin(&w.run, p->chain);
-    for (int64_t at = from; at < to; at += PIECE) {
-        const int64_t n = to - at < PIECE ? to - at : PIECE;
-        char *here = elements(&w, at, n);
-        if (p->convert == NULL && p->passes[0]->piece != NULL)
-            p->passes[0]->piece(&part, here, n, p->parameter, at + n == to ? total : NULL);
-        else
-            lt_reduce_line(p, 0, p->parameter, here, n, total);
+    if (p->chain->taker != NULL && from % LT_CHAIN_UNIT == 0) from = take_rows(p, &w, from, to, &part);
+    if (from < to)
+        take_pieces(p, &w, from, to - from, &part, total);
+    else
+        p->passes[0]->piece(&part, NULL, 0, p->parameter, total);
+}
+
+/* Lines of at most LINE elements that the chain's own loop takes; one that may have a nan is made anew. */
+static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t step, int64_t first, int64_t n)
+{
+    lt_total totals[LT_REDUCE_BATCH];
+    lt_line_part none = {0};
+    p->passes[0]->open(&none);
+    for (int64_t j = 0; j < n; j += LT_REDUCE_BATCH) {
+        const int64_t m = n - j < LT_REDUCE_BATCH ? n - j : LT_REDUCE_BATCH;
+        lt_reduce_begin(p, 0, totals, m);
+        for (int64_t done = 0; done < m; done++) {
+            const int64_t from = (first + j + done) * p->count;
+            const lt_taken_lines l = {p->count, m - done, p->chain->chain->numel - from, p->passes[0], &none.lanes, totals + done};
+            done += lt_chain_take_lines(&w->run, from, &l);
+            if (done < m) take_pieces(p, w, (first + j + done) * p->count, p->count, &(lt_line_part){0}, totals + done);
+        }
+        lt_reduce_store(p, out + j * step, step, totals, NULL, m);
     }
 }
 
 void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n)
 {
     const int64_t step = p->it->ndim > p->reduced_dims ? p->it->strides[0][p->reduced_dims] : 0;
-    if (p->count > LINE || (p->npasses == 1 && p->count > PIECE)) {
+    const bool takes = p->chain->takes_lines && p->count >= TAKEN && p->count < LT_ROWS_FLUSH * LT_LINE_ROW;
+    if (p->count > LINE || (p->npasses == 1 && p->count > PIECE && !takes)) {
         for (int64_t j = 0; j < n; j++) {
             lt_total total;
             lt_reduce_begin(p, 0, &total, 1);
@@ -57,6 +123,10 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     }
     workspace w;
     lt_chain_begin(&w.run, p->chain);
+    if (takes) {
+        take_lines(p, &w, out, step, first, n);
+        return;
+    }
     int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
     if (at_once >= LT_REDUCE_LINES)
         at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */

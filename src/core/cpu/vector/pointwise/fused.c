@@ -9,19 +9,27 @@
 #include <immintrin.h>
 #endif
 
-/* VECTOR: its bytes. ROOT, and SIGNS: the highest bit of each element, one after the other. */
+/* VECTOR: its bytes. ROOT; SIGNS: the highest bit of each element, one after the other; LARGEST, LEAST: a where it is larger, or less, than b, else b. */
 #if defined(__AVX512F__)
 #define VECTOR 64
 #define ROOT_f32(x)  _mm512_sqrt_ps(x)
 #define ROOT_f64(x)  _mm512_sqrt_pd(x)
 #define SIGNS_f32(x) _mm512_movepi32_mask((__m512i)(x))
 #define SIGNS_f64(x) _mm512_movepi64_mask((__m512i)(x))
+#define LARGEST_f32(a, b) _mm512_max_ps(a, b)
+#define LARGEST_f64(a, b) _mm512_max_pd(a, b)
+#define LEAST_f32(a, b) _mm512_min_ps(a, b)
+#define LEAST_f64(a, b) _mm512_min_pd(a, b)
 #elif defined(__AVX2__)
 #define VECTOR 32
 #define ROOT_f32(x)  _mm256_sqrt_ps(x)
 #define ROOT_f64(x)  _mm256_sqrt_pd(x)
 #define SIGNS_f32(x) _mm256_movemask_ps(x)
 #define SIGNS_f64(x) _mm256_movemask_pd(x)
+#define LARGEST_f32(a, b) _mm256_max_ps(a, b)
+#define LARGEST_f64(a, b) _mm256_max_pd(a, b)
+#define LEAST_f32(a, b) _mm256_min_ps(a, b)
+#define LEAST_f64(a, b) _mm256_min_pd(a, b)
 #else
 #define VECTOR 16
 #if defined(__x86_64__)
@@ -29,6 +37,10 @@
 #define ROOT_f64(x)  _mm_sqrt_pd(x)
 #define SIGNS_f32(x) _mm_movemask_ps(x)
 #define SIGNS_f64(x) _mm_movemask_pd(x)
+#define LARGEST_f32(a, b) _mm_max_ps(a, b)
+#define LARGEST_f64(a, b) _mm_max_pd(a, b)
+#define LEAST_f32(a, b) _mm_min_ps(a, b)
+#define LEAST_f64(a, b) _mm_min_pd(a, b)
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define ROOT_f32(x) (f32)vsqrtq_f32((float32x4_t)(x))
@@ -37,6 +49,13 @@
 #define ROOT_f32(x) (f32){__builtin_sqrtf((x)[0]), __builtin_sqrtf((x)[1]), __builtin_sqrtf((x)[2]), __builtin_sqrtf((x)[3])}
 #define ROOT_f64(x) (f64){__builtin_sqrt((x)[0]), __builtin_sqrt((x)[1])}
 #endif
+#endif
+
+#ifndef LARGEST_f32
+#define LARGEST_f32(a, b) chosen_f32((a) > (b), a, b)
+#define LARGEST_f64(a, b) chosen_f64((a) > (b), a, b)
+#define LEAST_f32(a, b) chosen_f32((a) < (b), a, b)
+#define LEAST_f64(a, b) chosen_f64((a) < (b), a, b)
 #endif
 
 #ifdef SIGNS_f32
@@ -65,6 +84,8 @@ typedef struct ready {
 #define VEC      f32
 #define ROOT(x)  ROOT_f32(x)
 #define SIGNS(x) SIGNS_f32(x)
+#define LARGEST(a, b) LARGEST_f32(a, b)
+#define LEAST(a, b)   LEAST_f32(a, b)
 #define ABSOLUTE 0x7fffffff
 #define HAS_BFLOAT16
 #include "fused.inc"
@@ -74,7 +95,9 @@ typedef struct ready {
 #define VEC      f64
 #define ROOT(x)  ROOT_f64(x)
 #define SIGNS(x) SIGNS_f64(x)
+#define LARGEST(a, b) LARGEST_f64(a, b)
+#define LEAST(a, b)   LEAST_f64(a, b)
 #define ABSOLUTE 0x7fffffffffffffff
 #include "fused.inc"
 
-const lt_loop LT_LOOP(fused)[LT_FUSED_TYPES] = {fused_f32, fused_f64};
+const lt_fused_loops LT_LOOP(fused)[LT_FUSED_TYPES] = {{fused_f32, lines_f32}, {fused_f64, lines_f64}};

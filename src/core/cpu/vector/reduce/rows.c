@@ -7,6 +7,8 @@
  * A nan must win over every number, which costs three instructions a comparison. So extremes of floats are taken by
  * one that ignores nan, beside a sum, which is nan when an element was (or when there were both infinities); only
  * then the careful comparison goes over the same elements once more. The loops stand in reduction.inc. */
+#include <string.h>
+
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
@@ -157,28 +159,30 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
         .rows = rows_##name##_##s, .join = join_##of##_##s, .merge = merge_##of##_##s,             \
         .lane = lane_##of##_##s                                                                    \
     }
-#define ROW(field_, identity_, name, s)                                                            \
+#define ROW_TAKEN(field_, identity_, name, s, take_)                                               \
     {                                                                                              \
         .identity = {.field_ = identity_}, .line = line_##name##_##s, .piece = piece_##name##_##s, \
+        .take = take_, .open = open_##name##_##s, .finish = finish_##name##_##s,                   \
         .rows = rows_##name##_##s, .join = join_##name##_##s, .merge = merge_##name##_##s,         \
         .lane = lane_##name##_##s                                                                  \
     }
-#define FLOATS(identity, name)                                                                     \
-    [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
+#define ROW(field_, identity_, name, s) ROW_TAKEN(field_, identity_, name, s, 0)
+#define FLOATS(identity, name, take)                                                               \
+    [LT_ROWS_F32] = ROW_TAKEN(d, identity, name, f32, take), [LT_ROWS_F64] = ROW_TAKEN(d, identity, name, f64, take)
 #define OF_FLOATS(identity, name, of)                                                              \
     [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32, NULL),                                      \
     [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64, NULL)
 
 const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
-    [LT_ROWS_SUM] = {FLOATS(0, sum), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
-    [LT_ROWS_PROD] = {FLOATS(1, prod), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
-    [LT_ROWS_MAX] = {FLOATS(-(double)INFINITY, max), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
+    [LT_ROWS_SUM] = {FLOATS(0, sum, LT_FUSED_TAKE_SUM), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
+    [LT_ROWS_PROD] = {FLOATS(1, prod, 0), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
+    [LT_ROWS_MAX] = {FLOATS(-(double)INFINITY, max, LT_FUSED_TAKE_MAX), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
                      [LT_ROWS_U8] = ROW(i, 0, max, u8)},
-    [LT_ROWS_MIN] = {FLOATS((double)INFINITY, min), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
+    [LT_ROWS_MIN] = {FLOATS((double)INFINITY, min, LT_FUSED_TAKE_MIN), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
                      [LT_ROWS_U8] = ROW(i, 1, min, u8)},
     [LT_ROWS_SUM_ABS] = {OF_FLOATS(0, sum_abs, sum)},
-    [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square)},
-    [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off)},
+    [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square, LT_FUSED_TAKE_SUM_SQUARE)},
+    [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off, 0)},
     [LT_ROWS_SUM_POWER] = {OF_FLOATS(0, sum_power, sum)},
     [LT_ROWS_SUM_EXP] = {[LT_ROWS_F32] = OF_ROW(d, 0, sum_exp, sum, f32, lines_sum_exp_f32),
                          [LT_ROWS_F64] = OF_ROW(d, 0, sum_exp, sum, f64, lines_sum_exp_f64)},

@@ -77,6 +77,42 @@ describe('cheap steps', function()
     end
   end)
 
+  it('give what reduces them the same elements, of lines of any length, one with a nan, one with both infinities', function()
+    local reductions = {
+      function(t, u, of) return of('sum', t * 2 + u) end, function(t, u, of) return of('sum', t - u) end, function(t, u, of) return of('mean', t * 0.3) end,
+      function(t, u, of) return of('amax', (t - u):abs()) end, function(t, u, of) return of('amin', t * 2 + u) end, function(t, u, of) return of('norm', t - u) end,
+      function(t, u, of) return of('sum', torch.tanh(t) * u + t) end, -- several loops
+      function(t, u, of) -- others see what is made
+        local v = t * u
+        return of('sum', v + 1), v
+      end,
+    }
+    local function whole(name, t) return t[name](t) end
+    local function lines(name, t)
+      if name == 'norm' then return t:norm(2, 2) end
+      return t[name](t, 2)
+    end
+    for _, dtype in ipairs { torch.float32, torch.float64 } do
+      for _, shape in ipairs { { 600 }, { 8192 }, { 8256 }, { 20001 }, { 300001 }, { 40, 100 }, { 3, 256 }, { 70, 257 }, { 70, 1000 }, { 3, 5000 }, { 2, 8191 }, { 2, 8192 }, { 3, 9000 } } do
+        local x, y = torch.randn(shape, { dtype = dtype, device = device }), torch.randn(shape, { dtype = dtype, device = device })
+        for k = 1, 3 do
+          local flat = x:view(-1)
+          if k == 2 then flat[#flat // 2] = 0 / 0 end
+          if k == 3 then
+            flat[#flat // 2], flat[#flat // 2 + 1] = -1 / 0, 1 / 0
+          end
+          for i, f in ipairs(reductions) do
+            local of = #shape == 1 and whole or lines
+            local expected, got = { f(x, y, of) }, { torch.compile(f, { options = { min_numel = 1 } })(x, y, of) }
+            for r = 1, #expected do
+              assert.is_true(programs.same(expected[r]:cpu(), got[r]:cpu()), ('reduction %d of %s, %s, %s'):format(i, table.concat(shape, 'x'), dtype, ({ 'numbers', 'a nan', 'infinities' })[k]))
+            end
+          end
+        end
+      end
+    end
+  end)
+
   it('are several loops where one has no room, the later of which may begin with bools', function()
     local x, y = torch.randn(1319, { device = device }), torch.randn(1319, { device = device })
     local function f(s, t)

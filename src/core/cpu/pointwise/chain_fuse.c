@@ -158,10 +158,10 @@ static bool joins_product(lt_fused_op *last, int op, int place)
 static void put(writer *w, int op, int place, int mask)
 {
     lt_fused *f = w->f;
-    if (f->n == LT_FUSED_OPS - 1) w->full = true; /* END has room */
-    if (place >= LT_FUSED_CONSTANT) op++; /* its form with a number */
+    if (f->n == LT_FUSED_OPS) w->full = true;
+    if (place >= LT_FUSED_CONSTANT) op += op == LT_FUSED_LOAD ? LT_FUSED_LOAD_NUMBER - LT_FUSED_LOAD : LT_FUSED_ADD_NUMBER - LT_FUSED_ADD; /* its form with a number */
     if (f->n > 0 && joins_product(&f->ops[f->n - 1], op, place)) return;
-    if (!w->full) f->ops[f->n++] = (lt_fused_op){(uint8_t)op, (uint8_t)place, (uint8_t)mask};
+    if (!w->full) f->ops[f->n++] = (lt_fused_op){(uint8_t)op, (uint8_t)place, (uint8_t)mask, 0};
 }
 
 static int constant(writer *w, double number)
@@ -328,12 +328,12 @@ static void add(writer *w, bool minus, operand a, operand b, double alpha)
         minus = false;
     }
     if (alpha == 1) {
-        either(w, minus ? LT_FUSED_SUB : LT_FUSED_ADD, minus ? LT_FUSED_SUB_FROM : LT_FUSED_ADD, a, b);
+        either(w, minus ? LT_FUSED_SUB : LT_FUSED_ADD, minus ? LT_FUSED_REVERSE_SUB : LT_FUSED_ADD, a, b);
         return;
     }
     place_of(w, a);
     two(w, LT_FUSED_MUL, b, number(alpha));
-    more(w, minus ? LT_FUSED_SUB_FROM : LT_FUSED_ADD, a);
+    more(w, minus ? LT_FUSED_REVERSE_SUB : LT_FUSED_ADD, a);
 }
 
 static void multiply(writer *w, operand a, operand b)
@@ -376,7 +376,7 @@ static void slope(writer *w, bool sigmoid, operand grad, operand y)
     const int place = place_of(w, y);
     load(w, y);
     if (!sigmoid) put(w, LT_FUSED_MUL, place, 0);
-    put(w, LT_FUSED_SUB_FROM, constant(w, 1), 0);
+    put(w, LT_FUSED_REVERSE_SUB, constant(w, 1), 0);
     w->held = NOBODY;
     more(w, LT_FUSED_MUL, grad);
     if (sigmoid) put(w, LT_FUSED_MUL, place, 0);
@@ -489,6 +489,21 @@ static uint8_t final_place(const writer *w, uint8_t place)
     return place < w->n_outputs || place >= LT_FUSED_OPERANDS ? place : (uint8_t)(w->n_outputs + LT_FUSED_OPERANDS - 1 - place);
 }
 
+/* What is loaded for the operation that follows, and changes it, is part of that. */
+static void join_loads(lt_fused *f)
+{
+    int n = 0;
+    for (int i = 0; i < f->n; i++, n++) {
+        const lt_fused_op op = f->ops[n] = f->ops[i];
+        if (op.op != LT_FUSED_LOAD || f->ops[i + 1].op >= LT_FUSED_LOAD) continue;
+        f->ops[n] = f->ops[++i];
+        f->ops[n].op++;
+        f->ops[n].from = op.place;
+    }
+    f->n = n;
+    f->ops[n - 1].op++; /* a store, the last one */
+}
+
 static const lt_fused_loops *loops_of(lt_dtype compute) { return &lt_loops.fused[compute == LT_FLOAT64 ? LT_FUSED_F64 : LT_FUSED_F32]; }
 
 static void finish(writer *w, const int *run, int n)
@@ -496,8 +511,11 @@ static void finish(writer *w, const int *run, int n)
     lt_chain_program *p = w->p;
     lt_fused *f = w->f;
     lt_chain_instruction *in = &p->instructions[run[n - 1]];
-    f->ops[f->n++] = (lt_fused_op){LT_FUSED_END, 0, 0};
-    for (int i = 0; i < f->n; i++) f->ops[i] = (lt_fused_op){f->ops[i].op, final_place(w, f->ops[i].place), final_place(w, f->ops[i].mask)};
+    join_loads(f);
+    for (int i = 0; i < f->n; i++) {
+        lt_fused_op *op = &f->ops[i];
+        *op = (lt_fused_op){op->op, final_place(w, op->place), final_place(w, op->mask), final_place(w, op->from)};
+    }
     for (int c = 0; c < f->constants; c++) {
         const double number = w->constants[c];
         if (w->compute == LT_FLOAT64)
@@ -546,8 +564,8 @@ static void take_last(writer *w, int take)
     const lt_chain_instruction *last = &p->instructions[p->n - 1];
     if (p->n_fused == 0 || last->context != &p->fused[p->n_fused - 1] || p->chain->values[p->seen].data != NULL) return;
     p->taking = p->fused[p->n_fused - 1];
-    lt_fused_op *op = &p->taking.ops[p->taking.n - 2];
-    if (op->op != LT_FUSED_STORE || last->value[op->place] != p->seen) return;
+    lt_fused_op *op = &p->taking.ops[p->taking.n - 1];
+    if (op->op != LT_FUSED_STORE_LAST || last->value[op->place] != p->seen) return;
     op->op = (uint8_t)take;
     p->taker = loops_of(w->compute);
 }

@@ -75,8 +75,8 @@ static inline __attribute__((always_inline)) void put_bools(char *to, unsigned b
 /* A step made ready: where its code is, and its place for element 0 of a walk; size: bytes from one element to the next, 0: it stays. */
 typedef struct ready {
     const void *code;
-    const char *place, *mask;
-    int64_t size, mask_size;
+    const char *place, *mask, *from;
+    int64_t size, mask_size, from_size;
 } ready;
 
 #define T        float

@@ -14,6 +14,7 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "cpu/common/fetch.h"
 #include "cpu/common/for_each.h"
 #include "dtypes/half.h"
 #include "context/interrupt.h"
@@ -23,6 +24,10 @@
 #define BLOCK 256    /* elements located at a time */
 #define CHUNK 131072 /* elements in which threads take work */
 #define SHORT_RUN 16 /* as in for_each.c */
+#define ROWS (-1)
+#define LONG_ROW 32  /* elements of a row that threads share */
+#define AHEAD 8      /* rows that are asked for before they are combined, and */
+#define ASKED 512    /* how many bytes of them */
 
 /* n elements at base + offsets, and n dense ones (or values) at a distance. */
 typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes);
@@ -35,11 +40,17 @@ typedef struct indexing {
     lt_loop copy, combine; /* combine: of whole runs; NULL: move serves them too */
     const lt_scalar *params;
     bool put;
-    int split, parts; /* dimension cut into parts for the threads; parts 0: chunks of elements */
+    int split, parts; /* dimension cut into parts for the threads, ROWS: each row; parts 0: chunks of elements */
     int64_t chunk;
     int bad_index;     /* number of the first index tensor found with a bad value, or -1 */
     int64_t bad_value;
 } indexing;
+
+/* What a thread does of it: row: as above, or that many elements of each row. */
+typedef struct part {
+    indexing *x;
+    int64_t row;
+} part;
 
 /* ---- indices ---------------------------------------------------------------------------------------------------- */
 
@@ -201,11 +212,23 @@ static void combine_run(const indexing *x, char *at, int64_t stride, char *value
     }
 }
 
+/* Rows that are combined as one, of which those to come are asked for: they lie anywhere. */
+static void combine_rows(const indexing *x, char *base, const int64_t *offsets, char *values, int64_t stride, int64_t n, int64_t row)
+{
+    const int64_t size = (int64_t)lt_dtype_size(x->it.dtype[1]), bytes = row * size, asked = bytes < ASKED ? bytes : ASKED;
+    for (int64_t i = 0; i < n; i++) {
+        char *at = base + offsets[i];
+        if (i + AHEAD < n) lt_fetch(base + offsets[i + AHEAD], asked);
+        x->combine((char *[]){at, at, values + i * stride}, (int64_t[]){size, size, size}, row, x->params);
+    }
+}
+
 static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
-    indexing *x = (indexing *)context;
+    const part *mine = context;
+    indexing *x = mine->x;
     int64_t offsets[BLOCK];
-    const int64_t bytes = x->row * (int64_t)lt_dtype_size(x->it.dtype[1]);
+    const int64_t bytes = mine->row * (int64_t)lt_dtype_size(x->it.dtype[1]);
     if (__atomic_load_n(&x->bad_index, __ATOMIC_RELAXED) >= 0 || lt_interrupted()) return;
     if (x->row == 1 && x->copy != NULL && constant_along(x->args, strides)) {
         if (!locate(x, ptrs, strides, 1, offsets)) return;
@@ -223,7 +246,10 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int64_t from = 0; from < n; from += BLOCK) {
         const int64_t m = n - from < BLOCK ? n - from : BLOCK;
         if (lt_interrupted() || !locate(x, p, strides, m, offsets)) return;
-        x->move(p[1], offsets, p[0], strides[0], m, bytes);
+        if (x->row > 1 && x->combine != NULL)
+            combine_rows(x, p[1], offsets, p[0], strides[0], m, mine->row);
+        else
+            x->move(p[1], offsets, p[0], strides[0], m, bytes);
         for (int k = 0; k < x->it.operands; k++) p[k] += m * strides[k];
     }
 }
@@ -270,32 +296,45 @@ static void avoid_short_runs(lt_iter *it)
     }
 }
 
-static void run_part(const void *context, int64_t part)
+static void run_part(const void *context, int64_t number)
 {
-    const indexing *x = context;
+    indexing *x = (indexing *)context;
     const lt_iter *it = &x->it;
+    const int d = x->split;
+    part whole = {x, x->row};
     if (x->parts == 0) {
-        const int64_t from = part * x->chunk, to = from + x->chunk;
-        lt_cpu_walk(it, it->ndim, it->data, from, to < it->numel ? to : it->numel, do_run, x);
+        const int64_t from = number * x->chunk, to = from + x->chunk;
+        lt_cpu_walk(it, it->ndim, it->data, from, to < it->numel ? to : it->numel, do_run, &whole);
         return;
     }
     lt_iter mine = *it;
-    const int d = x->split;
-    const int64_t first = it->sizes[d] * part / x->parts;
-    mine.sizes[d] = it->sizes[d] * (part + 1) / x->parts - first;
-    mine.numel = it->numel / it->sizes[d] * mine.sizes[d];
-    for (int k = 0; k < it->operands; k++) mine.data[k] += first * it->strides[k][d];
-    if (mine.numel > 0) lt_cpu_walk(&mine, mine.ndim, mine.data, 0, mine.numel, do_run, x);
+    const int64_t size = d == ROWS ? x->row : it->sizes[d], first = size * number / x->parts, n = size * (number + 1) / x->parts - first;
+    for (int k = 0; k < it->operands; k++)
+        mine.data[k] += first * (d != ROWS ? it->strides[k][d] : k < 2 ? (int64_t)lt_dtype_size(it->dtype[k]) : 0);
+    if (d == ROWS) {
+        whole.row = n;
+    } else {
+        mine.sizes[d] = n;
+        mine.numel = it->numel / size * n;
+    }
+    if (mine.numel > 0 && n > 0) lt_cpu_walk(&mine, mine.ndim, mine.data, 0, mine.numel, do_run, &whole);
 }
 
 /* Each element that is written belongs to one part: by a dimension that is the indexed tensor's own. */
 static void split_writing(indexing *x, int threads)
 {
     x->parts = 1;
-    for (int d = 0; d < x->it.ndim; d++)
-        if (x->it.strides[1][d] != 0 && (x->parts == 1 || x->it.sizes[d] > x->it.sizes[x->split]))
-            x->split = d, x->parts = threads;
-    if (x->parts > x->it.sizes[x->split]) x->parts = (int)x->it.sizes[x->split];
+    int64_t longest = 0;
+    for (int d = 0; d < x->it.ndim; d++) {
+        if (x->it.strides[1][d] == 0 || x->it.sizes[d] <= longest) continue;
+        longest = x->it.sizes[d];
+        x->split = d;
+    }
+    if (x->row > longest && x->row >= LONG_ROW) {
+        longest = x->row;
+        x->split = ROWS;
+    }
+    if (longest > 1) x->parts = threads < longest ? threads : (int)longest;
 }
 
 static lt_status run_all(indexing *x)
@@ -304,7 +343,7 @@ static lt_status run_all(indexing *x)
     const int threads = lt_cpu_threads_for(numel * x->row);
     lt_status status;
     if (threads == 1 && numel <= CHUNK / x->row) {
-        lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, x);
+        lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, &(part){x, x->row});
         status = lt_interrupted() ? lt_stopped() : LT_OK;
     } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
@@ -351,7 +390,10 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
         x.move = combining(mode, dtype);
         x.params = mode == LT_SCATTER_ADD ? &one : NULL;
         x.combine = lt_dtype_is_half(dtype) ? NULL : lt_pointwise_loops[pointwise[mode]][dtype]; /* of half types a loop takes numbers as floats */
-        if (x.combine == NULL) x.copy = NULL;
+        if (x.combine == NULL)
+            x.copy = NULL;
+        else
+            take_rows(&x);
     }
     avoid_short_runs(&x.it);
     return run_all(&x);

@@ -163,14 +163,31 @@ static inline lanes_f64 get_f64(const double *from, int64_t n) { return _mm512_m
 static inline void put_f32(float *to, lanes_f32 v, int64_t n) { _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v); }
 static inline void put_f64(double *to, lanes_f64 v, int64_t n) { _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), v); }
 #else
-#define PARTS(s, S, T)                                                                             \
+/* By way of memory a vector would wait until what was written in parts is there. Masks to write cost some processors more than that does. */
+#if defined(__AVX2__)
+static inline lanes_f32 get_f32(const float *from, int64_t n)
+{
+    static const int32_t masks[2 * LANES_F32] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_maskload_ps(from, _mm256_loadu_si256((const __m256i *)(masks + LANES_F32 - n)));
+}
+static inline lanes_f64 get_f64(const double *from, int64_t n)
+{
+    static const int64_t masks[2 * LANES_F64] = {-1, -1, -1, -1};
+    return _mm256_maskload_pd(from, _mm256_loadu_si256((const __m256i *)(masks + LANES_F64 - n)));
+}
+#define GET(s, S, T)
+#else
+#define GET(s, S, T)                                                                               \
     static inline lanes_##s get_##s(const T *from, int64_t n)                                      \
     {                                                                                              \
         T values[LANES_##S] = {0};                                                                 \
         if (n == LANES_##S) return LOAD_##S(from);                                                 \
         memcpy(values, from, (size_t)n * sizeof *from);                                            \
         return LOAD_##S(values);                                                                   \
-    }                                                                                              \
+    }
+#endif
+#define PARTS(s, S, T)                                                                             \
+    GET(s, S, T)                                                                                   \
     static inline void put_##s(T *to, lanes_##s v, int64_t n)                                      \
     {                                                                                              \
         T values[LANES_##S];                                                                       \
@@ -184,6 +201,7 @@ static inline void put_f64(double *to, lanes_f64 v, int64_t n) { _mm512_mask_sto
 PARTS(f32, F32, float)
 PARTS(f64, F64, double)
 #undef PARTS
+#undef GET
 #endif
 
 #endif

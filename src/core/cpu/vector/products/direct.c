@@ -85,14 +85,18 @@ static void line_block(const lt_direct *d, int64_t channel, const float *weights
     EACH(o, TILE)
         EACH(v, VECTORS)
             sums[o][v] = ALL_F32(d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0);
-    for (int64_t c = 0; c < d->inputs; c++)
-        for (int64_t k = 0; k < d->kernel[0]; k++, weights += TILE) {
-            const float *at = in + c * d->plane + k * d->row;
-            lanes_f32 x[VECTORS];
-            EACH(v, VECTORS) x[v] = LOAD_F32(at + v * LANES);
-            EACH(o, TILE)
-                EACH(v, VECTORS) sums[o][v] = MULTIPLY_ADD_F32(ALL_F32(weights[o]), x[v], sums[o][v]);
-        }
+    const int64_t next = d->plane - d->kernel[0] * d->row;
+    const float *at = in;
+    int64_t left = d->kernel[0];
+    _Pragma("GCC unroll 4") for (int64_t t = d->inputs * d->kernel[0]; t > 0; t--, weights += TILE) {
+        lanes_f32 x[VECTORS];
+        EACH(v, VECTORS) x[v] = LOAD_F32(at + v * LANES);
+        EACH(o, TILE)
+            EACH(v, VECTORS) sums[o][v] = MULTIPLY_ADD_F32(ALL_F32(weights[o]), x[v], sums[o][v]);
+        left--;
+        at += d->row + (left == 0 ? next : 0);
+        left = left == 0 ? d->kernel[0] : left;
+    }
     EACH(o, TILE)
         EACH(v, VECTORS)
             if (channel + o < d->outputs && m > v * LANES)

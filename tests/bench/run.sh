@@ -1,10 +1,10 @@
 #!/bin/sh
 # make bench: times ltensor, and PyTorch beside it when a Python with torch is found ($PYTHON, then
-# python3), and prints one Markdown table of medians. Rounds alternate between the two, and the samples of ops and layers do, so that a
+# python3), and prints one Markdown table: medians of the rounds, of ops and layers the least sample of each. Rounds alternate between the two, and the samples of ops and layers do, so that a
 # machine that is busy for a while is busy for both; both use the same number of threads.
 #
 #   BUILD (build)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
-#   SECONDS (0.03): how long a sample lasts, of which a row takes three a round   ROWS: a pattern; only ops with such names
+#   SECONDS (0.03): how long a sample lasts, of which a row takes five a round   ROWS: a pattern; only ops with such names
 set -eu
 cd "$(dirname "$0")/../.."
 export LC_ALL=C

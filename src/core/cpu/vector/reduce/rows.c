@@ -159,30 +159,32 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
         .rows = rows_##name##_##s, .join = join_##of##_##s, .merge = merge_##of##_##s,             \
         .lane = lane_##of##_##s                                                                    \
     }
-#define ROW_TAKEN(field_, identity_, name, s, take_)                                               \
+#define ROW(field_, identity_, name, s, ...)                                                       \
     {                                                                                              \
         .identity = {.field_ = identity_}, .line = line_##name##_##s, .piece = piece_##name##_##s, \
-        .take = take_, .open = open_##name##_##s, .finish = finish_##name##_##s,                   \
         .rows = rows_##name##_##s, .join = join_##name##_##s, .merge = merge_##name##_##s,         \
-        .lane = lane_##name##_##s                                                                  \
+        .lane = lane_##name##_##s, __VA_ARGS__                                                     \
     }
-#define ROW(field_, identity_, name, s) ROW_TAKEN(field_, identity_, name, s, 0)
-#define FLOATS(identity, name, take)                                                               \
-    [LT_ROWS_F32] = ROW_TAKEN(d, identity, name, f32, take), [LT_ROWS_F64] = ROW_TAKEN(d, identity, name, f64, take)
+#define FLOATS(identity, name)                                                                     \
+    [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
+#define TAKEN_ROW(identity, name, NAME, s)                                                         \
+    ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s, .finish = finish_##name##_##s)
+#define TAKEN_FLOATS(identity, name, NAME)                                                         \
+    [LT_ROWS_F32] = TAKEN_ROW(identity, name, NAME, f32), [LT_ROWS_F64] = TAKEN_ROW(identity, name, NAME, f64)
 #define OF_FLOATS(identity, name, of)                                                              \
     [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32, NULL),                                      \
     [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64, NULL)
 
 const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
-    [LT_ROWS_SUM] = {FLOATS(0, sum, LT_FUSED_TAKE_SUM), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
-    [LT_ROWS_PROD] = {FLOATS(1, prod, 0), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
-    [LT_ROWS_MAX] = {FLOATS(-(double)INFINITY, max, LT_FUSED_TAKE_MAX), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
+    [LT_ROWS_SUM] = {TAKEN_FLOATS(0, sum, SUM), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
+    [LT_ROWS_PROD] = {FLOATS(1, prod), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
+    [LT_ROWS_MAX] = {TAKEN_FLOATS(-(double)INFINITY, max, MAX), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
                      [LT_ROWS_U8] = ROW(i, 0, max, u8)},
-    [LT_ROWS_MIN] = {FLOATS((double)INFINITY, min, LT_FUSED_TAKE_MIN), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
+    [LT_ROWS_MIN] = {TAKEN_FLOATS((double)INFINITY, min, MIN), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
                      [LT_ROWS_U8] = ROW(i, 1, min, u8)},
     [LT_ROWS_SUM_ABS] = {OF_FLOATS(0, sum_abs, sum)},
-    [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square, LT_FUSED_TAKE_SUM_SQUARE)},
-    [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off, 0)},
+    [LT_ROWS_SUM_SQUARE] = {TAKEN_FLOATS(0, sum_square, SUM_SQUARE)},
+    [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off)},
     [LT_ROWS_SUM_POWER] = {OF_FLOATS(0, sum_power, sum)},
     [LT_ROWS_SUM_EXP] = {[LT_ROWS_F32] = OF_ROW(d, 0, sum_exp, sum, f32, lines_sum_exp_f32),
                          [LT_ROWS_F64] = OF_ROW(d, 0, sum_exp, sum, f64, lines_sum_exp_f64)},

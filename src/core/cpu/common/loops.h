@@ -279,8 +279,8 @@ typedef struct lt_depthwise_loops {
 /* to[c * to_step + r] = from[r * from_step + c], r < rows, c < columns; steps in elements. */
 typedef void (*lt_turn_loop)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t columns);
 
-/* out[i] = in[-i], i < n. */
-typedef void (*lt_reverse_loop)(void *out, const void *in, int64_t n);
+/* Of each of some lines, bytes apart: out[i] = in[-i], i < n. */
+typedef void (*lt_reverse_loop)(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t lines, int64_t n);
 
 /* Positions [from, to) of a resampled dimension (lt_resampling), in a plane whose positions lie `step` elements apart, on both sides; of each
  * the first `width` elements. */

@@ -10,6 +10,7 @@
 #include "copy_rows.h"
 
 #define TILE 32
+#define REVERSED 65536 /* elements of a job of lines that are read from their ends */
 
 /* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not help. */
 static int transposed_dim(const lt_iter *it)
@@ -108,7 +109,30 @@ static lt_status copy_transposed(const lt_iter *it, int d)
 static void reverse_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     (void)context;
-    lt_loops.reverse[strides[0] == 8](ptrs[0], ptrs[1], n);
+    lt_loops.reverse[strides[0] == 8](ptrs[0], 0, ptrs[1], 0, 1, n);
+}
+
+/* Lines of one plane, some to a job. */
+typedef struct reversal {
+    const lt_iter *it;
+    int64_t lines;
+} reversal;
+
+static void reverse_lines(const void *context, int64_t job)
+{
+    const reversal *r = context;
+    const lt_iter *it = r->it;
+    const int64_t first = job * r->lines, left = it->sizes[1] - first, out_step = it->strides[0][1], in_step = it->strides[1][1];
+    lt_loops.reverse[it->strides[0][0] == 8](it->data[0] + first * out_step, out_step, it->data[1] + first * in_step, in_step,
+                                             left < r->lines ? left : r->lines, it->sizes[0]);
+}
+
+static lt_status copy_reversed(const lt_iter *it)
+{
+    if (it->ndim != 2 || it->sizes[0] > REVERSED) return lt_cpu_for_each(it, reverse_run, NULL);
+    const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
+    const reversal job = {it, REVERSED / it->sizes[0]};
+    return lt_cpu_share((it->sizes[1] + job.lines - 1) / job.lines, threads, reverse_lines, &job);
 }
 
 /* Whether the iterator's runs are lines that are read from their end. */
@@ -125,7 +149,7 @@ lt_status lt_cpu_copy(const lt_iter *it)
     int d = transposed_dim(it);
     if (d > 0) return copy_transposed(it, d);
     if (lt_cpu_copies_rows(it)) return lt_cpu_copy_rows(it);
-    if (runs_backwards(it)) return lt_cpu_for_each(it, reverse_run, NULL);
+    if (runs_backwards(it)) return copy_reversed(it);
     return lt_cpu_for_each(it, lt_loops.cast[it->dtype[0]][it->dtype[1]], NULL);
 }
 

@@ -16,18 +16,17 @@ static void turn_8(void *to, int64_t to_step, const void *from, int64_t from_ste
 
 const lt_turn_loop LT_LOOP(turn)[2] = {turn_4, turn_8};
 
-static void reverse_4(void *out, const void *in, int64_t n)
-{
-    uint32_t *to = out;
-    const uint32_t *from = in;
-    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] = from[-i];
-}
-
-static void reverse_8(void *out, const void *in, int64_t n)
-{
-    uint64_t *to = out;
-    const uint64_t *from = in;
-    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] = from[-i];
-}
+#define REVERSE(size, T)                                                                           \
+    static void reverse_##size(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t lines, int64_t n) \
+    {                                                                                              \
+        for (; lines > 0; lines--, out += out_step, in += in_step) {                               \
+            T *to = (T *)(void *)out;                                                              \
+            const T *from = (const T *)(const void *)in;                                           \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) to[i] = from[-i];                  \
+        }                                                                                          \
+    }
+REVERSE(4, uint32_t)
+REVERSE(8, uint64_t)
+#undef REVERSE
 
 const lt_reverse_loop LT_LOOP(reverse)[2] = {reverse_4, reverse_8};

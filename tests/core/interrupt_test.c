@@ -135,7 +135,7 @@ static void the_pool_of_the_caller_makes_room(void **state)
 typedef lt_status (*operation)(lt_tensor *x, lt_tensor **out);
 
 static lt_status sorted(lt_tensor *x, lt_tensor **out) { return lt_argsort(x, -1, false, false, out); }
-static lt_status running_sum(lt_tensor *x, lt_tensor **out) { return lt_cumsum(x, -1, LT_DTYPE_NONE, out); }
+static lt_status running_sum(lt_tensor *x, lt_tensor **out) { return lt_cumsum(x, -1, LT_FLOAT64, out); }
 static lt_status positions(lt_tensor *x, lt_tensor **out)
 {
     (void)x;

@@ -2,6 +2,7 @@
 -- place of the dimensions that index tensors leave. The figures are PyTorch's.
 
 local torch = require 'torch'
+local F = torch.nn.functional
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 
 local function grid() return torch.arange(12, { device = device }):reshape(3, 4) end
@@ -200,6 +201,21 @@ describe('one value for many elements', function()
       end
     end)
   end
+
+  -- Rows are combined as one; long ones are shared by threads.
+  it('adds and writes rows of any width', function()
+    for _, width in ipairs { 1, 2, 7, 31, 32, 33, 64, 257, 1000 } do
+      local places, values = torch.randint(1, 301, { 3000 }, { device = device }), torch.randint(-9, 10, { 3000, width }, { device = device })
+      local which = F.one_hot(places, 300):double():t() -- sums of small integers are exact
+      for _, dtype in ipairs { torch.float32, torch.float64, torch.int64 } do
+        local added = torch.ones(300, width, { dtype = dtype, device = device }):index_add(1, places, values:to(dtype))
+        assert.is_true(torch.equal(which:mm(values:double()) + 1, added:double()), ('%s, %d wide'):format(dtype, width))
+        local turned = torch.randperm(3000, { device = device })
+        local written = torch.zeros(3000, width, { dtype = dtype, device = device }):index_put({ turned }, values:to(dtype))
+        assert.is_true(torch.equal(values:to(dtype), written:index_select(1, turned)), ('%s, %d wide'):format(dtype, width))
+      end
+    end
+  end)
 
   -- Few elements are counted in tables, of which each thread has two.
   it('counts many indices as it adds their numbers one by one', function()

@@ -140,4 +140,13 @@ describe('rows of a copy', function()
       end
     end
   end)
+
+  it('are read from their ends', function()
+    for _, dtype in ipairs { torch.float32, torch.float64 } do
+      for _, shape in ipairs { { 300000 }, { 700, 33 }, { 3, 5, 129 }, { 2, 70000 }, { 1200, 1000 }, { 4, 31 } } do
+        local x, width = torch.randn(shape, { dtype = dtype, device = device }), shape[#shape]
+        assert.is_true(torch.equal(x:index_select(#shape, torch.arange(width, 0, -1, { device = device })), x:flip(#shape)), table.concat(shape, 'x'))
+      end
+    end
+  end)
 end)

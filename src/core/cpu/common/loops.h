@@ -60,10 +60,11 @@ typedef struct lt_reduce_loops {
     /* The same of one line in pieces, to the bit: n elements, a multiple of LT_LINE_BLOCK, or the last ones, which alone have a total.
      * NULL: line() may be given one piece after the other, each of a multiple of LT_LINE_BLOCK. */
     void (*piece)(lt_line_part *part, const void *elements, int64_t n, double parameter, lt_total *total);
-    /* For whoever takes rows into the lanes of a part, by what the loops fused.h calls `take`; 0: there is none for it. The lanes have room for LT_ROWS_FLUSH rows less
-     * those that part->rows counts. */
+    /* For whoever makes elements and takes rows of them into the lanes of a part: `take` is the step of fused.h that does, 0: there is none, nor what follows here.
+     * Once opened the lanes have room for LT_ROWS_FLUSH rows less those that part->rows counts. */
     int take;
     void (*open)(lt_line_part *part);
+    bool (*may_have_nan)(const lt_lanes *lanes); /* what the lanes have taken since then */
     /* Joins a line of less than LT_ROWS_FLUSH rows, of which the lanes have taken all but the last n elements, into its total; false: not, since one may be nan. */
     bool (*finish)(lt_total *total, lt_lanes *lanes, const void *elements, int64_t n);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes apart. Columns are
@@ -88,7 +89,7 @@ typedef struct lt_taken_lines {
 
 /* Steps of a chain, of which an lt_fused is the context. */
 typedef struct lt_fused_loops {
-    lt_loop all; /* strides are not looked at: operands are dense. Of steps that take n is a multiple of LT_FUSED_RUN, and operand 0 the lanes */
+    lt_loop all; /* strides are not looked at: operands are dense. Of steps that take n is a multiple of LT_FUSED_RUN, and what would be stored last the lanes */
     /* Lines one after the other, whose steps take and have no other output; returns how many are joined into their totals: one that may have a nan is the first that
      * is not. */
     int64_t (*lines)(char *const *ptrs, const lt_fused *f, const lt_taken_lines *l);

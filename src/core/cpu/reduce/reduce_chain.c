@@ -1,8 +1,6 @@
 /* reduce_chain.c - reductions of what a chain of elementwise ops computes (devices/chain.h), which goes from the one to the other by a near
  * cache. The elements come in pieces that the loops put together as one line, and blocks of the chain begin where they would without a reduction:
  * results are those of the chain and the reduction one after the other, to the bit. */
-#include <string.h>
-
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "reduce.h"
@@ -44,19 +42,6 @@ static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64
     }
 }
 
-static bool may_have_nan(const lt_reduce_plan *p, const lt_lanes *lanes)
-{
-    bool found = false;
-    for (size_t k = 0; k < sizeof lanes->watched / sizeof(double); k++) {
-        float f[2];
-        double d;
-        memcpy(f, lanes->watched + k * sizeof d, sizeof d);
-        memcpy(&d, lanes->watched + k * sizeof d, sizeof d);
-        found = found || (p->type == LT_ROWS_F64 ? d != d : f[0] != f[0] || f[1] != f[1]);
-    }
-    return found;
-}
-
 /* Rows of a line that the chain's own loop takes, as many as follow one another from `at` on; what may have a nan goes by pieces. Returns where the rest begins. */
 static int64_t take_rows(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t to, lt_line_part *part)
 {
@@ -65,7 +50,7 @@ static int64_t take_rows(const lt_reduce_plan *p, workspace *w, int64_t at, int6
         const int64_t room = (LT_ROWS_FLUSH - part->rows) * LT_LINE_ROW, n = (to - at < room ? to - at : room) / LT_FUSED_RUN * LT_FUSED_RUN;
         const lt_lanes before = part->lanes;
         lt_chain_take(&w->run, at, at + n, &part->lanes);
-        if (may_have_nan(p, &part->lanes)) {
+        if (p->passes[0]->may_have_nan(&part->lanes)) {
             part->lanes = before;
             take_pieces(p, w, at, n, part, NULL);
         } else {

@@ -168,7 +168,8 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #define FLOATS(identity, name)                                                                     \
     [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
 #define TAKEN_ROW(identity, name, NAME, s)                                                         \
-    ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s, .finish = finish_##name##_##s)
+    ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s,                \
+        .may_have_nan = may_have_nan_##name##_##s, .finish = finish_##name##_##s)
 #define TAKEN_FLOATS(identity, name, NAME)                                                         \
     [LT_ROWS_F32] = TAKEN_ROW(identity, name, NAME, f32), [LT_ROWS_F64] = TAKEN_ROW(identity, name, NAME, f64)
 #define OF_FLOATS(identity, name, of)                                                              \

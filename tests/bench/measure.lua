@@ -1,10 +1,10 @@
 -- measure(name, f): the time of a call of f, after warm ones, as a line name TAB us TAB value: the least of some samples, each the mean of many calls, as what
--- else goes on in a machine only adds to it. SECONDS is how long a sample lasts, ROWS a Lua pattern: only rows whose names have it are measured. Where TURN_FROM and TURN_TO name pipes, each sample waits for
+-- else goes on in a machine only adds to it. SAMPLE is how many seconds a sample lasts, ROWS a Lua pattern: only rows whose names have it are measured. Where TURN_FROM and TURN_TO name pipes, each sample waits for
 -- its turn, so that PyTorch's sample of the row lies between two of ours: a machine that is slow for a second is slow for both.
 
 local clock = require('torch')._C.clock
 
-local SAMPLES, SECONDS = 5, tonumber(os.getenv 'SECONDS') or 0.03
+local SAMPLES, SECONDS = 5, tonumber(os.getenv 'SAMPLE') or 0.03
 local WARM, WARM_SECONDS = 24, 0.25 -- calls before the first sample, if they take no longer
 local REST = 0.01 -- seconds after which the other's threads no longer look for work
 local only = os.getenv 'ROWS'

@@ -7,7 +7,7 @@ import time
 
 import torch
 
-SAMPLES, SECONDS = 5, float(os.environ.get("SECONDS", "0.03"))
+SAMPLES, SECONDS = 5, float(os.environ.get("SAMPLE", "0.03"))
 WARM, WARM_SECONDS = 24, 0.25  # calls before the first sample, if they take no longer
 REST = 0.01  # seconds after which the other's threads no longer look for work
 ONLY = os.environ.get("ROWS")

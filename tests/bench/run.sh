@@ -4,16 +4,14 @@
 # machine that is busy for a while is busy for both; both use the same number of threads.
 #
 #   BUILD (build)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON
-#   SECONDS (0.03): how long a sample lasts, of which a row takes five a round   ROWS: a pattern; only ops with such names
+#   SAMPLE (0.03): how many seconds a sample lasts, of which a row takes five a round   ROWS: a pattern; only ops with such names
 set -eu
 cd "$(dirname "$0")/../.."
 export LC_ALL=C
 ltensor=${BUILD:-build}/ltensor
 rounds=${ROUNDS:-3}
 [ -z "${ROWS-}" ] || export ROWS
-# The name is the environment's here: sh has no such variable of its own.
-# shellcheck disable=SC3028
-export SECONDS="${SECONDS:-0.03}"
+export SAMPLE="${SAMPLE:-0.03}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT

@@ -1,8 +1,9 @@
 /* locate.c - indices as byte offsets, checked (lt_locate_loop). */
 #include "cpu/common/loops.h"
 
-static inline __attribute__((always_inline)) uint64_t locate(lt_locating what, const char *indices, int64_t stride, int64_t n, uint64_t base,
-                                                             uint64_t size, int64_t step, int64_t own, int64_t *offsets)
+/* shift: the step is 1 << shift, which few processors multiply 64 bits by as fast; -1: any step. */
+static inline __attribute__((always_inline)) uint64_t locate(lt_locating what, int shift, const char *indices, int64_t stride, int64_t n,
+                                                             uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     uint64_t outside = 0; /* of each place, and of how far it is from the last one */
 #pragma omp simd reduction(|:outside)
@@ -11,8 +12,9 @@ static inline __attribute__((always_inline)) uint64_t locate(lt_locating what, c
         const uint64_t at = v - base + (-(v >> 63) & (size + base));
         outside |= at | (size - 1 - at);
         /* without signs: of a place that is out of range the product is not used, but must be one */
-        if (what == LT_LOCATE_BEGIN) offsets[i] = (int64_t)(at * (uint64_t)step + (uint64_t)(i * own));
-        if (what == LT_LOCATE_ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + at * (uint64_t)step);
+        const uint64_t far = shift >= 0 ? at << shift : at * (uint64_t)step;
+        if (what == LT_LOCATE_BEGIN) offsets[i] = (int64_t)(far + (uint64_t)(i * own));
+        if (what == LT_LOCATE_ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + far);
     }
     return outside;
 }
@@ -21,22 +23,23 @@ enum { DENSE = sizeof(int64_t) };
 
 static uint64_t begin(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
-    if (stride == DENSE && own == 0) return locate(LT_LOCATE_BEGIN, indices, DENSE, n, base, size, step, 0, offsets);
-    return locate(LT_LOCATE_BEGIN, indices, stride, n, base, size, step, own, offsets);
+    if (stride == DENSE && own == 0 && step > 0 && (step & (step - 1)) == 0)
+        return locate(LT_LOCATE_BEGIN, __builtin_ctzll((uint64_t)step), indices, DENSE, n, base, size, step, 0, offsets);
+    return locate(LT_LOCATE_BEGIN, -1, indices, stride, n, base, size, step, own, offsets);
 }
 
 static uint64_t add(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     (void)own;
-    if (stride == DENSE) return locate(LT_LOCATE_ADD, indices, DENSE, n, base, size, step, 0, offsets);
-    return locate(LT_LOCATE_ADD, indices, stride, n, base, size, step, 0, offsets);
+    if (stride == DENSE) return locate(LT_LOCATE_ADD, -1, indices, DENSE, n, base, size, step, 0, offsets);
+    return locate(LT_LOCATE_ADD, -1, indices, stride, n, base, size, step, 0, offsets);
 }
 
 static uint64_t look(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     (void)step, (void)own, (void)offsets;
-    if (stride == DENSE) return locate(LT_LOCATE_LOOK, indices, DENSE, n, base, size, 0, 0, NULL);
-    return locate(LT_LOCATE_LOOK, indices, stride, n, base, size, 0, 0, NULL);
+    if (stride == DENSE) return locate(LT_LOCATE_LOOK, -1, indices, DENSE, n, base, size, 0, 0, NULL);
+    return locate(LT_LOCATE_LOOK, -1, indices, stride, n, base, size, 0, 0, NULL);
 }
 
 const lt_locate_loop LT_LOOP(locate)[LT_LOCATE_COUNT] = {

@@ -155,7 +155,7 @@ VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # With sanitizers the optimizer takes minutes over one of these files. "omp simd" vectorizes without -O3, whose other passes take twice the
 # time for nothing that could be measured, once arrays of accumulators are unrolled into registers (-fpeel-loops), branches that do not
 # change taken out of loops (-funswitch-loops) and formulas put into them; where the optimizer has moved a variable to is not worth a quarter of it. Other compilers than GCC have other names for all this.
-VECTOR_GCC := -O2 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops --param=max-inline-insns-single=200 -fno-var-tracking-assignments
+VECTOR_GCC := -O2 -falign-loops=32 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops --param=max-inline-insns-single=200 -fno-var-tracking-assignments
 VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(findstring clang,$(CC)),-O3,$(VECTOR_GCC))) -fopenmp-simd -fno-math-errno -fno-trapping-math -Wno-psabi
 # What a vector loop leaves over stays a loop: written out for each of thousands of loops it is half of the code, and of the time.
 FAMILY_FLAGS := $(if $(findstring clang,$(CC)),,-fno-peel-loops --param=max-completely-peel-times=4)

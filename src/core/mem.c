@@ -27,7 +27,7 @@
  * their pages at a time, the processor takes one access for another, whose addresses differ in higher bits only. */
 #define PAGE ((size_t)4096)
 #define PLACES 3
-#define APART 1344
+#define APART 1408
 
 typedef struct free_block {
     struct free_block *next;

@@ -128,7 +128,7 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
                 at[k] = operand;
             } else if (k > 0 && strides[k] != 0) {
                 if (strides[k] > 0 && strides[k] <= 8 && n - from >= LT_FETCHED_AHEAD + m)
-                    lt_fetch(operand + LT_FETCHED_AHEAD * strides[k], m * strides[k]);
+                    lt_fetch(lt_fetched_from(operand + LT_FETCHED_AHEAD * strides[k]), m * strides[k]);
                 convert(&b->in[k], buffer[k], b->size[k], operand, strides[k], m);
             }
         }

@@ -24,7 +24,8 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* Blocks of pages begin by turns at so many places of their first page, so many bytes apart: of a loop over several arrays, all of which are at the same place of
- * their pages at a time, the processor takes one access for another, whose addresses differ in higher bits only. */
+ * their pages at a time, the processor takes one access for another, whose addresses differ in higher bits only. Those of huge pages begin with the page: there
+ * chains of two operands of 16 MB took a tenth longer otherwise. */
 #define PAGE ((size_t)4096)
 #define PLACES 3
 #define APART 1408
@@ -400,14 +401,18 @@ static size_t size_of_bin(int bin)
     return base + (size_t)(bin % CLASSES) * (base / CLASSES);
 }
 
+/* Bytes of a block's pages. */
+static size_t mapped(size_t n) { return n < 2 * HUGE_PAGE ? n + PAGE : n; }
+
 static void *new_block(size_t n)
 {
     static _Atomic unsigned made;
     if (n <= MIDDLE) return aligned_alloc(64, n);
-    void *p = mmap(NULL, n + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p = mmap(NULL, mapped(n), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
-    if (n >= 2 * HUGE_PAGE) madvise(p, n + PAGE, MADV_HUGEPAGE);
-    return (char *)p + made++ % PLACES * APART;
+    if (n < 2 * HUGE_PAGE) return p + made++ % PLACES * APART;
+    madvise(p, n, MADV_HUGEPAGE);
+    return p;
 }
 
 static void end_block(void *p, size_t n)
@@ -415,7 +420,7 @@ static void end_block(void *p, size_t n)
     if (n <= MIDDLE)
         free(p);
     else
-        munmap((void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)), n + PAGE);
+        munmap((void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)), mapped(n));
 }
 
 static void keep(int bin, void *p, size_t n)

@@ -203,6 +203,30 @@ static void sizes_come_in_classes(void **state)
     lt_block_trim();
 }
 
+/* Of arrays of one op no two begin at the same place of a page, and each holds all that was asked for. */
+static void large_blocks_begin_at_different_places_of_a_page(void **state)
+{
+    (void)state;
+    char *blocks[3];
+    size_t capacity[3];
+    lt_block_trim();
+    for (int i = 0; i < 3; i++) {
+        blocks[i] = lt_block_alloc(MIB, &capacity[i]);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], i, capacity[i]);
+        for (int j = 0; j < i; j++) {
+            const size_t apart = (size_t)(blocks[i] - blocks[j]) % 4096;
+            assert_true(apart >= 1024 && apart <= 4096 - 1024);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(blocks[i][0], i);
+        assert_int_equal(blocks[i][capacity[i] - 1], i);
+        lt_block_free(blocks[i], capacity[i]);
+    }
+    lt_block_trim();
+}
+
 /* A kept block serves what is up to a quarter smaller, as the block that it is. */
 static void a_block_is_handed_out_for_a_little_less(void **state)
 {
@@ -523,6 +547,7 @@ int main(void)
         cmocka_unit_test(what_is_kept_is_bounded),
         cmocka_unit_test(what_is_held_is_counted),
         cmocka_unit_test(sizes_come_in_classes),
+        cmocka_unit_test(large_blocks_begin_at_different_places_of_a_page),
         cmocka_unit_test(a_block_is_handed_out_for_a_little_less),
         cmocka_unit_test(a_larger_block_does_not_pass_a_limit),
         cmocka_unit_test(the_most_that_was_held_is_told_once),

@@ -1,19 +1,22 @@
 """make bench-compile: chains of ops compiled by ltensor (chains.lua) and by PyTorch's Inductor, as a Markdown table.
 
-Inductor compiles first; then, chain by chain, the two programs' calls alternate, a few at a time, and the best of each counts. Both have as many threads.
+Inductor compiles first; then, chain by chain, the two programs' calls alternate, a few at a time, and the best of each counts. Both have as many threads. Where
+arrays lie differs from process to process and is worth twofold, for both: so there are some processes of either, one after the other, and the best of
+all counts. First calls are those of the first, in which Inductor compiles; the others of PyTorch's find in a cache what it made.
 
 DEVICE: where they run (cpu).
 
-  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 5]
+  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 5] [--processes 3]
 """
 
 import argparse
+import json
 import os
 import platform
 import subprocess
+import sys
+import tempfile
 import time
-
-os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")  # the first call compiles
 
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
@@ -23,6 +26,8 @@ parser.add_argument("ltensor")
 parser.add_argument("--elements", type=int, default=4000000)
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--processes", type=int, default=3)
+parser.add_argument("--one", action="store_true", help="the measurements of one process as JSON: what there are some of")
 options = parser.parse_args()
 
 CALLS = 15  # of each function in a round
@@ -78,30 +83,51 @@ def better(best, name, values):
     best[name] = [min(a, b) for a, b in zip(best[name], values)] if name in best else values
 
 
-compiled = {name: torch.compile(chain) for name, chain in CHAINS.items()}
-first = {name: milliseconds(function, 1) for name, function in compiled.items()}
-theirs, ours = {}, {}
-environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
-here = os.path.dirname(os.path.abspath(__file__))
-command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
-ltensor = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-for name, chain in CHAINS.items():
-    for _ in range(options.rounds):
-        better(theirs, name, [min(milliseconds(f, 1 if DEVICE == "cpu" else 20) for _ in range(CALLS)) for f in (compiled[name], chain)])
-        print(name, file=ltensor.stdin, flush=True)
-        better(ours, name, [float(value) for value in ltensor.stdout.readline().split("\t")])
-ltensor.stdin.close()
-if ltensor.wait() != 0:
-    raise SystemExit("beside.py: ltensor failed")
+def measure():
+    """Of each chain the milliseconds of the first call, the best compiled one and the best eager one, of PyTorch's and of ours."""
+    compiled = {name: torch.compile(chain) for name, chain in CHAINS.items()}
+    first = {name: milliseconds(function, 1) for name, function in compiled.items()}
+    theirs, ours = {}, {}
+    environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = [options.ltensor, os.path.join(here, "chains.lua"), str(options.elements), str(CALLS)]
+    ltensor = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    for name, chain in CHAINS.items():
+        for _ in range(options.rounds):
+            times = [min(milliseconds(f, 1 if DEVICE == "cpu" else 20) for _ in range(CALLS)) for f in (compiled[name], chain)]
+            better(theirs, name, [first[name], *times])
+            print(name, file=ltensor.stdin, flush=True)
+            better(ours, name, [float(value) for value in ltensor.stdout.readline().split("\t")])
+    ltensor.stdin.close()
+    if ltensor.wait() != 0:
+        raise SystemExit("beside.py: ltensor failed")
+    return [theirs, ours]
+
+
+if options.one:
+    print(json.dumps(measure()))
+    raise SystemExit
+
+theirs, ours, first = {}, {}, None
+with tempfile.TemporaryDirectory() as cache:  # a new one: in the first process the first call compiles
+    for _ in range(options.processes):
+        command = [sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one"]
+        environment = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=cache)
+        one = json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+        first = first or one
+        for best, times in zip((theirs, ours), one):
+            for name in CHAINS:
+                better(best, name, times[name])
 
 place = f"{options.threads} threads" if DEVICE == "cpu" else torch.cuda.get_device_name()
 print(f"{platform.machine()}, {place}, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")
-print(f"the best of {options.rounds} rounds that alternate. First: the first call, with what is compiled for it.\n")
+print(f"the best of {options.rounds} rounds that alternate, in {options.processes} processes. First: the first call, with what is compiled for it.\n")
 print("| chain | ltensor, eager | compiled | first | PyTorch, eager | Inductor | first | ltensor's share of Inductor's time |")
 print("|---|---:|---:|---:|---:|---:|---:|---:|")
 product = 1.0
 for name in CHAINS:
-    (start, best, eager), (inductor, plain) = ours[name], theirs[name]
+    (_, best, eager), (_, inductor, plain) = ours[name], theirs[name]
+    longest, start = (times[name][0] for times in first)
     product *= best / inductor
-    print(f"| {name} | {eager:.3g} | {best:.3g} | {start:.1f} | {plain:.3g} | {inductor:.3g} | {first[name]:.0f} | {best / inductor:.2f} |")
+    print(f"| {name} | {eager:.3g} | {best:.3g} | {start:.1f} | {plain:.3g} | {inductor:.3g} | {longest:.0f} | {best / inductor:.2f} |")
 print(f"\nGeometric mean of the shares: {product ** (1 / len(CHAINS)):.2f}.")

@@ -1,6 +1,6 @@
 -- Prints the table of make bench. Each argument is a file of measurements, a line each:
--- name TAB unit TAB value; the first file is ltensor's and gives the order, the second PyTorch's. Of a row in several rounds the median counts, of ops the
--- least, as of their samples: where a process finds its arrays in memory is worth twofold at times, for either program.
+-- name TAB unit TAB value; the first file is ltensor's and gives the order, the second PyTorch's. Of the rounds the median counts: where a process finds its
+-- arrays in memory is worth twofold at times, and the least of some would be the luckiest place.
 
 local function median(values)
   table.sort(values)
@@ -18,10 +18,7 @@ local function read(path)
     end
     table.insert(rows[name].values, tonumber(value))
   end
-  for name, row in pairs(rows) do
-    local is_op = name:find '^large: ' or name:find '^small: '
-    row.figure = is_op and math.min(table.unpack(row.values)) or median(row.values)
-  end
+  for _, row in pairs(rows) do row.median = median(row.values) end
   return rows, order
 end
 
@@ -35,7 +32,7 @@ local GOALS = {
 
 local function figure(row)
   if not row then return '' end
-  return (row.figure < 100 and '%.3g %s' or '%.0f %s'):format(row.figure, row.unit)
+  return (row.median < 100 and '%.3g %s' or '%.0f %s'):format(row.median, row.unit)
 end
 
 local ours, order = read(arg[1])
@@ -46,7 +43,7 @@ print(theirs and '\n| | ltensor | PyTorch | ratio | goal |\n|---|---:|---:|---:|
 for _, name in ipairs(order) do
   local mine, other = ours[name], theirs and theirs[name]
   if theirs then
-    local ratio = other and ('%.2f'):format(mine.figure / other.figure) or ''
+    local ratio = other and ('%.2f'):format(mine.median / other.median) or ''
     print(('| %s | %s | %s | %s | %s |'):format(
       name, figure(mine), other and figure(other) or 'missing', ratio, GOALS[name] or 'at most 1'))
   else
@@ -61,9 +58,9 @@ if theirs then
     for _, name in ipairs(order) do
       local mine, other = ours[name], theirs[name]
       if name:find('^' .. size .. ': ') and other then
-        sum, n = sum + math.log(other.figure / mine.figure), n + 1
-        if mine.figure > other.figure then
-          slower[#slower + 1] = ('%s (%.2f)'):format(name:gsub('^%a+: ', ''), mine.figure / other.figure)
+        sum, n = sum + math.log(other.median / mine.median), n + 1
+        if mine.median > other.median then
+          slower[#slower + 1] = ('%s (%.2f)'):format(name:gsub('^%a+: ', ''), mine.median / other.median)
         end
       end
     end

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make bench: times ltensor, and PyTorch beside it when a Python with torch is found ($PYTHON, then
-# python3), and prints one Markdown table: medians of the rounds, of ops and layers the least sample of all. Rounds alternate between the two, and the samples of ops and layers do, so that a
+# python3), and prints one Markdown table: medians of the rounds, of ops and layers of the least sample of each. Rounds alternate between the two, and the samples of ops and layers do, so that a
 # machine that is busy for a while is busy for both; both use the same number of threads.
 #
 #   BUILD (build)   ROUNDS (3)   OMP_NUM_THREADS (all cores)   PYTHON

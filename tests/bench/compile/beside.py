@@ -1,18 +1,19 @@
 """make bench-compile: chains of ops compiled by ltensor (chains.lua) and by PyTorch's Inductor, as a Markdown table.
 
 Inductor compiles first; then, chain by chain, the two programs' calls alternate, a few at a time, and the best of each counts. Both have as many threads. Where
-arrays lie differs from process to process and is worth twofold, for both: so there are some processes of either, one after the other, and the best of
-all counts. First calls are those of the first, in which Inductor compiles; the others of PyTorch's find in a cache what it made.
+arrays lie differs from process to process and is worth twofold: so there are some processes of either, one after the other, and the median of their bests
+counts. First calls are those of the first, in which Inductor compiles; the others of PyTorch's find in a cache what it made.
 
 DEVICE: where they run (cpu).
 
-  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 5] [--processes 3]
+  beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 5] [--processes 5]
 """
 
 import argparse
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ parser.add_argument("ltensor")
 parser.add_argument("--elements", type=int, default=4000000)
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--rounds", type=int, default=5)
-parser.add_argument("--processes", type=int, default=3)
+parser.add_argument("--processes", type=int, default=5)
 parser.add_argument("--one", action="store_true", help="the measurements of one process as JSON: what there are some of")
 options = parser.parse_args()
 
@@ -108,26 +109,27 @@ if options.one:
     print(json.dumps(measure()))
     raise SystemExit
 
-theirs, ours, first = {}, {}, None
+processes = []
 with tempfile.TemporaryDirectory() as cache:  # a new one: in the first process the first call compiles
     for _ in range(options.processes):
         command = [sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one"]
         environment = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=cache)
-        one = json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout)
-        first = first or one
-        for best, times in zip((theirs, ours), one):
-            for name in CHAINS:
-                better(best, name, times[name])
+        processes.append(json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout))
+
+
+def median(whose, name, which):
+    return statistics.median(one[whose][name][which] for one in processes)
+
 
 place = f"{options.threads} threads" if DEVICE == "cpu" else torch.cuda.get_device_name()
 print(f"{platform.machine()}, {place}, {options.elements} elements, PyTorch {torch.__version__}; milliseconds,")
-print(f"the best of {options.rounds} rounds that alternate, in {options.processes} processes. First: the first call, with what is compiled for it.\n")
+print(f"the best of {options.rounds} rounds that alternate, the median of {options.processes} processes. First: the first call, with what is compiled for it.\n")
 print("| chain | ltensor, eager | compiled | first | PyTorch, eager | Inductor | first | ltensor's share of Inductor's time |")
 print("|---|---:|---:|---:|---:|---:|---:|---:|")
 product = 1.0
 for name in CHAINS:
-    (_, best, eager), (_, inductor, plain) = ours[name], theirs[name]
-    longest, start = (times[name][0] for times in first)
+    (inductor, plain), (best, eager) = ((median(whose, name, 1), median(whose, name, 2)) for whose in (0, 1))
+    longest, start = (times[name][0] for times in processes[0])
     product *= best / inductor
     print(f"| {name} | {eager:.3g} | {best:.3g} | {start:.1f} | {plain:.3g} | {inductor:.3g} | {longest:.0f} | {best / inductor:.2f} |")
 print(f"\nGeometric mean of the shares: {product ** (1 / len(CHAINS)):.2f}.")

@@ -8,7 +8,7 @@
 enum {
     LT_FETCHED_LINE = 64,  /* bytes that come from memory together */
     LT_FETCHED_PAGE = 4096, /* bytes */
-    LT_FETCHED_PART = 2048
+    LT_FETCHED_PART = 2048  /* bytes of a page that are asked for together */
 };
 
 /* Asks for bytes that lie in memory. It has to be inlined: of a function that does nothing else GCC finds that it has no effect, and

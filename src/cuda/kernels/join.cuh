@@ -41,11 +41,14 @@ static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned ca
 
 #ifndef LT_CHAIN_ON_HOST
 
+/* What a lane of the warp has whose number differs in these bits; a struct has an overload beside it. */
+template <class T> static __device__ __forceinline__ T lt_from_lane(T own, int lanes) { return __shfl_xor_sync(0xffffffffu, own, lanes); }
+
 /* join(a, b) over the lanes of a warp, in every lane. */
 template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(T value, Join join)
 {
     for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
-        value = join(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+        value = join(value, lt_from_lane(value, lanes));
     return value;
 }
 
@@ -81,9 +84,10 @@ template <class C> struct lt_team {
     /* Of a team that is a whole block: lt_is_last among the first threads of so many. */
     __device__ __forceinline__ bool last(unsigned *counter, unsigned teams) const
     {
-        if (thread == 0) shared[0] = lt_is_last(counter, teams);
+        __shared__ bool last_of_all;
+        if (thread == 0) last_of_all = lt_is_last(counter, teams);
         __syncthreads();
-        return shared[0] != 0;
+        return last_of_all;
     }
     /* f(i) for i below n, by a thread each; f(i, its warp). */
     template <class F> __device__ __forceinline__ void share(int64_t n, F f) const

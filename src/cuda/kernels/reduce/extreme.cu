@@ -1,7 +1,7 @@
 /* extreme.cu - the largest or smallest element of each line along a dimension, with its position: the
  * first one; a nan counts as extreme. Elements are read as float, double or int64_t. A thread for each
  * line where lines are short or lie side by side, else a team of threads; long lines are cut into shares,
- * which a second kernel joins. */
+ * which the last team to end joins, or a second kernel where threads have them. */
 #include <stdlib.h>
 
 #include "cuda.h"
@@ -24,6 +24,23 @@ template <class C> struct best {
     int64_t index;
 };
 
+/* What a lane of the warp has whose number differs in these bits (lt_from_lane, join.cuh). */
+template <class C> static __device__ __forceinline__ best<C> lt_from_lane(best<C> own, int lanes)
+{
+    return {lt_from_lane(own.value, lanes), lt_from_lane(own.index, lanes)};
+}
+
+/* What a team leaves for the last one (join.cuh). */
+template <class C> static __device__ __forceinline__ void leave(best<C> *p, best<C> found)
+{
+    lt_leave(&p->value, found.value);
+    lt_leave(&p->index, found.index);
+}
+template <class C> static __device__ __forceinline__ best<C> left(const best<C> *p)
+{
+    return {lt_left(&p->value), lt_left(&p->index)};
+}
+
 struct winner {
     bool maximum;
 
@@ -32,6 +49,17 @@ struct winner {
     {
         if (y != y) return false;
         return x != x || (maximum ? x > y : x < y);
+    }
+    /* Whether one of the first n is more extreme than y, which is no nan: a comparison for each of them. */
+    template <class C, int N> __device__ __forceinline__ bool any_beats(const C (&x)[N], int n, C y) const
+    {
+        bool above = false, below = false;
+        LT_UNROLLED
+        for (int j = 0; j < N; j++) {
+            above |= j < n && !(x[j] <= y);
+            below |= j < n && !(x[j] >= y);
+        }
+        return maximum ? above : below;
     }
     template <class C> __device__ __forceinline__ best<C> join(best<C> a, best<C> b) const
     {
@@ -49,6 +77,7 @@ template <class C> struct extremes {
     lt_wide_divider by_lines; /* their number */
     bool dense, aligned;      /* lines lie together; shares begin at vectors */
     best<C> *parts;           /* [shares][lines] */
+    unsigned *counter;        /* of the teams that have left theirs (lt_is_last) */
 };
 
 /* What was found in all of a line. */
@@ -66,7 +95,7 @@ template <class C>
 static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
 {
     if (a.shares > 1)
-        a.parts[share * a.lines.count + line] = found;
+        leave(a.parts + share * a.lines.count + line, found);
     else
         finish(a, line, found);
 }
@@ -95,7 +124,7 @@ static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t l
     return found;
 }
 
-/* The same where they lie together: ROW of them from first * ROW, (first + step) * ROW, ... */
+/* The same where they lie together: ROW of them from first * ROW, (first + step) * ROW, ... Few rows have one that beats what was found; none beats a nan. */
 template <class C>
 static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int64_t line,
                                                        int64_t share, int64_t first, int64_t step)
@@ -107,13 +136,14 @@ static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int
     const char *in = a.lines.data[0] + offset[0];
     best<C> found = {0, -1};
     LT_NOT_UNROLLED
-    for (int64_t i = from + first * ROW; i < to; i += ROW * step) {
+    for (int64_t i = from + first * ROW; i < to && found.value == found.value; i += ROW * step) {
         const int n = to - i < ROW ? static_cast<int>(to - i) : ROW;
         C x[ROW];
         if constexpr (std::is_floating_point_v<C>)
             lt_load_float_row<C, ROW>(a.lines.dtype[0], in + i * size, x, n, a.aligned);
         else
             lt_load_row<C, ROW>(a.lines.dtype[0], in + i * size, x, n, a.aligned);
+        if (found.index >= 0 && !a.wins.any_beats(x, n, found.value)) continue;
         LT_UNROLLED
         for (int j = 0; j < ROW; j++)
             if (j < n && (found.index < 0 || a.wins.beats(x[j], found.value)))
@@ -134,27 +164,27 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_th
 /* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares along y. */
 template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_team(extremes<C> a)
 {
-    __shared__ best<C> shared[BLOCK];
+    __shared__ best<C> shared[lt_shared_for(BLOCK)];
     const int64_t line = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
                   share = blockIdx.y;
     if (line >= a.lines.count) return;
     best<C> found = a.dense ? search_dense(a, line, share, threadIdx.x, blockDim.x)
                             : search(a, line, share, threadIdx.x, blockDim.x);
     const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-    if (threads > LT_WARP) {
-        shared[thread] = found;
-        __syncthreads();
-        if (thread >= LT_WARP) return;
-        for (int i = thread + LT_WARP; i < threads; i += LT_WARP)
-            found = a.wins.join(found, shared[i]);
-    }
-    for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2) {
-        best<C> other;
-        other.value = __shfl_xor_sync(0xffffffffu, found.value, lanes);
-        other.index = __shfl_xor_sync(0xffffffffu, found.index, lanes);
-        found = a.wins.join(found, other);
-    }
+    const auto join = [&](best<C> x, best<C> y) { return a.wins.join(x, y); };
+    found = lt_block_join(found, shared, join);
     if (thread == 0) deliver(a, line, share, found);
+    if (a.shares == 1) return;
+    const lt_team<best<C>> team = {shared, thread, threads};
+    if (!team.last(a.counter, gridDim.x * gridDim.y)) return;
+    team.share_among_warps(a.lines.count, [&](int64_t i, const lt_team<best<C>> &warp) {
+        best<C> joined = {0, -1};
+        LT_NOT_UNROLLED
+        for (int64_t part = warp.thread; part < a.shares; part += LT_WARP)
+            joined = a.wins.join(joined, left(a.parts + part * a.lines.count + i));
+        joined = lt_warp_join(joined, join);
+        if (warp.leads()) finish(a, i, joined);
+    });
 }
 
 template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(extremes<C> a)
@@ -173,7 +203,7 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch parts;
-    extremes<C> a = {lt_lines<3>(arrays, dim), {maximum}, 1, 0, {}, false, false, nullptr};
+    extremes<C> a = {lt_lines<3>(arrays, dim), {maximum}, 1, 0, {}, false, false, nullptr, nullptr};
     const lt_lines<3> &lines = a.lines;
     if (lines.count == 0 || lines.length == 0) return LT_OK;
 
@@ -198,18 +228,19 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
             if (lines.lines.strides[d][0] % 16 != 0) a.aligned = false;
     }
     if (a.shares > 1) {
-        LT_TRY(parts.take(in->device.index,
-                          static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>)));
+        const size_t bytes = static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>);
+        LT_TRY(parts.take(in->device.index, bytes + sizeof(unsigned)));
         a.parts = parts.as<best<C>>();
+        if (!threads) LT_TRY(lt_cuda_counter(in->device.index, stream, parts.as<unsigned>(bytes), &a.counter));
     }
     if (threads) {
         LT_LAUNCH(extreme_by_thread<C>, lt_blocks(lines.count * a.shares, BLOCK), BLOCK, stream, a);
+        if (a.shares > 1) LT_LAUNCH(join_parts<C>, lt_blocks(lines.count, BLOCK), BLOCK, stream, a);
     } else {
         const dim3 grid(lt_blocks(lines.count, rows), static_cast<unsigned>(a.shares));
         const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
         LT_LAUNCH_MEET(extreme_by_team<C>, grid, block, 0, stream, a);
     }
-    if (a.shares > 1) LT_LAUNCH(join_parts<C>, lt_blocks(lines.count, BLOCK), BLOCK, stream, a);
     return lt_cuda_launched(in->device.index, stream, maximum ? "max" : "min");
 }
 

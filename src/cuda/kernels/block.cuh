@@ -31,6 +31,9 @@ static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned 
     return before;
 }
 
+/* Blocks of 256 threads that run at once; numbers of 8 bytes take twice the registers. */
+template <class C> constexpr int64_t lt_enough_blocks = sizeof(C) > sizeof(float) ? 1 << 9 : 1 << 10;
+
 /* Threads for a line of n elements, `each` of them a thread. */
 static inline int lt_threads_for(int64_t n, int each, int most)
 {

@@ -156,9 +156,9 @@ bool lt_chain_plan::add_step(const lt_chain *c, const lt_chain_step *s)
     action.out = static_cast<int8_t>(s->out);
     const lt_chain_value *second = s->n == 2 ? &c->values[s->in[1]] : nullptr;
     if (s->op == LT_PW_POW && lt_is_floating(s->compute) && second->host) {
-        action.op = static_cast<int16_t>(
-            lt_cuda_shorter_power(lt_load<double>(second->dtype, second->data)));
-        if (action.op != LT_PW_POW) action.n = 1;
+        const double exponent = lt_load<double>(second->dtype, second->data);
+        action.op = static_cast<int16_t>(lt_cuda_shorter_power(exponent));
+        if (action.op != LT_PW_POW || exponent == 3) action.n = 1;
     }
     if (s->op == LT_CHAIN_COPY) {
         if (c->values[s->in[0]].host) return false; /* nothing makes one */

@@ -31,7 +31,7 @@ struct lt_chain_place {
 
 struct lt_chain_action {
     int16_t op; /* LT_CHAIN_COPY, or one whose formula is known */
-    uint8_t compute, n, n_params;
+    uint8_t compute, n, n_params; /* n: operands; a power of one is the third: then no library's powers are in the kernel */
     int8_t out, in[LT_CHAIN_INPUTS];
     int16_t number[LT_CHAIN_INPUTS], param; /* places among the numbers; -1: none */
 };

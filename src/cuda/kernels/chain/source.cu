@@ -167,6 +167,17 @@ static void write_copy(std::string *out, const lt_chain_plan &plan, const lt_cha
           s.out, to.dtype == LT_BOOL ? "bool" : lt_chain_element(to.dtype), c, c, at);
 }
 
+/* Whether a step gives what the compiler could put into a sum of a later one (lt_apart): it is no sum itself, and not all that take it are products. */
+static bool is_apart(const lt_chain_plan &plan, const lt_chain_action &s)
+{
+    if (s.op == LT_PW_ADD || s.op == LT_PW_SUB) return false;
+    if (plan.end.is_there() && plan.end.value == s.out) return true;
+    for (const lt_chain_action &later : plan.actions)
+        for (int i = 0; i < later.n; i++)
+            if (later.in[i] == s.out && later.op != LT_PW_MUL) return true;
+    return false;
+}
+
 static void write_step(std::string *out, const lt_chain_plan &plan, const lt_chain_action &s)
 {
     if (s.op == LT_CHAIN_COPY) {
@@ -175,18 +186,19 @@ static void write_step(std::string *out, const lt_chain_plan &plan, const lt_cha
     }
     const lt_chain_formula *f = lt_chain_formula_of(s.op, static_cast<lt_dtype>(s.compute));
     const int dtype = plan.places[s.out].dtype;
-    write(out, "        auto y%d = lt_%s%s(", s.out, f->name, s.compute == LT_BOOL ? "_b8" : "");
+    const bool wide = dtype == LT_FLOAT32 || dtype == LT_FLOAT64, product = wide && s.op == LT_PW_MUL, apart = wide && !product && is_apart(plan, s);
+    write(out, "        auto y%d = lt_%s%s(", s.out, product ? "product" : f->name, s.compute == LT_BOOL ? "_b8" : "");
     for (int i = 0; i < s.n; i++) {
         const bool condition = i == 0 && f->selects;
         *out += (i > 0 ? ", " : "") + operand(plan, s, i, condition) + (condition ? " != 0" : "");
     }
+    if (s.op == LT_PW_POW && s.n == 1) *out += ", 3.0f";
     for (int i = 0; i < s.n_params; i++)
         write(out, ", a.numbers[%d].%s", s.param + i, member(s.compute));
     write(out, ");\n");
-    const bool wide = dtype == LT_FLOAT32 || dtype == LT_FLOAT64;
     write(out, "        const %s e%d = %slt_stored<%s, decltype(y%d)>::of(y%d)%s;\n",
-          lt_chain_element(dtype), s.out, wide ? "lt_apart(" : "", lt_chain_element(dtype), s.out, s.out,
-          wide ? ", a.zero)" : "");
+          lt_chain_element(dtype), s.out, apart ? "lt_apart(" : "", lt_chain_element(dtype), s.out, s.out,
+          apart ? ", a.zero)" : "");
 }
 
 std::string lt_chain_plan::source() const

@@ -11,9 +11,8 @@
 
 enum {
     BLOCK = 256,
-    ITEMS = 4,
-    ROW = 8, /* elements that a thread reads at a time where they lie together */
-    ENOUGH_BLOCKS = 1 << 10,
+    ITEMS = 4, /* elements that a thread of a team reads at a time, */
+    ROW = 8,   /* where they lie together, and one that is alone */
     ENOUGH_THREADS = 1 << 17,
     LEAST_PER_THREAD = 64
 };
@@ -41,38 +40,56 @@ template <class C> static __device__ __forceinline__ best<C> left(const best<C> 
     return {lt_left(&p->value), lt_left(&p->index)};
 }
 
-struct winner {
+/* An element as what the largest is sought of: itself, or turned round where the smallest is. What has been turned twice is as it was. */
+struct sense {
     bool maximum;
 
-    /* Whether x is the more extreme value. */
-    template <class C> __device__ __forceinline__ bool beats(C x, C y) const
-    {
-        if (y != y) return false;
-        return x != x || (maximum ? x > y : x < y);
-    }
-    /* Whether one of the first n is more extreme than y, which is no nan: a comparison for each of them. */
-    template <class C, int N> __device__ __forceinline__ bool any_beats(const C (&x)[N], int n, C y) const
-    {
-        bool above = false, below = false;
-        LT_UNROLLED
-        for (int j = 0; j < N; j++) {
-            above |= j < n && !(x[j] <= y);
-            below |= j < n && !(x[j] >= y);
-        }
-        return maximum ? above : below;
-    }
-    template <class C> __device__ __forceinline__ best<C> join(best<C> a, best<C> b) const
-    {
-        if (b.index < 0) return a;
-        if (a.index < 0 || beats(b.value, a.value)) return b;
-        return beats(a.value, b.value) || a.index < b.index ? a : b;
-    }
+    __device__ __forceinline__ float of(float x) const { return maximum ? x : -x; }
+    __device__ __forceinline__ double of(double x) const { return maximum ? x : -x; }
+    __device__ __forceinline__ int64_t of(int64_t x) const { return maximum ? x : ~x; }
 };
+
+/* Whether x is larger than y; no number is than a nan, which is larger than all others. */
+template <class C> static __device__ __forceinline__ bool beats(C x, C y)
+{
+    return y == y && !(x <= y);
+}
+template <class C> static __device__ __forceinline__ best<C> better(best<C> a, best<C> b)
+{
+    if (b.index < 0) return a;
+    if (a.index < 0 || beats(b.value, a.value)) return b;
+    return beats(a.value, b.value) || a.index < b.index ? a : b;
+}
+
+/* N elements more, from number i on, `step` apart; what there are fewer of is x[0] again. Few have one that beats what was found: to know that takes
+ * one comparison for each. */
+template <class C, int N> static __device__ __forceinline__ void take(best<C> *found, const C (&x)[N], int64_t i, int64_t step)
+{
+    if (found->index < 0) *found = best<C>{x[0], i};
+    bool any = false, numbers = true;
+    LT_UNROLLED
+    for (int j = 0; j < N; j++) any |= !(x[j] <= found->value);
+    if (!any) return;
+    LT_UNROLLED
+    for (int j = 0; j < N; j++) numbers &= x[j] == x[j];
+    C largest = found->value;
+    int at = -1;
+    if (numbers) {
+        LT_UNROLLED
+        for (int j = 0; j < N; j++)
+            if (x[j] > largest) largest = x[j], at = j;
+    } else {
+        LT_UNROLLED
+        for (int j = 0; j < N; j++)
+            if (beats(x[j], largest)) largest = x[j], at = j;
+    }
+    if (at >= 0) *found = best<C>{largest, i + at * step};
+}
 
 /* Tensor 0: input, 1: values, 2: indices. */
 template <class C> struct extremes {
     lt_lines<3> lines;
-    winner wins;
+    sense sought;
     int64_t shares, share;
     lt_wide_divider by_lines; /* their number */
     bool dense, aligned;      /* lines lie together; shares begin at vectors */
@@ -86,7 +103,7 @@ template <class C> static __device__ void finish(const extremes<C> &a, int64_t l
     int64_t offset[3];
     a.lines.lines.at(line, offset);
     if (a.lines.data[1] != nullptr)
-        lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1], found.value);
+        lt_store<C>(a.lines.dtype[1], a.lines.data[1] + offset[1], a.sought.of(found.value));
     if (a.lines.data[2] != nullptr)
         lt_store<int64_t>(LT_INT64, a.lines.data[2] + offset[2], found.index);
 }
@@ -100,8 +117,8 @@ static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share
         finish(a, line, found);
 }
 
-/* Elements first, first + step, ... of one share of a line. */
-template <class C>
+/* Elements first, first + step, ... of one share of a line, N at a time. */
+template <int N, class C>
 static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t line, int64_t share,
                                                  int64_t first, int64_t step)
 {
@@ -110,21 +127,22 @@ static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t l
     int64_t offset[3];
     a.lines.lines.at(line, offset);
     const char *in = a.lines.data[0] + offset[0];
+    const int64_t apart = step * a.lines.step[0];
+    in += (from + first) * a.lines.step[0];
     best<C> found = {0, -1};
-    for (int64_t i = from + first; i < to; i += ITEMS * step) {
-        const char *at[ITEMS];
-        C x[ITEMS];
-        for (int j = 0; j < ITEMS; j++)
-            at[j] = in + (i + j * step < to ? i + j * step : i) * a.lines.step[0];
-        lt_load_many<C, ITEMS>(a.lines.dtype[0], at, x);
-        for (int j = 0; j < ITEMS; j++)
-            if (i + j * step < to && (found.index < 0 || a.wins.beats(x[j], found.value)))
-                found = best<C>{x[j], i + j * step};
+    LT_NOT_UNROLLED
+    for (int64_t i = from + first; i < to; i += N * step, in += N * apart) {
+        const char *at[N];
+        C x[N];
+        for (int j = 0; j < N; j++) at[j] = i + j * step < to ? in + j * apart : in;
+        lt_load_many<C, N>(a.lines.dtype[0], at, x);
+        for (C &one : x) one = a.sought.of(one);
+        take(&found, x, i, step);
     }
     return found;
 }
 
-/* The same where they lie together: ROW of them from first * ROW, (first + step) * ROW, ... Few rows have one that beats what was found; none beats a nan. */
+/* The same where they lie together: ROW of them from first * ROW, (first + step) * ROW, ... */
 template <class C>
 static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int64_t line,
                                                        int64_t share, int64_t first, int64_t step)
@@ -136,18 +154,21 @@ static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int
     const char *in = a.lines.data[0] + offset[0];
     best<C> found = {0, -1};
     LT_NOT_UNROLLED
-    for (int64_t i = from + first * ROW; i < to && found.value == found.value; i += ROW * step) {
+    for (int64_t i = from + first * ROW; i < to; i += ROW * step) {
         const int n = to - i < ROW ? static_cast<int>(to - i) : ROW;
         C x[ROW];
         if constexpr (std::is_floating_point_v<C>)
             lt_load_float_row<C, ROW>(a.lines.dtype[0], in + i * size, x, n, a.aligned);
         else
             lt_load_row<C, ROW>(a.lines.dtype[0], in + i * size, x, n, a.aligned);
-        if (found.index >= 0 && !a.wins.any_beats(x, n, found.value)) continue;
+        if (n < ROW) {
+            LT_UNROLLED
+            for (int j = 1; j < ROW; j++)
+                if (j >= n) x[j] = x[0];
+        }
         LT_UNROLLED
-        for (int j = 0; j < ROW; j++)
-            if (j < n && (found.index < 0 || a.wins.beats(x[j], found.value)))
-                found = best<C>{x[j], i + j};
+        for (int j = 0; j < ROW; j++) x[j] = a.sought.of(x[j]);
+        take(&found, x, i, 1);
     }
     return found;
 }
@@ -158,7 +179,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_th
     if (number >= a.lines.count * a.shares) return;
     const int64_t share = static_cast<int64_t>(a.by_lines.quotient(static_cast<uint64_t>(number))),
                   line = number - share * a.lines.count;
-    deliver(a, line, share, search(a, line, share, 0, 1));
+    deliver(a, line, share, search<ROW>(a, line, share, 0, 1));
 }
 
 /* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares along y. */
@@ -169,9 +190,9 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_te
                   share = blockIdx.y;
     if (line >= a.lines.count) return;
     best<C> found = a.dense ? search_dense(a, line, share, threadIdx.x, blockDim.x)
-                            : search(a, line, share, threadIdx.x, blockDim.x);
+                            : search<ITEMS>(a, line, share, threadIdx.x, blockDim.x);
     const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-    const auto join = [&](best<C> x, best<C> y) { return a.wins.join(x, y); };
+    const auto join = [](best<C> x, best<C> y) { return better(x, y); };
     found = lt_block_join(found, shared, join);
     if (thread == 0) deliver(a, line, share, found);
     if (a.shares == 1) return;
@@ -181,7 +202,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_te
         best<C> joined = {0, -1};
         LT_NOT_UNROLLED
         for (int64_t part = warp.thread; part < a.shares; part += LT_WARP)
-            joined = a.wins.join(joined, left(a.parts + part * a.lines.count + i));
+            joined = better(joined, left(a.parts + part * a.lines.count + i));
         joined = lt_warp_join(joined, join);
         if (warp.leads()) finish(a, i, joined);
     });
@@ -193,7 +214,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(ex
     if (line >= a.lines.count) return;
     best<C> found = a.parts[line];
     for (int64_t share = 1; share < shares; share++)
-        found = a.wins.join(found, a.parts[share * a.lines.count + line]);
+        found = better(found, a.parts[share * a.lines.count + line]);
     finish(a, line, found);
 }
 
@@ -210,10 +231,10 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
     const bool beside =
         llabs(lines.step[0]) != lt_element_size(in->dtype) && lines.count >= LT_WARP;
     const bool threads = lines.length <= LT_WARP || beside;
-    const int team = threads ? 1 : lt_threads_for(lines.length, 2 * ITEMS, BLOCK);
+    const int team = threads ? 1 : lt_threads_for(lines.length, ROW, BLOCK);
     const int rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
     const int64_t wanted =
-        threads ? ENOUGH_THREADS / lines.count : ENOUGH_BLOCKS * rows / lines.count;
+        threads ? ENOUGH_THREADS / lines.count : lt_enough_blocks<C> * rows / lines.count;
     const int64_t most = lines.length / (LEAST_PER_THREAD * team);
     a.shares = wanted < most ? wanted : most;
     if (a.shares < 1) a.shares = 1;

@@ -30,7 +30,6 @@ enum {
     ITEMS = LT_REDUCE_ITEMS,
     ROW = LT_REDUCE_ROW,
     ENOUGH_THREADS = 1 << 17, /* more do not make a GPU busier */
-    ENOUGH_BLOCKS = 1 << 10, /* of elements of 4 bytes or less */
     MOST_PER_THREAD = 1 << 13, /* elements */
     LEAST_PER_THREAD = 64,
 };
@@ -47,9 +46,6 @@ template <class C> static C begin(lt_identity identity)
     default: return limits::has_infinity ? limits::infinity() : limits::max();
     }
 }
-
-/* Blocks that run at once: numbers of 8 bytes take twice the registers. */
-template <class C> constexpr int wide = sizeof(C) > sizeof(float) ? 2 : 1;
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
@@ -164,7 +160,7 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
 
 /* A team, a row of the block's threads, for each result: one warp, or the block's only row, which it is where there are several shares, along y. */
 template <class Step, class C>
-static __global__ void __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK / wide<C> : 0) reduce_by_team(reduction<C> a)
+static __global__ void __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK * static_cast<int>(lt_enough_blocks<C>) / static_cast<int>(lt_enough_blocks<float>) : 0) reduce_by_team(reduction<C> a)
 {
     __shared__ C shared[lt_shared_for(BLOCK)];
     const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
@@ -332,7 +328,7 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
 
     const bool threads = by_thread(c, a.count);
     const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
-    cut(&a, threads ? ENOUGH_THREADS / a.results : ENOUGH_BLOCKS / wide<C> * block_of(team).y / a.results, team);
+    cut(&a, threads ? ENOUGH_THREADS / a.results : lt_enough_blocks<C> * block_of(team).y / a.results, team);
     if (!threads && lies_together(c, a)) {
         a.dense = true;
         a.share = (a.share + ROW * 2 - 1) / (ROW * 2) * (ROW * 2);

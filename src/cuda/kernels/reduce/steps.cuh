@@ -150,6 +150,11 @@ template <class Step, class C> struct lt_accumulators {
     /* n elements, at most LT_REDUCE_ROW, that lie together. */
     __device__ __forceinline__ void take(const C *x, int n, C parameter)
     {
+        if (n == LT_REDUCE_ROW) { /* each of a whole run costs no question of its own */
+            LT_UNROLLED
+            for (int j = 0; j < LT_REDUCE_ROW; j++) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
+            return;
+        }
         LT_UNROLLED
         for (int j = 0; j < LT_REDUCE_ROW; j++)
             if (j < n) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);

@@ -22,7 +22,7 @@
 #endif
 
 /* A result that the compiler can put into no sum of the next step: there a product would not be rounded, as it is between two ops. It cannot
- * know that zero is 0. */
+ * know that zero is 0. lt_product: the same of a product, for nothing. */
 #ifdef __CUDACC__
 LT_CHAIN_FN float lt_apart(float x, uint32_t zero)
 {
@@ -32,8 +32,12 @@ LT_CHAIN_FN double lt_apart(double x, uint32_t zero)
 {
     return __hiloint2double(__double2hiint(x) ^ static_cast<int>(zero), __double2loint(x));
 }
+LT_CHAIN_FN float  lt_product(float x, float y) { return __fmul_rn(x, y); }
+LT_CHAIN_FN double lt_product(double x, double y) { return __dmul_rn(x, y); }
 #else
-template <class T> T lt_apart(T x, uint32_t) { return x; } /* compiled without contractions */
+/* Compiled without contractions. */
+template <class T> T lt_apart(T x, uint32_t) { return x; }
+template <class T> T lt_product(T x, T y) { return x * y; }
 #endif
 
 template <class C> LT_CHAIN_FN C lt_number_in(const lt_chain_number &number)

@@ -9,6 +9,7 @@
 
 #define MOST_THREADS 1024
 #define MOST_SHARES 16
+#define MOST_RANGES 64
 
 int lt_get_num_threads(void)
 {
@@ -52,20 +53,47 @@ int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)
     return threads > 1 && even < most ? even : most;
 }
 
+/* Jobs that a thread begins with, and others take from when they have done theirs. */
+typedef struct {
+    _Alignas(64) _Atomic int64_t next;
+    int64_t end;
+} range;
+
+static void set_ranges(range *ranges, int n, int64_t jobs)
+{
+    for (int64_t r = 0; r < n; r++) {
+        atomic_init(&ranges[r].next, r * jobs / n);
+        ranges[r].end = (r + 1) * jobs / n;
+    }
+}
+
+static void run_ranges(range *ranges, int n, lt_job run, const void *context)
+{
+    const int own = omp_get_thread_num();
+    for (int r = 0; r < n; r++) {
+        range *from = &ranges[(own + r) % n];
+        while (atomic_load_explicit(&from->next, memory_order_relaxed) < from->end && !lt_interrupted()) {
+            const int64_t job = atomic_fetch_add_explicit(&from->next, 1, memory_order_relaxed);
+            if (job < from->end) run(context, job);
+        }
+    }
+}
+
 lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
 {
     if (count <= 1) {
         for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
     } else {
         lt_context *here = lt_here.context;
+        const int n = count < MOST_RANGES ? count : MOST_RANGES;
+        range ranges[MOST_RANGES];
+        set_ranges(ranges, n, jobs);
 #pragma omp parallel num_threads(count)
         {
             const lt_thread own = lt_here;
             lt_here.context = here;
             lt_here.helper = own.helper || omp_get_thread_num() != 0;
-#pragma omp for schedule(dynamic, 1)
-            for (int64_t job = 0; job < jobs; job++)
-                if (!lt_interrupted()) run(context, job);
+            run_ranges(ranges, n, run, context);
             lt_here = own;
         }
     }

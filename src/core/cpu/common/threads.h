@@ -21,7 +21,8 @@ int lt_cpu_shares_for(int64_t work);
 int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);
 
 /* Runs run(context, job) for every job in [0, jobs) on so many threads, in order on one: opening a parallel
- * region costs more than most small operations. LT_ERR_INTERRUPTED when jobs were left out. */
+ * region costs more than most small operations. Each thread begins with a part of its own, the first one with the first jobs, and takes from others
+ * when it has done that: so a loop finds what another one of the same elements left near the thread. LT_ERR_INTERRUPTED when jobs were left out. */
 typedef void (*lt_job)(const void *context, int64_t job);
 lt_status lt_cpu_share(int64_t jobs, int threads, lt_job run, const void *context);
 

@@ -1,0 +1,96 @@
+/* threads_test.c - which thread does which jobs (cpu/common/threads.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include "context/clock.h"
+#include "cpu/common/threads.h"
+#include "ltensor.h"
+
+#define JOBS 10
+#define LONG 20 /* seconds within which two threads meet, on any machine */
+
+typedef struct {
+    atomic_int begun[JOBS]; /* by the thread of this number and 1 */
+    atomic_int ended, late; /* late: what was waited for in vain */
+} record;
+
+static void wait_for(record *r, const atomic_int *what, int least)
+{
+    const double end = lt_clock() + LONG;
+    while (atomic_load(what) < least && lt_clock() < end) usleep(100);
+    if (atomic_load(what) < least) atomic_fetch_add(&r->late, 1);
+}
+
+/* The first job and the middle one have begun before either ends. */
+static void meet(const void *context, int64_t job)
+{
+    record *r = *(record *const *)context;
+    atomic_store(&r->begun[job], omp_get_thread_num() + 1);
+    if (job == 0) wait_for(r, &r->begun[JOBS / 2], 1);
+    if (job == JOBS / 2) wait_for(r, &r->begun[0], 1);
+    atomic_fetch_add(&r->ended, 1);
+}
+
+/* Of a loop that comes again each thread finds its part where it left it: in its own cache, in the memory that is near. */
+static void each_thread_begins_with_its_own_part(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 20; turn++) {
+        record r = {.late = 0}, *at = &r;
+        assert_int_equal(lt_cpu_share(JOBS, 2, meet, &at), LT_OK);
+        assert_int_equal(r.late, 0);
+        assert_int_equal(r.ended, JOBS);
+        assert_int_not_equal(r.begun[0], r.begun[JOBS / 2]);
+        assert_int_equal(r.begun[0], 1);
+    }
+}
+
+/* The first job ends when all others have. */
+static void be_late(const void *context, int64_t job)
+{
+    record *r = *(record *const *)context;
+    if (job == 0) wait_for(r, &r->ended, JOBS - 1);
+    atomic_fetch_add(&r->ended, 1);
+}
+
+static void a_thread_that_has_done_its_part_takes_from_others(void **state)
+{
+    (void)state;
+    record r = {.late = 0}, *at = &r;
+    assert_int_equal(lt_cpu_share(JOBS, 2, be_late, &at), LT_OK);
+    assert_int_equal(r.late, 0);
+    assert_int_equal(r.ended, JOBS);
+}
+
+static void once(const void *context, int64_t job)
+{
+    record *r = *(record *const *)context;
+    atomic_fetch_add(&r->begun[job], 1);
+}
+
+static void each_job_is_done_once(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 200; threads += threads < 4 ? 1 : 49)
+        for (int64_t jobs = 0; jobs <= JOBS; jobs++) {
+            record r = {.late = 0}, *at = &r;
+            assert_int_equal(lt_cpu_share(jobs, threads, once, &at), LT_OK);
+            for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], job < jobs);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_thread_begins_with_its_own_part),
+        cmocka_unit_test(a_thread_that_has_done_its_part_takes_from_others),
+        cmocka_unit_test(each_job_is_done_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

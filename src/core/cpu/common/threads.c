@@ -79,13 +79,12 @@ static void run_ranges(range *ranges, int n, lt_job run, const void *context)
     }
 }
 
-lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
+static lt_status share(int64_t jobs, int count, int n, lt_job run, const void *context)
 {
     if (count <= 1) {
         for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
     } else {
         lt_context *here = lt_here.context;
-        const int n = count < MOST_RANGES ? count : MOST_RANGES;
         range ranges[MOST_RANGES];
         set_ranges(ranges, n, jobs);
 #pragma omp parallel num_threads(count)
@@ -98,4 +97,14 @@ lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
         }
     }
     return lt_interrupted() ? lt_stopped() : LT_OK;
+}
+
+lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
+{
+    return share(jobs, count, count < MOST_RANGES ? count : MOST_RANGES, run, context);
+}
+
+lt_status lt_cpu_hand_out(int64_t jobs, int count, lt_job run, const void *context)
+{
+    return share(jobs, count, 1, run, context);
 }

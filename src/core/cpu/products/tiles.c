@@ -206,7 +206,7 @@ lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
         if (p.group == 1 || g->batch * p.rows * p.columns >= 4 * threads) break;
     }
     lt_status status = lt_cpu_share(of_a + of_b, threads, fill_job, &p);
-    if (status == LT_OK) status = lt_cpu_share(g->batch * p.rows * p.columns, threads, multiply_job, &p);
+    if (status == LT_OK) status = lt_cpu_hand_out(g->batch * p.rows * p.columns, threads, multiply_job, &p);
     lt_block_free(p.a.tiles, capacity);
     return status;
 }

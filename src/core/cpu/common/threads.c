@@ -43,8 +43,9 @@ int lt_cpu_threads_for(int64_t work)
 
 int lt_cpu_shares_for(int64_t work)
 {
-    const int64_t shares = work / LT_CPU_GRAIN;
-    return shares < 1 ? 1 : shares < MOST_SHARES ? (int)shares : MOST_SHARES;
+    int shares = 1;
+    while (shares < MOST_SHARES && shares < work / LT_CPU_GRAIN) shares *= 2;
+    return shares;
 }
 
 int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)

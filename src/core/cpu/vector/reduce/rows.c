@@ -46,6 +46,13 @@
 
 #define SIMD _Pragma("omp simd")
 
+/* A loop whose accumulators are wider than its elements takes a vector of these: of elements, the halves of one would have to be taken apart first. */
+#ifdef __AVX512F__
+#define VECTOR 64 /* bytes */
+#else
+#define VECTOR 32
+#endif
+
 /* WIDTH lanes become PARTS, the upper half joined with the lower one: by steps of constant lengths, which stay in registers. */
 #define HALVINGS(halve, lanes) halve(lanes, 32) halve(lanes, 16) halve(lanes, 8)
 #define QUICK_HALF(lanes, n)                                                                       \

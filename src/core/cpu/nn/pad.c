@@ -37,16 +37,26 @@ static void pad_row(const lt_padding *p, char *to, const char *from)
     }
 }
 
+/* The first of the rows that a plane of the result is made of. */
+static int64_t rows_of(const lt_padding *p, int64_t volume, int64_t plane)
+{
+    return (volume * p->in[0] + lt_pad_source(p->mode, plane - p->before[0], p->in[0])) * p->in[1];
+}
+
 static void run(const void *context, int64_t index)
 {
     const job *j = context;
     const lt_padding *p = j->p;
     const int64_t first = index * j->rows, end = first + j->rows < j->all ? first + j->rows : j->all;
+    int64_t line = first % p->out[1], plane = first / p->out[1] % p->out[0], volume = first / p->out[1] / p->out[0]; /* counted on: a row costs no division */
+    int64_t from = rows_of(p, volume, plane);
     for (int64_t row = first; row < end; row++) {
-        const int64_t line = row % p->out[1], plane = row / p->out[1] % p->out[0], volume = row / p->out[1] / p->out[0];
-        const int64_t from_plane = volume * p->in[0] + lt_pad_source(p->mode, plane - p->before[0], p->in[0]);
-        const int64_t from_row = from_plane * p->in[1] + lt_pad_source(p->mode, line - p->before[1], p->in[1]);
+        const int64_t from_row = from + lt_pad_source(p->mode, line - p->before[1], p->in[1]);
         pad_row(p, j->y + row * p->out[2] * p->size, j->x + from_row * p->in[2] * p->size);
+        if (++line < p->out[1]) continue;
+        line = 0;
+        if (++plane == p->out[0]) plane = 0, volume++;
+        from = rows_of(p, volume, plane);
     }
 }
 

@@ -150,14 +150,17 @@ template <class Step, class C> struct lt_accumulators {
     /* n elements, at most LT_REDUCE_ROW, that lie together. */
     __device__ __forceinline__ void take(const C *x, int n, C parameter)
     {
-        if (n == LT_REDUCE_ROW) { /* each of a whole run costs no question of its own */
-            LT_UNROLLED
-            for (int j = 0; j < LT_REDUCE_ROW; j++) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
-            return;
-        }
         LT_UNROLLED
         for (int j = 0; j < LT_REDUCE_ROW; j++)
             if (j < n) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
+    }
+    /* The same where all of a whole run are asked about at once: for that there have to be registers. */
+    __device__ __forceinline__ void take_run(const C *x, int n, C parameter)
+    {
+        if (n == LT_REDUCE_ROW)
+            take(x, LT_REDUCE_ROW, parameter);
+        else
+            take(x, n, parameter);
     }
     __device__ __forceinline__ C joined() const { return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3])); }
 };
@@ -267,7 +270,7 @@ static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int c
         [&](int thread, runs &own) {
             own.each(count, thread, team.threads, load);
             lt_accumulators<First, C> totals(steps.first);
-            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take(x, n, 0); });
+            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take_run(x, n, 0); });
             return totals.joined();
         },
         held);
@@ -276,7 +279,7 @@ static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int c
     return team.joined([](C x, C y) { return Second::join(x, y); },
         [&](int thread, runs &own) {
             lt_accumulators<Second, C> totals(steps.second);
-            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take(x, n, shift); });
+            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take_run(x, n, shift); });
             return totals.joined();
         },
         held);

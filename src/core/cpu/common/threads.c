@@ -9,7 +9,7 @@
 
 #define MOST_THREADS 1024
 #define MOST_SHARES 16
-#define MOST_RANGES 64
+#define MOST_RANGES 64 /* more threads begin with parts of others */
 
 int lt_get_num_threads(void)
 {
@@ -41,12 +41,14 @@ int lt_cpu_threads_for(int64_t work)
     return useful < most ? (int)useful : most;
 }
 
-int lt_cpu_shares_for(int64_t work)
+int lt_cpu_cut(int64_t pieces, int most)
 {
-    int shares = 1;
-    while (shares < MOST_SHARES && shares < work / LT_CPU_GRAIN) shares *= 2;
-    return shares;
+    int cut = 1;
+    while (cut < most && cut < pieces) cut *= 2;
+    return cut;
 }
+
+int lt_cpu_shares_for(int64_t work) { return lt_cpu_cut(work / LT_CPU_GRAIN, MOST_SHARES); }
 
 int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)
 {

@@ -12,8 +12,11 @@
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);
 
+/* At least so many pieces, or `most`, a power of two: a power of two, so that a few threads have as many each. */
+int lt_cpu_cut(int64_t pieces, int most);
+
 /* Jobs for a sum that each job adds up apart: as the order of its additions comes from them, they follow from the work alone, not from how many threads
- * there are. A power of two, so that a few threads have as many each; 16 at most: more cost memory and are joined by one thread, and so many already wait for memory together. */
+ * there are. 16 at most: more cost memory and are joined by one thread, and so many already wait for memory together. */
 int lt_cpu_shares_for(int64_t work);
 
 /* How many of n elements a job takes, so that the threads end at about the same time: four jobs each, of `most` elements at most. One thread's

@@ -186,8 +186,7 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
 {
     const int64_t across = p->it->sizes[p->reduced_dims], tiles_across = (across + TILE - 1) / TILE;
     const int64_t tiles = p->results / across * tiles_across, width = across < TILE ? across : TILE;
-    int64_t chunks = 1; /* a power of two, so that a few threads have as many each */
-    while (tiles < LT_REDUCE_CHUNKS && chunks < LT_REDUCE_CHUNKS && chunks < p->count * width / CHUNK) chunks *= 2;
+    const int64_t chunks = tiles >= LT_REDUCE_CHUNKS ? 1 : lt_cpu_cut(p->count * width / CHUNK, LT_REDUCE_CHUNKS);
     int threads = lt_cpu_threads_for(p->it->numel);
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);

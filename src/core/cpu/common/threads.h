@@ -29,7 +29,7 @@ int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);
 typedef void (*lt_job)(const void *context, int64_t job);
 lt_status lt_cpu_share(int64_t jobs, int threads, lt_job run, const void *context);
 
-/* The same as threads come, in order: of jobs that follow each other and read the same, or of different lengths (products: a fourteenth faster). */
+/* The same as threads come, in order: of jobs that follow each other and read the same, or of different lengths (pieces of one product: a fourteenth faster). */
 lt_status lt_cpu_hand_out(int64_t jobs, int threads, lt_job run, const void *context);
 
 #endif

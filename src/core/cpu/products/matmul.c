@@ -159,7 +159,9 @@ static lt_status multiply_floats(const lt_gemm *g)
         f.room = lt_scratch_take(&scratch, f.threads, f.room_bytes);
         if (f.room == NULL) return LT_ERR_MEMORY;
     }
-    const lt_status status = lt_cpu_hand_out(g->batch * f.row_pieces * f.col_pieces, f.threads, run_piece, &f);
+    const int64_t pieces = g->batch * f.row_pieces * f.col_pieces;
+    const lt_status status = g->batch >= 2 * f.threads ? lt_cpu_share(pieces, f.threads, run_piece, &f) /* as what reads the matrices after it does */
+                                                       : lt_cpu_hand_out(pieces, f.threads, run_piece, &f);
     if (f.room != NULL) lt_scratch_give(&scratch, f.room);
     return status;
 }

@@ -150,3 +150,31 @@ describe('rows of a copy', function()
     end
   end)
 end)
+
+describe('what is rolled', function()
+  -- Entry i of a dimension of n is what was at i - by.
+  local function from(n, by) return (torch.arange(0, n, { device = device, dtype = torch.int64 }) - by):remainder(n) + 1 end
+
+  it('has each entry where index_select brings it', function()
+    local shapes = { { 7 }, { 1 }, { 1000 }, { 3, 5 }, { 40, 333 }, { 2, 3, 700 }, { 600, 5, 3 }, { 3, 130, 2, 65 }, { 5, 300, 300 }, { 4, 0 } }
+    for _, shape in ipairs(shapes) do
+      for _, dtype in ipairs { torch.float32, torch.float64, torch.uint8, torch.float16, torch.complex128 } do
+        local x = (torch.rand(shape, { device = device }) * 50):to(dtype)
+        for d = 1, #shape do
+          for _, by in ipairs { 1, -1, 2, 68, shape[d] + 1, 0, 1000001 } do
+            local note = ('%s by %d along %d'):format(table.concat(shape, 'x'), by, d)
+            local once = shape[d] > 0 and x:index_select(d, from(shape[d], by)) or x
+            assert.is_true(torch.equal(once, x:roll(by, d)), note)
+            local last = #shape
+            local twice = shape[last] > 0 and once:index_select(last, from(shape[last], -2 * by)) or x
+            assert.is_true(torch.equal(twice, x:roll({ by, -2 * by }, { d, last })), note)
+          end
+        end
+      end
+    end
+    local x = torch.rand(4, 5, 6, { device = device })
+    assert.is_true(torch.equal(x:roll(1, 1):roll(2, 2):roll(3, 3), x:roll({ 1, 2, 3 }, { 1, 2, 3 })))
+    local turned = x:transpose(1, 3)
+    assert.is_true(torch.equal(turned:contiguous():roll({ 2, 1 }, { 1, 2 }), turned:roll({ 2, 1 }, { 1, 2 })))
+  end)
+end)

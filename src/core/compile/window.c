@@ -260,19 +260,3 @@ lt_status lt_window_record(const lt_recorded *op, lt_tensor **out)
     *out = result;
     return LT_OK;
 }
-
-lt_status lt_window_record_roll(lt_tensor *self, const int64_t *by, lt_tensor **out)
-{
-    lt_chain_roll roll = {.n = 0};
-    *out = NULL;
-    if (self->device.type != LT_CPU || !lt_is_contiguous(self)) return LT_OK;
-    for (int d = self->ndim - 1; d >= 0; d--) {
-        if (by[d] == 0) continue;
-        if (roll.n == LT_CHAIN_ROLLED) return LT_OK;
-        roll.size[roll.n] = self->sizes[d];
-        roll.step[roll.n] = self->strides[d];
-        roll.by[roll.n++] = by[d];
-    }
-    const lt_dtype dtype = (lt_dtype)self->dtype;
-    return lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes, &roll}, out);
-}

@@ -53,9 +53,6 @@ typedef struct lt_recorded {
 /* *out stays NULL where the op is to be done at once: there is no window, it is suspended, or it does not take such ops. */
 lt_status lt_window_record(const lt_recorded *op, lt_tensor **out);
 
-/* The same of a tensor that is rolled, by[d] entries of each dimension d, from 0 to its size: what reads it finds the elements where they are. */
-lt_status lt_window_record_roll(lt_tensor *self, const int64_t *by, lt_tensor **out);
-
 /* An op that may take elements as they are computed asks this instead of lt_refuse_hollow: pending values stay pending. */
 lt_status lt_window_spare(const char *op, const lt_tensor *t);
 

@@ -8,6 +8,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
+#include "roll.h"
 
 enum {
     CHUNK = 131072,           /* most elements that a thread takes at once */
@@ -255,32 +256,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
         run->fetched[m] = (p->length * run->input[m].size / LT_FETCHED_LINE + run->calls - 1) / run->calls;
 }
 
-/* Where element `at` of what was rolled lies, and how many follow it there, as they do in the order of the chain. */
-static int64_t rolled_place(const lt_chain_roll *r, int64_t at, int64_t *run)
-{
-    int64_t place = at;
-    *run = INT64_MAX;
-    for (int k = 0; k < r->n; k++) {
-        const int64_t entries = at / r->step[k], i = entries % r->size[k], end = i < r->by[k] ? r->by[k] : r->size[k];
-        const int64_t left = (end - i) * r->step[k] - (at - entries * r->step[k]);
-        if (left < *run) *run = left;
-        place += ((i < r->by[k] ? r->size[k] : 0) - r->by[k]) * r->step[k];
-    }
-    return place;
-}
-
-/* Elements [from, from + n) of a value that was rolled. */
-static void gather_rolled(const lt_chain_value *v, char *to, int64_t from, int64_t n)
-{
-    const int64_t size = (int64_t)lt_dtype_size(v->dtype);
-    for (int64_t done = 0, run; done < n; done += run) {
-        const int64_t place = rolled_place(v->roll, from + done, &run);
-        if (run > n - done) run = n - done;
-        memcpy(to + done * size, v->data + place * size, (size_t)(run * size));
-    }
-}
-
-/* The same of lines that are repeated, along dimension 1: one is walked, the others are copies of what lies there by then, of twice as many
+/* Elements [from, from + n) of lines that are repeated, along dimension 1: one is walked, the others are copies of what lies there by then, of twice as many
  * each time. */
 static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
@@ -298,7 +274,7 @@ static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int
 static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
     if (v->roll != NULL)
-        gather_rolled(v, to, from, n);
+        lt_gather_rolled(v, to, from, n);
     else if (v->walk->ndim > 1 && v->walk->strides[1][1] == 0 && v->walk->sizes[0] < n)
         gather_repeated(v, to, from, n);
     else
@@ -427,10 +403,19 @@ static void run_piece(const void *context, int64_t i)
     lt_chain_compute(&run, from, to < numel ? to : numel, NULL);
 }
 
+/* What is rolled and nothing else; NULL: more is done. */
+static const lt_chain_value *only_rolled(const lt_chain *c)
+{
+    const lt_chain_value *in = &c->values[c->steps[0].in[0]];
+    const bool only = c->n_steps == 1 && c->steps[0].op == LT_CHAIN_COPY && in->roll != NULL && in->dtype == c->values[c->steps[0].out].dtype;
+    return only ? in : NULL;
+}
+
 lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
     *done = true;
+    if (only_rolled(c) != NULL) return lt_cpu_roll(only_rolled(c), c->values[c->steps[0].out].data, c->numel);
     lt_chain_prepare(&p, c, -1, 0);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};

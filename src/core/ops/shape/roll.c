@@ -1,8 +1,9 @@
-/* roll.c - entries moved on along some dimensions, in one pass: each of these is cut in two, and each of the parts goes where it belongs. In a window
- * nothing is moved: a chain reads the elements where they are (devices/chain.h). */
+/* roll.c - entries moved on along some dimensions: on the host a chain of one step reads the elements where they are (devices/chain.h), in a window together with
+ * what reads them; elsewhere each of the dimensions is cut in two, and each of the parts goes where it belongs. */
 #include "checked.h"
 #include "compile/window.h"
 #include "counting.h"
+#include "devices/backend.h"
 #include "memory_format.h"
 #include "ops/common.h"
 #include "op/_roll.h"
@@ -64,17 +65,56 @@ static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
     return status;
 }
 
+/* Whether a chain may read self so: elements that lie one after the other, moved on along few dimensions, on the host. */
+static bool find_roll(const lt_tensor *self, const int64_t *by, lt_chain_roll *roll)
+{
+    roll->n = 0;
+    if (self->device.type != LT_CPU || !lt_is_contiguous(self)) return false;
+    for (int d = self->ndim - 1; d >= 0; d--) {
+        if (by[d] == 0) continue;
+        if (roll->n == LT_CHAIN_ROLLED) return false;
+        roll->size[roll->n] = self->sizes[d];
+        roll->step[roll->n] = self->strides[d];
+        roll->by[roll->n++] = by[d];
+    }
+    return roll->n > 0;
+}
+
+static lt_status read_rolled(lt_tensor *self, const lt_chain_roll *roll, lt_tensor **out)
+{
+    const lt_dtype dtype = (lt_dtype)self->dtype;
+    lt_chain c; /* not zeroed as a whole */
+    bool done = true;
+    LT_TRY(lt_tensor_like(self, dtype, self->device, out));
+    c.device = self->device;
+    c.numel = self->numel;
+    c.n_steps = 1;
+    c.n_values = 2;
+    c.steps[0] = (lt_chain_step){.op = LT_CHAIN_COPY, .compute = dtype, .n = 1, .in = {0}, .out = 1};
+    c.values[0] = (lt_chain_value){.dtype = dtype, .data = lt_data(self), .roll = roll};
+    c.values[1] = (lt_chain_value){.dtype = dtype, .data = lt_data(*out)};
+    const lt_status status = lt_backend_of(self)->chain(&c, &done);
+    if (status != LT_OK) {
+        lt_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
 {
+    const lt_dtype dtype = (lt_dtype)self->dtype;
     int64_t by[LT_MAX_DIMS];
+    lt_chain_roll roll; /* not zeroed */
     LT_TRY(add_up(self, shifts, dims, by));
-    if (lt_any_window()) {
-        LT_TRY(lt_window_record_roll(self, by, out));
+    const bool in_place = find_roll(self, by, &roll);
+    if (in_place && lt_any_window()) {
+        LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes, &roll}, out));
         if (*out != NULL) return LT_OK;
     }
     LT_AT_ONCE();
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("roll", self));
-    return move_all(self, by, out);
+    return in_place && self->numel > 0 ? read_rolled(self, &roll, out) : move_all(self, by, out);
 }
 
 lt_status lt__roll_backward_impl(lt_tensor *grad_output, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)

@@ -141,6 +141,20 @@ describe('rows of a copy', function()
     end
   end)
 
+  it('may leave out every second or third entry', function()
+    for _, name in ipairs(DTYPES) do
+      for _, width in ipairs { 1, 2, 5, 16, 17, 31, 64, 301, 3000 } do
+        for _, step in ipairs { 2, 3 } do
+          local x = torch.arange(3 * width * step, { device = device }):reshape(3, width * step):to(torch[name])
+          local some = x[{ {}, { 1, -1, step } }]
+          local places = torch.arange(1, width * step + 1, step, { device = device })
+          same(x:index_select(2, places), some:clone { memory_format = torch.contiguous_format }, name, width, step)
+          same(x[2]:index_select(1, places), some[2]:contiguous(), name, width, step, 'one line')
+        end
+      end
+    end
+  end)
+
   it('are read from their ends', function()
     for _, dtype in ipairs { torch.float32, torch.float64 } do
       for _, shape in ipairs { { 300000 }, { 700, 33 }, { 3, 5, 129 }, { 2, 70000 }, { 1200, 1000 }, { 4, 31 } } do

@@ -223,6 +223,12 @@ static void combine_rows(const indexing *x, char *base, const int64_t *offsets, 
     }
 }
 
+/* Asks for what comes a page later, of elements that lie one after the other: the processor looks no further than the page. */
+static inline __attribute__((always_inline)) void ask(const char *from, int64_t stride, int64_t n)
+{
+    if (stride > 0 && stride <= (int64_t)sizeof(int64_t)) lt_fetch(from + LT_FETCHED_PAGE, n * stride);
+}
+
 static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const part *mine = context;
@@ -245,7 +251,9 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int k = 0; k < x->it.operands; k++) p[k] = ptrs[k];
     for (int64_t from = 0; from < n; from += BLOCK) {
         const int64_t m = n - from < BLOCK ? n - from : BLOCK;
+        if (x->put) ask(p[0], strides[0], m);
         if (lt_interrupted() || !locate(x, p, strides, m, offsets)) return;
+        if (x->args->count > 0) ask(p[2], strides[2], m);
         if (x->row > 1 && x->combine != NULL)
             combine_rows(x, p[1], offsets, p[0], strides[0], m, mine->row);
         else

@@ -72,6 +72,8 @@ typedef double f64;
         } else if (strides[0] == sizeof(type) && strides[1] == 0) {                                \
             const type value = *(const type *)in;                                                  \
             _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] = value;           \
+        } else if (strides[0] == sizeof(type) && strides[1] == 2 * sizeof(type)) {                 \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] = ((const type *)in)[2 * i]; \
         } else {                                                                                   \
             for (int64_t i = 0; i < n; i++)                                                        \
                 *(type *)(out + i * strides[0]) = *(const type *)(in + i * strides[1]);            \

@@ -403,19 +403,21 @@ static void run_piece(const void *context, int64_t i)
     lt_chain_compute(&run, from, to < numel ? to : numel, NULL);
 }
 
-/* What is rolled and nothing else; NULL: more is done. */
+/* What is rolled, where nothing else is done; else NULL. */
 static const lt_chain_value *only_rolled(const lt_chain *c)
 {
-    const lt_chain_value *in = &c->values[c->steps[0].in[0]];
-    const bool only = c->n_steps == 1 && c->steps[0].op == LT_CHAIN_COPY && in->roll != NULL && in->dtype == c->values[c->steps[0].out].dtype;
-    return only ? in : NULL;
+    const lt_chain_step *step = &c->steps[0];
+    if (c->n_steps != 1 || step->op != LT_CHAIN_COPY) return NULL;
+    const lt_chain_value *in = &c->values[step->in[0]];
+    return in->roll != NULL && in->dtype == c->values[step->out].dtype ? in : NULL;
 }
 
 lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
+    const lt_chain_value *rolled = only_rolled(c);
     *done = true;
-    if (only_rolled(c) != NULL) return lt_cpu_roll(only_rolled(c), c->values[c->steps[0].out].data, c->numel);
+    if (rolled != NULL) return lt_cpu_roll(rolled, c->values[c->steps[0].out].data, c->numel);
     lt_chain_prepare(&p, c, -1, 0);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};

@@ -65,7 +65,7 @@ static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
     return status;
 }
 
-/* Whether a chain may read self so: elements that lie one after the other, moved on along few dimensions, on the host. */
+/* Whether a chain may read self so: elements that lie one after the other, moved on along few dimensions or none, on the host. */
 static bool find_roll(const lt_tensor *self, const int64_t *by, lt_chain_roll *roll)
 {
     roll->n = 0;
@@ -77,7 +77,7 @@ static bool find_roll(const lt_tensor *self, const int64_t *by, lt_chain_roll *r
         roll->step[roll->n] = self->strides[d];
         roll->by[roll->n++] = by[d];
     }
-    return roll->n > 0;
+    return true;
 }
 
 static lt_status read_rolled(lt_tensor *self, const lt_chain_roll *roll, lt_tensor **out)
@@ -114,7 +114,7 @@ lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *d
     }
     LT_AT_ONCE();
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("roll", self));
-    return in_place && self->numel > 0 ? read_rolled(self, &roll, out) : move_all(self, by, out);
+    return in_place && roll.n > 0 ? read_rolled(self, &roll, out) : move_all(self, by, out);
 }
 
 lt_status lt__roll_backward_impl(lt_tensor *grad_output, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)

@@ -8,13 +8,10 @@
 
 enum { CHUNK = 131072 }; /* most elements that a thread takes at once */
 
-/* Elements that the first dimension leaves together: those of all its entries. */
-static int64_t block_of(const lt_chain_roll *r) { return r->size[0] * r->step[0]; }
-
-/* Elements [at, at + n), moved on along the first dimension alone. */
+/* Elements [at, at + n), moved on along the first dimension alone, which leaves a block of all its entries together. */
 static void gather_first(const lt_chain_roll *r, const char *data, int64_t size, char *to, int64_t at, int64_t n)
 {
-    const int64_t block = block_of(r), back = r->by[0] * r->step[0];
+    const int64_t block = r->size[0] * r->step[0], back = r->by[0] * r->step[0];
     int64_t place = at % block;
     for (int64_t m; n > 0; at += m, n -= m, to += m * size) {
         const bool wrapped = place < back;

@@ -297,13 +297,45 @@ static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int las
 
 static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
 
-/* Pushes the value that an argument has by name, or nil; its type. PyTorch's functions call `self` input. */
+/* Other names of arguments: PyTorch's functions call `self` input, and NumPy's names stand for those that they replace. */
+static const struct {
+    const char *name, *others[5];
+} aliases[] = {
+    {"self", {"input", "x", "a", "x1"}},
+    {"input", {"x", "a", "x1"}},
+    {"dim", {"axis"}},
+    {"keepdim", {"keepdims"}},
+    {"other", {"x2"}},
+};
+
+/* The other names of an argument, up to NULL; NULL where it has none. */
+static const char *const *aliases_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i].name, name) == 0) return aliases[i].others;
+    return NULL;
+}
+
+static bool is_name_of(const lt_arg_spec *arg, const char *name)
+{
+    if (strcmp(arg->name, name) == 0) return true;
+    const char *const *other = aliases_of(arg->name);
+    for (; other != NULL && *other != NULL; other++)
+        if (strcmp(*other, name) == 0) return true;
+    return false;
+}
+
+/* Pushes the value that an argument has by one of its names, or nil; its type. */
 static int push_named(lua_State *L, int names, const lt_arg_spec *arg)
 {
     int type = lua_getfield(L, names, arg->name);
-    if (type != LUA_TNIL || !is_self(arg)) return type;
-    lua_pop(L, 1);
-    return lua_getfield(L, names, "input");
+    if (type != LUA_TNIL) return type;
+    const char *const *other = aliases_of(arg->name);
+    for (; other != NULL && *other != NULL && type == LUA_TNIL; other++) {
+        lua_pop(L, 1);
+        type = lua_getfield(L, names, *other);
+    }
+    return type;
 }
 
 /* Finds the place of every argument of one signature. */
@@ -340,7 +372,7 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
     for (; i < s->n; i++) {
         const lt_arg_spec *arg = &s->args[i];
         a->at[i] = a->rows[i] = 0;
-        if (c->names != 0) {
+        if (named < c->n_names) {
             if (push_named(L, c->names, arg) != LUA_TNIL) {
                 int index = lua_gettop(L);
                 a->at[i] = index;
@@ -379,7 +411,7 @@ static const lt_arg_spec *find_name(const lt_signature *s, int n, const char *na
     for (int i = 0; i < n; i++)
         for (int j = 0; j < s[i].n; j++) {
             const lt_arg_spec *arg = &s[i].args[j];
-            if (strcmp(arg->name, name) == 0 || (is_self(arg) && strcmp(name, "input") == 0)) return arg;
+            if (is_name_of(arg, name)) return arg;
         }
     return NULL;
 }

@@ -170,6 +170,23 @@ describe('the arguments of', function()
     assert(not ok and tostring(message):find("unknown argument 'input'", 1, true), message)
   end)
 
+  it('take NumPy\'s names, axis, keepdims, x1 and x2, for those that they replace', function()
+    local x = torch.arange(6.0):reshape(2, 3)
+    assert.same({ { 3.0 }, { 12.0 } }, x:sum({ axis = 2, keepdims = true }):tolist())
+    assert.same({ 1.5, 2.5, 3.5 }, x:mean({ axis = 1 }):tolist())
+    assert.same({ 2, 2, 2 }, x:argmax({ axis = 1 }):tolist())
+    assert.same({ 3.0, 4.0, 5.0 }, x:max({ axis = 1 }):tolist())
+    assert.same({ 1, 2, 3 }, { table.unpack(x:unsqueeze({ axis = 1 }).shape) })
+    assert.same({ 4, 3 }, { table.unpack(torch.cat({ x, x }, { axis = 1 }).shape) })
+    assert.same({ 2, 3, 2 }, { table.unpack(torch.stack({ x, x }, { axis = 3 }).shape) })
+    assert.same({ 1.0, 3.0 }, torch.add({ x1 = torch.tensor { 0.0, 1.0 }, x2 = torch.tensor { 1.0, 2.0 } }):tolist())
+    assert.same({ 1.0, 3.0 }, torch.add({ x = torch.tensor { 0.0, 1.0 }, other = torch.tensor { 1.0, 2.0 } }):tolist())
+    local ok, message = pcall(x.sum, x, { dim = 1, axis = 1 })
+    assert(not ok and tostring(message):find('sum() received an invalid combination of arguments', 1, true), message)
+    ok, message = pcall(x.sum, x, { axes = 1 })
+    assert(not ok and tostring(message):find("sum(): unknown argument 'axes' (known: dtype, dim, keepdim, out)", 1, true), message)
+  end)
+
   it('functions of nn.functional are those of PyTorch', function()
     local compared = 0
     for row in each 'F' do

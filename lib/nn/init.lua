@@ -3,8 +3,7 @@
 -- 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 local init = {}
@@ -14,33 +13,20 @@ local function without_grad(tensor, fn)
   return tensor
 end
 
--- What is no number.
-local KINDS = { generator = 'Generator', mode = 'string', nonlinearity = 'string', groups = 'integer' }
-
--- The values of `names` from a call's arguments after the tensor: a table of named ones may come last.
-local function read(what, names, ...)
-  local values = { kinds.in_order(what, names, ...) }
-  for i, name in ipairs(names) do kinds.check(what, name, values[i], (KINDS[name] or 'number') .. '?') end
-  return table.unpack(values, 1, #names)
-end
-
 -- ---- constants and plain distributions ------------------------------------------------------------------------
 
 -- uniform_(tensor, a = 0, b = 1, generator)
-function init.uniform_(tensor, ...)
-  local a, b, generator = read('uniform_', { 'a', 'b', 'generator' }, ...)
-  return without_grad(tensor, function(t) t:uniform_(a or 0.0, b or 1.0, { generator = generator }) end)
+function init.uniform_(tensor, a, b, generator)
+  return without_grad(tensor, function(t) t:uniform_(a, b, { generator = generator }) end)
 end
 
 -- normal_(tensor, mean = 0, std = 1, generator)
-function init.normal_(tensor, ...)
-  local mean, std, generator = read('normal_', { 'mean', 'std', 'generator' }, ...)
-  return without_grad(tensor, function(t) t:normal_(mean or 0.0, std or 1.0, { generator = generator }) end)
+function init.normal_(tensor, mean, std, generator)
+  return without_grad(tensor, function(t) t:normal_(mean, std, { generator = generator }) end)
 end
 
-function init.constant_(tensor, value)
-  if value == nil then fail "constant_() missing 1 required positional argument: 'val'" end
-  return without_grad(tensor, function(t) t:fill_(value) end)
+function init.constant_(tensor, val)
+  return without_grad(tensor, function(t) t:fill_(val) end)
 end
 
 function init.ones_(tensor) return init.constant_(tensor, 1.0) end
@@ -72,9 +58,7 @@ end
 
 -- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, but inside of [a, b]. Normal numbers are
 -- drawn where [a, b] has a good share of them, uniform ones that are kept by their density where it is in the tail.
-function init.trunc_normal_(tensor, ...)
-  local mean, std, a, b, generator = read('trunc_normal_', { 'mean', 'std', 'a', 'b', 'generator' }, ...)
-  mean, std, a, b = mean or 0.0, std or 1.0, a or -2.0, b or 2.0
+function init.trunc_normal_(tensor, mean, std, a, b, generator)
   local random = { generator = generator }
   return without_grad(tensor, function(t)
     if share_below((b - mean) / std) - share_below((a - mean) / std) > 0.3 then
@@ -89,8 +73,7 @@ function init.trunc_normal_(tensor, ...)
 end
 
 -- dirac_(tensor, groups = 1): convolution weights that pass as many channels on as they can.
-function init.dirac_(tensor, ...)
-  local groups = read('dirac_', { 'groups' }, ...) or 1
+function init.dirac_(tensor, groups)
   local ndim = tensor.ndim
   if ndim < 3 or ndim > 5 then fail 'Only tensors with 3, 4, or 5 dimensions are supported' end
   local out = tensor:size(1)
@@ -132,40 +115,33 @@ function init.calculate_gain(nonlinearity, param)
 end
 
 -- xavier_uniform_(tensor, gain = 1, generator)
-function init.xavier_uniform_(tensor, ...)
-  local gain, generator = read('xavier_uniform_', { 'gain', 'generator' }, ...)
+function init.xavier_uniform_(tensor, gain, generator)
   local fan_in, fan_out = fans(tensor)
-  local bound = math.sqrt(3) * ((gain or 1) * math.sqrt(2 / (fan_in + fan_out)))
+  local bound = math.sqrt(3) * (gain * math.sqrt(2 / (fan_in + fan_out)))
   return init.uniform_(tensor, -bound, bound, generator)
 end
 
-function init.xavier_normal_(tensor, ...)
-  local gain, generator = read('xavier_normal_', { 'gain', 'generator' }, ...)
+function init.xavier_normal_(tensor, gain, generator)
   local fan_in, fan_out = fans(tensor)
-  return init.normal_(tensor, 0.0, (gain or 1) * math.sqrt(2 / (fan_in + fan_out)), generator)
+  return init.normal_(tensor, 0.0, gain * math.sqrt(2 / (fan_in + fan_out)), generator)
 end
 
-local kaiming_names = { 'a', 'mode', 'nonlinearity', 'generator' }
-
 local function kaiming_std(tensor, a, mode, nonlinearity)
-  mode = mode or 'fan_in'
   if mode ~= 'fan_in' and mode ~= 'fan_out' then
     fail("Mode %s not supported, please use one of ['fan_in', 'fan_out']", tostring(mode))
   end
   local fan_in, fan_out = fans(tensor)
-  return init.calculate_gain(nonlinearity or 'leaky_relu', a or 0) / math.sqrt(mode == 'fan_in' and fan_in or fan_out)
+  return init.calculate_gain(nonlinearity, a) / math.sqrt(mode == 'fan_in' and fan_in or fan_out)
 end
 
 -- kaiming_uniform_(tensor, a = 0, mode = 'fan_in', nonlinearity = 'leaky_relu', generator)
-function init.kaiming_uniform_(tensor, ...)
-  local a, mode, nonlinearity, generator = read('kaiming_uniform_', kaiming_names, ...)
+function init.kaiming_uniform_(tensor, a, mode, nonlinearity, generator)
   if tensor:numel() == 0 then return tensor end
   local bound = math.sqrt(3) * kaiming_std(tensor, a, mode, nonlinearity)
   return init.uniform_(tensor, -bound, bound, generator)
 end
 
-function init.kaiming_normal_(tensor, ...)
-  local a, mode, nonlinearity, generator = read('kaiming_normal_', kaiming_names, ...)
+function init.kaiming_normal_(tensor, a, mode, nonlinearity, generator)
   if tensor:numel() == 0 then return tensor end
   return init.normal_(tensor, 0.0, kaiming_std(tensor, a, mode, nonlinearity), generator)
 end
@@ -173,8 +149,7 @@ end
 -- ---- structured ---------------------------------------------------------------------------------------------------
 
 -- orthogonal_(tensor, gain = 1, generator): the rows, or the columns when there are fewer, are orthonormal times gain.
-function init.orthogonal_(tensor, ...)
-  local gain, generator = read('orthogonal_', { 'gain', 'generator' }, ...)
+function init.orthogonal_(tensor, gain, generator)
   if tensor.ndim < 2 then fail 'Only tensors with 2 or more dimensions are supported' end
   if tensor:numel() == 0 then return tensor end
   local rows = tensor:size(1)
@@ -186,19 +161,17 @@ function init.orthogonal_(tensor, ...)
     q = q * torch.sign(torch.diagonal(r)) -- uniform over all such matrices (Mezzadri 2006)
     if rows < columns then q = q:t() end
     t:view_as(q):copy_(q)
-    t:mul_(gain or 1)
+    t:mul_(gain)
   end)
 end
 
 -- sparse_(tensor, sparsity, std = 0.01, generator): that share of each column is zero, the rest normal.
-function init.sparse_(tensor, ...)
-  local sparsity, std, generator = read('sparse_', { 'sparsity', 'std', 'generator' }, ...)
+function init.sparse_(tensor, sparsity, std, generator)
   if tensor.ndim ~= 2 then fail 'Only tensors with 2 dimensions are supported' end
-  if sparsity == nil then fail "sparse_() missing 1 required positional argument: 'sparsity'" end
   local rows, columns = tensor:size(1), tensor:size(2)
   local zeros = math.ceil(sparsity * rows)
   return without_grad(tensor, function(t)
-    t:normal_(0, std or 0.01, { generator = generator })
+    t:normal_(0, std, { generator = generator })
     for column = 1, columns do
       local order = torch.randperm(rows)
       if zeros > 0 then t:select(2, column):index_fill_(1, order:narrow(1, 1, zeros):to(t.device), 0) end
@@ -206,4 +179,20 @@ function init.sparse_(tensor, ...)
   end)
 end
 
-return checked.functions(init, { tensor = 'Tensor|Unmade', value = 'number|Tensor' })
+return declare.functions(init, [[
+  uniform_(Tensor|Unmade tensor, number a=0.0, number b=1.0, Generator? generator)
+  normal_(Tensor|Unmade tensor, number mean=0.0, number std=1.0, Generator? generator)
+  trunc_normal_(Tensor|Unmade tensor, number mean=0.0, number std=1.0, number a=-2.0, number b=2.0, Generator? generator)
+  constant_(Tensor|Unmade tensor, number|Tensor val)
+  ones_(Tensor|Unmade tensor)
+  zeros_(Tensor|Unmade tensor)
+  eye_(Tensor|Unmade tensor)
+  dirac_(Tensor|Unmade tensor, integer groups=1)
+  xavier_uniform_(Tensor|Unmade tensor, number gain=1.0, Generator? generator)
+  xavier_normal_(Tensor|Unmade tensor, number gain=1.0, Generator? generator)
+  kaiming_uniform_(Tensor|Unmade tensor, number a=0, string mode='fan_in', string nonlinearity='leaky_relu', Generator? generator)
+  kaiming_normal_(Tensor|Unmade tensor, number a=0, string mode='fan_in', string nonlinearity='leaky_relu', Generator? generator)
+  orthogonal_(Tensor|Unmade tensor, number gain=1, Generator? generator)
+  sparse_(Tensor|Unmade tensor, number sparsity, number std=0.01, Generator? generator)
+  calculate_gain(any nonlinearity, any? param)
+]])

@@ -2,7 +2,7 @@
 -- those, rnn, parametrize and parametrizations are loaded when they are first named.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local parameters_of = require 'torch.nn.parameters_of'
@@ -18,16 +18,14 @@ local function gradients_of(parameters)
 end
 
 -- The joint norm of a list of tensors, on the device of the first.
-function utils.get_total_norm(tensors, norm_type, options)
+function utils.get_total_norm(tensors, norm_type, error_if_nonfinite)
   tensors = parameters_of(tensors)
-  kinds.check_names('get_total_norm', type(norm_type) == 'table' and norm_type or options, 'norm_type error_if_nonfinite')
-  if type(norm_type) == 'table' then norm_type, options = norm_type.norm_type, norm_type end
-  norm_type = norm_type == 'inf' and math.huge or norm_type or 2.0
+  if norm_type == 'inf' then norm_type = math.huge end
   if #tensors == 0 then return torch.tensor(0.0) end
   local norms = {}
   for i, tensor in ipairs(tensors) do norms[i] = tensor:norm(norm_type):to(tensors[1].device) end
   local total = torch.stack(norms):norm(norm_type)
-  if options and options.error_if_nonfinite and not total:isfinite():item() then
+  if error_if_nonfinite and not total:isfinite():item() then
     fail('The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable '
       .. 'this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`',
       tostring(norm_type))
@@ -59,12 +57,11 @@ function utils.skip_init(class, ...)
 end
 
 -- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
--- before, a 0-dim tensor that stays on the device. {norm_type =, error_if_nonfinite = false}
-function utils.clip_grad_norm_(parameters, max_norm, norm_type, options)
-  kinds.check_names('clip_grad_norm_', type(norm_type) == 'table' and norm_type or options, 'norm_type error_if_nonfinite')
+-- before, a 0-dim tensor that stays on the device.
+function utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
   return torch.no_grad(function()
     local grads = gradients_of(parameters)
-    local total = utils.get_total_norm(grads, norm_type, options)
+    local total = utils.get_total_norm(grads, norm_type, error_if_nonfinite)
     if #grads == 0 then return total end
     local scale = torch.clamp(max_norm / (total + 1e-6), { max = 1.0 })
     for _, grad in ipairs(grads) do grad:mul_(scale:to(grad.device)) end
@@ -88,13 +85,13 @@ function utils.parameters_to_vector(parameters)
   return torch.cat(parts)
 end
 
-function utils.vector_to_parameters(vector, parameters)
-  if not torch.is_tensor(vector) then fail('expected torch.Tensor, but got: %s', torch.type(vector)) end
+function utils.vector_to_parameters(vec, parameters)
+  if not torch.is_tensor(vec) then fail('expected torch.Tensor, but got: %s', torch.type(vec)) end
   local start = 1
   for _, parameter in ipairs(parameters_of(parameters)) do
     kinds.check('vector_to_parameters', 'parameters', parameter, 'Tensor')
     local n = parameter:numel()
-    parameter.data = vector:narrow(1, start, n):view_as(parameter).data
+    parameter.data = vec:narrow(1, start, n):view_as(parameter).data
     start = start + n
   end
 end
@@ -107,9 +104,17 @@ for _, name in ipairs { 'fuse_conv_bn_eval', 'fuse_conv_bn_weights', 'fuse_linea
   parts[name] = 'fusion'
 end
 
-return setmetatable(checked.functions(utils, {
-  parameters = 'Tensor|Module|table', max_norm = 'number', clip_value = 'number', norm_type = 'number|string|named?', vector = 'Tensor', name = 'string?', total_norm = 'Tensor',
-}), {
+-- foreach chooses how PyTorch computes; it changes nothing here.
+declare.functions(utils, [[
+  get_total_norm(Tensor|Module|table|function tensors, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
+  clip_grads_with_norm_(Tensor|Module|table|function parameters, number max_norm, Tensor total_norm, boolean? foreach)
+  clip_grad_norm_(Tensor|Module|table|function parameters, number max_norm, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
+  clip_grad_value_(Tensor|Module|table|function parameters, number clip_value, boolean? foreach)
+  parameters_to_vector(Tensor|Module|table|function parameters)
+  vector_to_parameters(any vec, Tensor|Module|table|function parameters)
+]])
+
+return setmetatable(utils, {
   __index = function(_, name)
     if not parts[name] then return nil end
     local part = require('torch.nn.utils.' .. parts[name])

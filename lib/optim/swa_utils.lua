@@ -2,9 +2,8 @@
 -- the rate that goes with it (SWALR), and update_bn, which makes anew the statistics of the average's normalizations.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 
@@ -13,7 +12,6 @@ local swa_utils = {}
 -- ---- averages -------------------------------------------------------------------------------------------------------
 
 local function check_decay(decay)
-  decay = decay == nil and 0.999 or decay
   if type(decay) ~= 'number' or decay < 0 or decay > 1 then
     fail('Invalid decay value %s provided. Please provide a value in [0,1] range.', tostring(decay))
   end
@@ -47,17 +45,12 @@ function swa_utils.get_swa_multi_avg_fn() return of_lists(swa_utils.get_swa_avg_
 local AveragedModel = Module:extend('AveragedModel')
 swa_utils.AveragedModel = AveragedModel
 
-function AveragedModel:init(model, ...)
-  kinds.check('AveragedModel', 'model', model, 'Module')
-  local names = { 'device', 'avg_fn', 'multi_avg_fn', 'use_buffers' }
-  local options = kinds.by_name('AveragedModel', names, nil, ...)
-  kinds.check('AveragedModel', 'avg_fn', options.avg_fn, 'function?')
-  kinds.check('AveragedModel', 'multi_avg_fn', options.multi_avg_fn, 'function?')
-  if options.avg_fn and options.multi_avg_fn then fail 'Only one of avg_fn and multi_avg_fn should be provided' end
+function AveragedModel:init(model, device, avg_fn, multi_avg_fn, use_buffers)
+  if avg_fn and multi_avg_fn then fail 'Only one of avg_fn and multi_avg_fn should be provided' end
   self.module = model:deepcopy()
-  if options.device then self.module:to(options.device) end
-  self:register_buffer('n_averaged', torch.tensor(0, { device = options.device }))
-  self.avg_fn, self.multi_avg_fn, self.use_buffers = options.avg_fn, options.multi_avg_fn, options.use_buffers or false
+  if device then self.module:to(device) end
+  self:register_buffer('n_averaged', torch.tensor(0, { device = device }))
+  self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 end
 
 function AveragedModel:forward(...) return self.module(...) end
@@ -94,7 +87,6 @@ end
 --- Makes the running statistics of all batch normalizations anew, from one pass over the loader's inputs (of several
 --- values the first).
 function swa_utils.update_bn(loader, model, device)
-  kinds.check('update_bn', 'model', model, 'Module')
   local momenta = {}
   for _, module in ipairs(model:modules()) do
     if module.running_mean ~= nil and torch.type(module):find 'BatchNorm' then
@@ -129,20 +121,16 @@ end
 local SWALR = Scheduler:extend('SWALR')
 swa_utils.SWALR = SWALR
 
-function SWALR:init(optimizer, ...)
-  local a = Scheduler.arguments('SWALR', { 'swa_lr', 'anneal_epochs', 'anneal_strategy', 'last_epoch' },
-    { swa_lr = Scheduler.NEEDED, anneal_epochs = 10, anneal_strategy = 'cos', last_epoch = -1 }, ...)
-  Scheduler.check_optimizer(optimizer)
-  if a.anneal_strategy ~= 'cos' and a.anneal_strategy ~= 'linear' then
-    fail("anneal_strategy must be one of 'cos' or 'linear', instead got %s", tostring(a.anneal_strategy))
+function SWALR:init(optimizer, swa_lr, anneal_epochs, anneal_strategy, last_epoch)
+  if anneal_strategy ~= 'cos' and anneal_strategy ~= 'linear' then
+    fail("anneal_strategy must be one of 'cos' or 'linear', instead got %s", tostring(anneal_strategy))
   end
-  if math.type(a.anneal_epochs) ~= 'integer' or a.anneal_epochs < 0 then
-    fail('anneal_epochs must be equal or greater than 0, got %s', tostring(a.anneal_epochs))
-  end
-  for i, rate in ipairs(Scheduler.per_group(optimizer, 'swa_lr', a.swa_lr)) do optimizer.param_groups[i].swa_lr = rate end
-  self.anneal_epochs, self.anneal_strategy = a.anneal_epochs, a.anneal_strategy
-  self:start(optimizer, a.last_epoch)
+  if anneal_epochs < 0 then fail('anneal_epochs must be equal or greater than 0, got %d', anneal_epochs) end
+  for i, rate in ipairs(Scheduler.per_group(optimizer, 'swa_lr', swa_lr)) do optimizer.param_groups[i].swa_lr = rate end
+  self.anneal_epochs, self.anneal_strategy = anneal_epochs, anneal_strategy
+  self:start(optimizer, last_epoch)
 end
+declare.methods(SWALR, "init(self, Optimizer optimizer, number|table swa_lr, integer anneal_epochs=10, any anneal_strategy='cos', integer last_epoch=-1)")
 
 -- How far it is after so many epochs, from 0 to 1.
 local function progress(self, epochs)
@@ -161,4 +149,15 @@ function SWALR:get_lr()
   end)
 end
 
-return checked.functions(swa_utils)
+declare.methods(AveragedModel, [[
+  init(self, Module model, device? device, function? avg_fn, function? multi_avg_fn, boolean use_buffers=false)
+  update_parameters(self, Module model)
+]])
+
+return declare.functions(swa_utils, [[
+  get_ema_avg_fn(any decay=0.999)
+  get_ema_multi_avg_fn(any decay=0.999)
+  get_swa_avg_fn()
+  get_swa_multi_avg_fn()
+  update_bn(any loader, Module model, device? device)
+]])

@@ -83,7 +83,8 @@ function checked.functions(module, declarations)
   return module
 end
 
-local function refuse_self(what, class, self)
+--- Raises that a method was called with something else for self.
+function checked.refuse_self(what, class, self)
   local name = class == 'Tensor' and 'x' or what == 'forward' and 'net' or class:gsub('^_*', ''):lower()
   fail("%s(): argument 'self' must be %s, not %s (a method is called with a colon: %s:%s())", what,
     kinds.with_article(class), kinds.described(self), name, what)
@@ -93,7 +94,7 @@ end
 function checked.method(class, what, f, is_self, declarations)
   local checks = checks_of(what, f, 2, declarations)
   local function wrapped(self, ...)
-    if not is_self(self) then refuse_self(what, class, self) end
+    if not is_self(self) then checked.refuse_self(what, class, self) end
     if #checks > 0 then look(what, checks, self, ...) end
     return f(self, ...)
   end
@@ -112,7 +113,7 @@ local function is_object(value) return type(value) == 'userdata' and not torch.i
 -- A forward that looks only whether it was called with a colon; nn.Module's __call goes around it.
 local function checked_forward(class, f)
   local function wrapped(self, ...)
-    if not is_object(self) then refuse_self('forward', class, self) end
+    if not is_object(self) then checked.refuse_self('forward', class, self) end
     return f(self, ...)
   end
   originals[wrapped] = f

@@ -1,7 +1,7 @@
 -- fusion.lua - torch.nn.utils.fuse_...: a layer and the batch normalization behind it as one layer, for evaluation.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local Parameter = require 'torch.nn.parameter'
 
@@ -49,7 +49,9 @@ function fusion.fuse_linear_bn_eval(linear, bn)
   return fuse(linear, bn, 1)
 end
 
-return checked.functions(fusion, {
-  conv = 'Module', bn = 'Module', linear = 'Module', transpose = 'boolean?', conv_w = 'Tensor', linear_w = 'Tensor', conv_b = 'Tensor?',
-  linear_b = 'Tensor?', bn_rm = 'Tensor', bn_rv = 'Tensor', bn_eps = 'number', bn_w = 'Tensor?', bn_b = 'Tensor?',
-})
+return declare.functions(fusion, [[
+  fuse_conv_bn_eval(Module conv, Module bn, boolean transpose=false)
+  fuse_conv_bn_weights(Tensor conv_w, Tensor? conv_b, Tensor bn_rm, Tensor bn_rv, number bn_eps, Tensor? bn_w, Tensor? bn_b, boolean transpose=false)
+  fuse_linear_bn_eval(Module linear, Module bn)
+  fuse_linear_bn_weights(Tensor linear_w, Tensor? linear_b, Tensor bn_rm, Tensor bn_rv, number bn_eps, Tensor? bn_w, Tensor? bn_b)
+]])

@@ -5,7 +5,7 @@
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local declare = require 'torch.support.arguments'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local parametrizations = require 'torch.nn.utils.parametrizations'
@@ -47,7 +47,6 @@ local function take(module, kind, name)
 end
 
 local function remove(module, kind, name, parts)
-  name = name or 'weight'
   local handle = find(module, kind, name)
   if not handle then fail('%s of \'%s\' not found in %s', kind.title, name, tostring(module)) end
   local weight = torch.no_grad(function() return handle.fn:compute(module, true):detach() end)
@@ -63,15 +62,6 @@ local function remove(module, kind, name, parts)
   return module
 end
 
--- (name, {...}), ({name =, ...}) or the values in PyTorch's order. known: the names that `what` takes.
-local function options_of(what, known, name, first, ...)
-  kinds.check_names(what, name, known)
-  kinds.check_names(what, first, known)
-  if type(name) == 'table' then return name.name or 'weight', name end
-  if type(first) == 'table' then return name or 'weight', first end
-  return name or 'weight', nil, first, ...
-end
-
 -- ---- the size and the direction of a weight -------------------------------------------------------------------------
 
 function WeightNorm:compute(module)
@@ -81,11 +71,7 @@ end
 
 --- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of weight_v, for each entry
 -- of dimension dim; false: for all of it.
-function norms.weight_norm(module, name, ...)
-  local options, dim
-  name, options, dim = options_of('weight_norm', 'name dim', name, ...)
-  if options then dim = options.dim end
-  if dim == nil then dim = 1 end
+function norms.weight_norm(module, name, dim)
   local weight = take(module, WeightNorm, name)
   local hook = setmetatable({ name = name, dim = dim == -1 and false or dim }, WeightNorm)
   local requires_grad = { requires_grad = weight.requires_grad }
@@ -140,11 +126,8 @@ end
 
 --- spectral_norm(module, name = 'weight', n_power_iterations = 1, eps = 1e-12, dim): the weight is weight_orig divided by
 -- its largest singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
-function norms.spectral_norm(module, name, ...)
-  local options, n_power_iterations, eps, dim
-  name, options, n_power_iterations, eps, dim = options_of('spectral_norm', 'name n_power_iterations eps dim', name, ...)
-  if options then n_power_iterations, eps, dim = options.n_power_iterations, options.eps, options.dim end
-  local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations or 1, eps = eps or 1e-12,
+function norms.spectral_norm(module, name, n_power_iterations, eps, dim)
+  local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations, eps = eps,
     dim = dim or parametrizations.output_dim(module) }, SpectralNorm)
   if hook.n_power_iterations <= 0 then
     fail('Expected n_power_iterations to be positive, but got n_power_iterations=%d', hook.n_power_iterations)
@@ -166,4 +149,9 @@ end
 --- Makes the weight a parameter again, with its present value.
 function norms.remove_spectral_norm(module, name) return remove(module, SpectralNorm, name, { '_orig', '_u', '_v' }) end
 
-return norms
+return declare.functions(norms, [[
+  weight_norm(Module module, string name='weight', integer|boolean dim=1)
+  remove_weight_norm(Module module, string name='weight')
+  spectral_norm(Module module, string name='weight', integer n_power_iterations=1, number eps=1e-12, integer? dim)
+  remove_spectral_norm(Module module, string name='weight')
+]])

@@ -2,9 +2,8 @@
 -- (T. Miyato et al. 2018), orthogonal (M. Lezcano-Casado 2019). Dimensions count from 1.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local parametrize = require 'torch.nn.utils.parametrize'
 
@@ -27,13 +26,8 @@ function WeightNorm:init(dim) self.dim = dim end
 function WeightNorm:forward(magnitude, direction) return direction * (magnitude / norm_except(direction, self.dim)) end
 function WeightNorm:right_inverse(weight) return norm_except(weight, self.dim), weight end
 
--- weight_norm(module, name = 'weight', {dim = 1}): the size of each row apart from its direction; false: of them all.
-function parametrizations.weight_norm(module, name, options)
-  kinds.check_names('weight_norm', type(name) == 'table' and name or options, 'name dim')
-  if type(name) == 'table' then name, options = name.name, name end
-  local dim = 1
-  if options and options.dim ~= nil then dim = options.dim end
-  name = name or 'weight'
+-- The size of each entry of dimension dim apart from its direction; false: of all of them.
+function parametrizations.weight_norm(module, name, dim)
   parametrize.register_parametrization(module, name, WeightNorm(dim))
   -- A state of torch.nn.utils.weight_norm is read too.
   module:register_load_state_dict_pre_hook(function(_, dict, prefix)
@@ -81,8 +75,8 @@ function SpectralNorm:iterate(matrix, n)
   end)
 end
 
-function SpectralNorm:init(weight, options)
-  self.dim, self.eps, self.n_power_iterations = options.dim, options.eps or 1e-12, options.n_power_iterations or 1
+function SpectralNorm:init(weight, n_power_iterations, dim, eps)
+  self.dim, self.eps, self.n_power_iterations = dim, eps, n_power_iterations
   if self.n_power_iterations <= 0 then
     fail('Expected n_power_iterations to be positive, but got n_power_iterations=%d', self.n_power_iterations)
   end
@@ -110,16 +104,12 @@ function SpectralNorm:right_inverse(value) return value end
 
 -- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): the weight divided by its largest
 -- singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
-function parametrizations.spectral_norm(module, name, options)
-  kinds.check_names('spectral_norm', type(name) == 'table' and name or options, 'name n_power_iterations eps dim')
-  if type(name) == 'table' then name, options = name.name, name end
-  name, options = name or 'weight', options or {}
+function parametrizations.spectral_norm(module, name, n_power_iterations, eps, dim)
   local weight = module[name]
   if not torch.is_tensor(weight) then
     fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name)
   end
-  local dim = options.dim or parametrizations.output_dim(module)
-  local norm = SpectralNorm(weight, { dim = dim, eps = options.eps, n_power_iterations = options.n_power_iterations })
+  local norm = SpectralNorm(weight, n_power_iterations, dim or parametrizations.output_dim(module), eps)
   return parametrize.register_parametrization(module, name, norm)
 end
 
@@ -207,23 +197,22 @@ end
 
 -- orthogonal(module, name = 'weight', {orthogonal_map =}): the weight's rows (or columns, when there are fewer) stay
 -- orthonormal. orthogonal_map: 'matrix_exp' (of square ones), 'cayley' or 'householder' (of others).
-function parametrizations.orthogonal(module, name, options)
-  kinds.check_names('orthogonal', type(name) == 'table' and name or options, 'name orthogonal_map use_trivialization')
-  if type(name) == 'table' then name, options = name.name, name end
-  name, options = name or 'weight', options or {}
+function parametrizations.orthogonal(module, name, orthogonal_map, use_trivialization)
   local weight = module[name]
   if not torch.is_tensor(weight) then fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name) end
   if weight.ndim < 2 then
     fail('Expected a matrix or batch of matrices. Got a tensor of %d dimensions.', weight.ndim)
   end
-  local map = options.orthogonal_map or (weight:size(-2) == weight:size(-1) and 'matrix_exp' or 'householder')
+  local map = orthogonal_map or (weight:size(-2) == weight:size(-1) and 'matrix_exp' or 'householder')
   if not maps[map] then
     fail('orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: %s', tostring(map))
   end
-  if options.use_trivialization == false then fail 'orthogonal(): use_trivialization = false is not supported' end
+  if not use_trivialization then fail 'orthogonal(): use_trivialization = false is not supported' end
   return parametrize.register_parametrization(module, name, Orthogonal(weight, map))
 end
 
-return checked.functions(parametrizations, {
-  weight = 'Tensor', name = 'string|named?', x = 'Tensor', ['rename.old'] = 'string', ['rename.new'] = 'string',
-})
+return declare.functions(parametrizations, [[
+  weight_norm(Module module, string name='weight', integer|boolean dim=1)
+  spectral_norm(Module module, string name='weight', integer n_power_iterations=1, number eps=1e-12, integer? dim)
+  orthogonal(Module module, string name='weight', string? orthogonal_map, *, boolean use_trivialization=true)
+]])

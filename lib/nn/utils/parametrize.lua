@@ -7,9 +7,8 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local ModuleDict = require 'torch.nn.containers.module_dict'
 local ModuleList = require 'torch.nn.containers.module_list'
@@ -127,17 +126,15 @@ function parametrize.register_parametrization(module, name, parametrization)
   return module
 end
 
--- remove_parametrizations(module, name, {leave_parametrized = true}): the parameter becomes its present value, or the
--- original.
-function parametrize.remove_parametrizations(module, name, options)
-  kinds.check_names('remove_parametrizations', options, 'leave_parametrized')
+-- The parameter becomes its present value, or the original.
+function parametrize.remove_parametrizations(module, name, leave_parametrized)
   if not parametrize.is_parametrized(module, name) then
     fail("Module %s does not have a parametrization on %s", torch.type(module), name)
   end
   local lists = fields_of(module).parametrizations
   local list = lists[name]
   local value
-  if options and options.leave_parametrized == false then
+  if not leave_parametrized then
     if list.count > 1 then
       fail('Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a sequence of tensors.')
     end
@@ -154,4 +151,8 @@ function parametrize.remove_parametrizations(module, name, options)
   return module
 end
 
-return checked.functions(parametrize, { name = 'string', ['is_parametrized.name'] = 'string?', parametrization = 'function' })
+return declare.functions(parametrize, [[
+  is_parametrized(Module module, string? tensor_name)
+  register_parametrization(Module module, string tensor_name, function parametrization, *, boolean unsafe=false)
+  remove_parametrizations(Module module, string tensor_name, boolean leave_parametrized=true)
+]])

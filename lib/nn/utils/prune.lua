@@ -7,7 +7,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -81,7 +81,6 @@ define('L1Unstructured', 'unstructured', set_amount, function(self, t, default_m
   return without(default_mask, t:abs(), count(self.amount, t:numel()), false)
 end)
 define('CustomFromMask', 'global', function(self, mask)
-  kinds.check('CustomFromMask', 'mask', mask, 'Tensor')
   self.mask = mask
 end, function(self, _, default_mask)
   if default_mask.shape ~= self.mask.shape then
@@ -110,7 +109,7 @@ end
 
 define('RandomStructured', 'structured', function(self, amount, dim)
   set_amount(self, amount)
-  self.dim = dim or -1
+  self.dim = dim
 end, function(self, t, default_mask)
   local dim = channel_dim(self, t)
   local n = count(self.amount, t:size(dim))
@@ -121,7 +120,7 @@ end)
 
 define('LnStructured', 'structured', function(self, amount, n, dim)
   set_amount(self, amount)
-  self.n, self.dim = n, dim or -1
+  self.n, self.dim = n, dim
 end, function(self, t, default_mask)
   local dim = channel_dim(self, t)
   local size = t:size(dim)
@@ -238,21 +237,34 @@ end
 --- Where a mask is 0.
 function prune.custom_from_mask(module, name, mask) return apply(prune.CustomFromMask(mask), module, name) end
 
---- Of several parameters { {module, name}, ... } together: pruning_method is a class, the named arguments are its own.
-function prune.global_unstructured(parameters, pruning_method, options)
-  kinds.check('global_unstructured', 'parameters', parameters, 'table')
+-- The scores of one of several parameters: those that are given for it, { {module, name, scores}, ... }, else its values.
+local function score_of(importance_scores, place, value)
+  for _, given in ipairs(importance_scores or {}) do
+    if given[1] == place[1] and given[2] == place[2] then
+      kinds.check('global_unstructured', 'importance_scores', given[3], 'Tensor')
+      if given[3].shape ~= value.shape then
+        fail('importance_scores of parameter %s should have the shape %s, but got %s', place[2], tostring(value.shape), tostring(given[3].shape))
+      end
+      return given[3]
+    end
+  end
+  return value
+end
+
+--- Of several parameters { {module, name}, ... } together: pruning_method is a class, amount its argument.
+function prune.global_unstructured(parameters, pruning_method, importance_scores, amount)
   if type(pruning_method) ~= 'table' or pruning_method.PRUNING_TYPE ~= 'unstructured' then
     fail 'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`.'
   end
   local values, masks = {}, {}
   for i, place in ipairs(parameters) do
     local value = place[1][place[2]]
-    values[i] = value:detach():reshape(-1)
+    values[i] = score_of(importance_scores, place, value):detach():reshape(-1)
     local mask = place[1][place[2] .. '_mask']
     masks[i] = (mask or torch.ones_like(value):detach()):reshape(-1)
   end
   local container = PruningContainer()
-  local method = pruning_method(options and options.amount)
+  local method = pruning_method(amount)
   container.methods[1] = method
   local mask, start = container:compute_mask(torch.cat(values), torch.cat(masks)), 1
   for _, place in ipairs(parameters) do
@@ -291,4 +303,20 @@ function prune.is_pruned(module)
   return false
 end
 
-return checked.functions(prune, { module = 'Module', name = 'string' })
+declare.methods(prune.RandomUnstructured, 'init(self, any amount)')
+declare.methods(prune.L1Unstructured, 'init(self, any amount)')
+declare.methods(prune.RandomStructured, 'init(self, any amount, integer dim=-1)')
+declare.methods(prune.LnStructured, 'init(self, any amount, number n, integer dim=-1)')
+declare.methods(prune.CustomFromMask, 'init(self, Tensor mask)')
+
+return declare.functions(prune, [[
+  identity(Module module, string name)
+  random_unstructured(Module module, string name, any amount)
+  l1_unstructured(Module module, string name, any amount, Tensor? importance_scores)
+  random_structured(Module module, string name, any amount, integer dim=-1)
+  ln_structured(Module module, string name, any amount, number n, integer dim=-1, Tensor? importance_scores)
+  custom_from_mask(Module module, string name, Tensor mask)
+  global_unstructured(table parameters, any pruning_method, table? importance_scores, *, any amount)
+  remove(Module module, string name)
+  is_pruned(Module module)
+]])

@@ -5,7 +5,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -24,8 +24,6 @@ function rnn.invert_permutation(permutation)
 end
 
 function PackedSequence:init(data, batch_sizes, sorted_indices, unsorted_indices)
-  kinds.check('PackedSequence', 'data', data, 'Tensor')
-  kinds.check('PackedSequence', 'batch_sizes', batch_sizes, 'Tensor')
   if sorted_indices ~= nil and unsorted_indices == nil then unsorted_indices = rnn.invert_permutation(sorted_indices) end
   if batch_sizes.device.type ~= 'cpu' then
     fail('batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. They should '
@@ -73,13 +71,10 @@ local function check_lengths(lengths, batch, enforce_sorted)
   end
 end
 
--- pack_padded_sequence(input, lengths, {batch_first = false, enforce_sorted = true}): lengths are a table or a tensor.
-function rnn.pack_padded_sequence(input, lengths, options)
-  kinds.check_names('pack_padded_sequence', options, 'batch_first enforce_sorted')
-  options = options or {}
-  local enforce_sorted = options.enforce_sorted ~= false
+-- lengths are a table or a tensor.
+function rnn.pack_padded_sequence(input, lengths, batch_first, enforce_sorted)
   if torch.is_tensor(lengths) then lengths = lengths:tolist() end
-  if options.batch_first then input = input:transpose(1, 2) end
+  if batch_first then input = input:transpose(1, 2) end
   local batch, sorted = input:size(2), nil
   check_lengths(lengths, batch, enforce_sorted)
   if input:numel() == 0 then fail 'Cannot pack empty tensors.' end
@@ -104,21 +99,19 @@ function rnn.pack_padded_sequence(input, lengths, options)
   return PackedSequence(data, torch.tensor(sizes), sorted)
 end
 
--- pad_packed_sequence(sequence, {batch_first = false, padding_value = 0, total_length =}) -> padded, lengths
-function rnn.pad_packed_sequence(sequence, options)
-  kinds.check_names('pad_packed_sequence', options, 'batch_first padding_value total_length')
-  options = options or {}
+-- Returns the padded batch and the lengths.
+function rnn.pad_packed_sequence(sequence, batch_first, padding_value, total_length)
   local sizes = sequence.batch_sizes:tolist()
   if #sizes == 0 then fail 'batch_sizes can not be empty' end
   local steps, batch = #sizes, sizes[1]
-  local total = options.total_length or steps
+  local total = total_length or steps
   if total < steps then
     fail('Expected total_length to be at least the length of the longest sequence in input, but got total_length=%d and '
       .. 'max sequence length being %d', total, steps)
   end
   local rows, padding, lengths, row = {}, {}, {}, 0
-  for t = 1, total do
-    local size = sizes[t] or 0
+  for t = 1, steps do
+    local size = sizes[t]
     for b = 1, batch do
       rows[#rows + 1] = b <= size and row + b or 1
       padding[#padding + 1] = b > size
@@ -128,26 +121,26 @@ function rnn.pad_packed_sequence(sequence, options)
   end
   local data = sequence.data
   local padded = data:index_select(1, torch.tensor(rows, { device = data.device }))
-  local shape = { total, batch, table.unpack(data.shape, 2) }
+  local shape = { steps, batch, table.unpack(data.shape, 2) }
   local mask = torch.tensor(padding, { device = data.device })
   for _ = 2, data.ndim do mask = mask:unsqueeze(-1) end
-  padded = padded:masked_fill(mask, options.padding_value or 0.0):reshape(shape)
+  padded = padded:masked_fill(mask, padding_value):reshape(shape)
+  if total > steps then -- total_length is any number: the tensor is what refuses one that is too large
+    shape[1] = total - steps
+    padded = torch.cat { padded, torch.full(shape, padding_value, { dtype = data.dtype, device = data.device }) }
+  end
   local counts = torch.tensor(lengths)
   if sequence.unsorted_indices ~= nil then
     padded = padded:index_select(2, sequence.unsorted_indices)
     counts = counts:index_select(1, sequence.unsorted_indices:cpu())
   end
-  if options.batch_first then padded = padded:transpose(1, 2) end
+  if batch_first then padded = padded:transpose(1, 2) end
   return padded, counts
 end
 
 -- ---- lists of sequences -----------------------------------------------------------------------------------------
 
--- pad_sequence(sequences, {batch_first = false, padding_value = 0, padding_side = 'right'})
-function rnn.pad_sequence(sequences, options)
-  kinds.check_names('pad_sequence', options, 'batch_first padding_value padding_side')
-  options = options or {}
-  local side = options.padding_side or 'right'
+function rnn.pad_sequence(sequences, batch_first, padding_value, side)
   if side ~= 'left' and side ~= 'right' then fail 'Expected padding_side to be one of left or right' end
   if type(sequences) ~= 'table' or #sequences == 0 then
     fail 'pad_sequence(): received an empty list of sequences'
@@ -164,28 +157,24 @@ function rnn.pad_sequence(sequences, options)
     end
     pad[#pad + 1] = side == 'left' and missing or 0
     pad[#pad + 1] = side == 'right' and missing or 0
-    padded[i] = torch.nn.functional.pad(sequence, pad, 'constant', options.padding_value or 0)
+    padded[i] = torch.nn.functional.pad(sequence, pad, 'constant', padding_value)
   end
-  return torch.stack(padded, options.batch_first and 1 or 2)
+  return torch.stack(padded, batch_first and 1 or 2)
 end
 
--- unpad_sequence(padded, lengths, {batch_first = false}): the list that pad_sequence took.
-function rnn.unpad_sequence(padded, lengths, options)
-  kinds.check_names('unpad_sequence', options, 'batch_first')
+-- The list that pad_sequence took.
+function rnn.unpad_sequence(padded, lengths, batch_first)
   if torch.is_tensor(lengths) then lengths = lengths:tolist() end
-  if not (options and options.batch_first) then padded = padded:transpose(1, 2) end
+  if not batch_first then padded = padded:transpose(1, 2) end
   local sequences = {}
   for i, length in ipairs(lengths) do sequences[i] = padded:select(1, i):narrow(1, 1, length) end
   return sequences
 end
 
--- pack_sequence(sequences, {enforce_sorted = true})
-function rnn.pack_sequence(sequences, options)
-  kinds.check_names('pack_sequence', options, 'enforce_sorted')
+function rnn.pack_sequence(sequences, enforce_sorted)
   local lengths = {}
   for i, sequence in ipairs(sequences) do lengths[i] = #sequence end
-  return rnn.pack_padded_sequence(rnn.pad_sequence(sequences), lengths,
-    { enforce_sorted = not options or options.enforce_sorted })
+  return rnn.pack_padded_sequence(rnn.pad_sequence(sequences), lengths, false, enforce_sorted)
 end
 
 function rnn.unpack_sequence(packed)
@@ -193,5 +182,14 @@ function rnn.unpack_sequence(packed)
   return rnn.unpad_sequence(padded, lengths)
 end
 
-return checked.functions(rnn, {
-  lengths = 'Tensor|table', sequence = 'PackedSequence', packed = 'PackedSequence', padded = 'Tensor', permutation = 'Tensor?' })
+declare.methods(PackedSequence, 'init(self, Tensor data, Tensor batch_sizes, Tensor? sorted_indices, Tensor? unsorted_indices)')
+
+return declare.functions(rnn, [[
+  invert_permutation(Tensor? permutation)
+  pack_padded_sequence(Tensor input, Tensor|table lengths, boolean batch_first=false, boolean enforce_sorted=true)
+  pad_packed_sequence(PackedSequence sequence, boolean batch_first=false, number padding_value=0.0, integer? total_length)
+  pad_sequence(tensors sequences, boolean batch_first=false, number padding_value=0.0, string padding_side='right')
+  unpad_sequence(Tensor padded_sequences, Tensor|table lengths, boolean batch_first=false)
+  pack_sequence(tensors sequences, boolean enforce_sorted=true)
+  unpack_sequence(PackedSequence packed_sequences)
+]])

@@ -1,0 +1,247 @@
+-- arguments.lua - reads the arguments of functions that are written in Lua, by one declaration for each function.
+--
+--   declare('constant_(Tensor tensor, number|Tensor val)', f)
+--   declare('normal_(Tensor tensor, number mean=0.0, number std=1.0, *, Generator? generator=nil)', f)
+--
+-- gives a function that calls f with all values in the declared order, defaults filled in. Values come in a row, then by name
+-- in a last table. A kind (kinds.lua) is checked where one is written; a question mark allows nil, and so does a default.
+-- After * an argument has a name only. '...' takes what else stands in the row, which f gets last. Missing, surplus, unknown
+-- and repeated arguments are errors that name the declared ones. NumPy's names are accepted as by ops (src/lua/args.c).
+--
+-- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared.
+
+local torch = require 'torch'
+local checked = require 'torch.support.checked'
+local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
+
+local M = {}
+
+-- The declaration of each declared function and class: tests compare them with PyTorch's.
+local declared = setmetatable({}, { __mode = 'k' })
+M.declared = declared
+
+-- ---- declarations -------------------------------------------------------------------------------------------------------
+
+local ALIASES = { self = { 'input', 'x', 'a', 'x1' }, input = { 'x', 'a', 'x1' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2' } }
+
+local function default_of(text)
+  if text == '' or text == 'nil' then return nil end
+  return load('return ' .. text, text, 't', {})()
+end
+
+-- The parts of a list at its commas, but for those between braces.
+local function parts_of(text)
+  local list = {}
+  text = text:gsub('%b{}', function(braces) return (braces:gsub(',', '\1')) end)
+  for part in text:gmatch '[^,]+' do list[#list + 1] = part:gsub('\1', ','):match '^%s*(.-)%s*$' end
+  return list
+end
+
+-- Maps each name of an argument to its position: its own, and those of NumPy that are no other argument's.
+local function index_of(signature, first)
+  local index = {}
+  for i = first or 1, #signature do index[signature[i].name] = i end
+  for i = first or 1, #signature do
+    for _, alias in ipairs(ALIASES[signature[i].name] or {}) do index[alias] = index[alias] or i end
+  end
+  return index
+end
+
+--- A declaration: { name =, positional = how many may stand in a row, rest = whether more may, names = {...}, index = { [name] =
+--- position }, { name =, kind =, optional =, default = }, ... }.
+function M.parse(text)
+  local name, inside = text:match '^([%w_.]+)(%b())'
+  local list = { name = name, names = {} }
+  for _, part in ipairs(parts_of(inside:sub(2, -2))) do
+    local left, default = part:match '^([^=]*)=?(.*)$'
+    local kind, argument = left:match '^(%S+)%s+([%w_]+)$'
+    if part == '*' then
+      list.positional = list.positional or #list
+    elseif part == '...' then
+      list.positional, list.rest = #list, true
+    else
+      argument = argument or left
+      list[#list + 1] = { name = argument, kind = kind, default = default_of(default),
+        optional = default ~= '' or kind ~= nil and kind:sub(-1) == '?' }
+      list.names[#list.names + 1] = argument
+    end
+  end
+  list.positional = list.positional or #list
+  list.index = index_of(list)
+  return list
+end
+
+-- ---- reading ------------------------------------------------------------------------------------------------------------
+
+local function fits(value, a) return not a.kind or kinds.fits(value, a.kind) end
+
+local function all_declared(signature, value)
+  for name in next, value do
+    if not signature.index[name] then return false end
+  end
+  return true
+end
+
+-- Whether the n-th value, the last one, is the table of names.
+local function is_names(signature, value, n)
+  if not kinds.is_named(value) then return false end
+  local a = n <= signature.positional and signature[n] or nil
+  if not a or not fits(value, a) then return true end
+  return next(value) ~= nil and all_declared(signature, value)
+end
+
+local function refuse_number(signature, n)
+  local own = signature.is_self and 1 or 0
+  local most = signature.positional - own
+  n = n - own
+  if #signature.names == 0 then fail('%s() takes no arguments but %d %s given', signature.name, n, n == 1 and 'was' or 'were') end
+  fail('%s() takes at most %d of these arguments in a row but %d were given: %s', signature.name, most, n, table.concat(signature.names, ', '))
+end
+
+local function read_names(signature, values, named)
+  for name, value in next, named do
+    local i = signature.index[name]
+    if not i then kinds.refuse_name(signature.name, name, signature.names) end
+    if values[i] ~= nil then fail("%s() got multiple values for argument '%s'", signature.name, signature[i].name) end
+    values[i] = value
+  end
+end
+
+--- The n values of a call in the order of the declaration, without defaults and unchecked; how many of them stood in the row.
+function M.bind(signature, given, n)
+  local values, named = {}, nil
+  while n > 0 and given[n] == nil do n = n - 1 end -- nil is absent
+  if n > 0 and is_names(signature, given[n], n) then named, n = given[n], n - 1 end
+  if n > signature.positional and not signature.rest then refuse_number(signature, n) end
+  table.move(given, 1, math.min(n, signature.positional), 1, values)
+  if named then read_names(signature, values, named) end
+  return values, n
+end
+
+--- Fills in the defaults and checks what was given.
+function M.complete(signature, values)
+  for i = 1, #signature do
+    local a, value = signature[i], values[i]
+    if i == 1 and signature.is_self then
+      if not signature.is_self(value) then checked.refuse_self(signature.name, signature.class, value) end
+    elseif value == nil then
+      if not a.optional then
+        if a.kind then kinds.check(signature.name, a.name, nil, a.kind) end
+        fail("%s() missing 1 required argument: '%s'", signature.name, a.name)
+      end
+      values[i] = a.default
+    elseif a.kind and not kinds.fits(value, a.kind) then
+      kinds.check(signature.name, a.name, value, a.kind)
+    end
+  end
+  return values
+end
+
+-- What f of a declaration is called with, slowly: the fast way is for values in a row that fit.
+local function read(signature, ...)
+  local given = table.pack(...)
+  local values, n = M.bind(signature, given, given.n)
+  M.complete(signature, values)
+  local count = #signature
+  if signature.rest then
+    for i = signature.positional + 1, n do
+      count = count + 1
+      values[count] = given[i]
+    end
+  end
+  return table.unpack(values, 1, count)
+end
+
+-- ---- the functions ------------------------------------------------------------------------------------------------------
+
+-- Tests of a value of these kinds that need no call of kinds.fits.
+local TESTS = { Tensor = 'is_tensor(%s)', number = "type(%s) == 'number'", boolean = "type(%s) == 'boolean'", string = "type(%s) == 'string'",
+  integer = "math_type(%s) == 'integer'" }
+
+-- The source of the condition that argument i fits and is not the table of names.
+local function condition(signature, i)
+  local a, p = signature[i], 'p' .. i
+  if i == 1 and signature.is_self then return 'is_self(p1)' end
+  local kind = a.kind and a.kind:gsub('%?$', '')
+  local test = kind and (TESTS[kind] or kind == 'any' and '%s ~= nil' or 'fits(%s, kind' .. i .. ')')
+  local parts = { test and test:format(p, p) or not a.optional and p .. ' ~= nil' or nil }
+  if not TESTS[kind] then
+    parts[#parts + 1] = i < signature.positional and ("(type(%s) ~= 'table' or p%d ~= nil)"):format(p, i + 1) or ("type(%s) ~= 'table'"):format(p)
+  end
+  local text = #parts > 0 and table.concat(parts, ' and ') or 'true'
+  return a.optional and ('(%s == nil or %s)'):format(p, text) or text
+end
+
+-- The wrapper of a declaration that reads values in a row without a table. Arguments that have only names are their defaults then.
+local function source_of(signature)
+  local upvalues, parameters, conditions, defaults, values = { 'f', 'read', 'signature', 'fits', 'is_tensor', 'math_type', 'is_self' }, {}, {}, {}, {}
+  for i, a in ipairs(signature) do
+    upvalues[#upvalues + 1] = 'kind' .. i
+    upvalues[#upvalues + 1] = 'default' .. i
+    if i <= signature.positional then
+      parameters[i] = 'p' .. i
+      conditions[#conditions + 1] = condition(signature, i)
+      if a.default ~= nil then defaults[#defaults + 1] = ('if p%d == nil then p%d = default%d end'):format(i, i, i) end
+      values[i] = 'p' .. i
+    else
+      if not a.optional then conditions[#conditions + 1] = 'false' end
+      values[i] = 'default' .. i
+    end
+  end
+  local list = table.concat(parameters, ', ')
+  return ([[local %s = ...
+return function(%s...)
+  if select('#', ...) == 0%s then
+    %s
+    return f(%s)
+  end
+  return f(read(signature%s, ...))
+end]]):format(table.concat(upvalues, ', '), #parameters > 0 and list .. ', ' or '', #conditions > 0 and ' and ' .. table.concat(conditions, ' and ') or '',
+    table.concat(defaults, ' '), table.concat(values, ', '), #parameters > 0 and ', ' .. list or '')
+end
+
+--- f, called with the arguments that the declaration says.
+function M.declare(text, f)
+  local signature = type(text) == 'string' and M.parse(text) or text
+  local constants = {}
+  for i, a in ipairs(signature) do
+    constants[2 * i - 1], constants[2 * i] = a.kind and (a.kind:gsub('%?$', '')), a.default
+  end
+  local wrapped = assert(load(source_of(signature), '=[ltensor arguments]', 't', { select = select, type = type }))(
+    f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
+  declared[wrapped], checked.originals[wrapped] = signature, f
+  return wrapped
+end
+
+local function each_line(text)
+  return text:gmatch '%s*([^\n]+)'
+end
+
+--- The functions of a module of ours that the lines of a text declare, in place.
+function M.functions(module, text)
+  for line in each_line(text) do
+    local name = line:match '^[%w_]+'
+    module[name] = M.declare(line, assert(module[name], line))
+  end
+  return module
+end
+
+local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
+
+--- The methods of a class that the lines of a text declare, in place: their first argument is self. is_self: whether a value may
+--- be (nil: any object).
+function M.methods(class, text, is_self)
+  for line in each_line(text) do
+    local name = line:match '^[%w_]+'
+    local signature = M.parse(line)
+    signature.is_self, signature.class = is_self or is_object, class.__classname
+    if name == 'init' then signature.name, declared[class] = class.__classname, signature end
+    signature.index = index_of(signature, 2)
+    table.remove(signature.names, 1)
+    rawset(class, name, M.declare(signature, checked.original(assert(class[name], line))))
+  end
+  return class
+end
+
+return M

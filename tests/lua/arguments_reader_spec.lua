@@ -1,0 +1,56 @@
+-- arguments_reader_spec.lua - torch.support.arguments, which reads the arguments of functions that are written in Lua.
+
+local torch = require 'torch'
+local declare = require 'torch.support.arguments'
+
+local function failure(f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  return tostring(message)
+end
+
+local function has(text, message) assert(message:find(text, 1, true), message) end
+
+describe('a declared function', function()
+  local f = declare.declare("f(Tensor x, number a=1.5, string? b, *, boolean c=false)", function(...) return table.pack(...) end)
+  local x = torch.ones(1)
+
+  it('gets all values in the declared order, with their defaults, whether they stand in a row or by name', function()
+    assert.same({ x, 1.5, nil, false, n = 4 }, f(x))
+    assert.same({ x, 2, 'text', false, n = 4 }, f(x, 2, 'text'))
+    assert.same({ x, 1.5, 'text', false, n = 4 }, f(x, nil, 'text'))
+    assert.same({ x, 2, nil, true, n = 4 }, f(x, 2, { c = true }))
+    assert.same({ x, 2, 'text', true, n = 4 }, f { x = x, a = 2, b = 'text', c = true })
+    assert.same({ x, 1.5, nil, false, n = 4 }, f(x, {}))
+    assert.same({ x, 1.5, nil, false, n = 4 }, f(x, nil, nil, nil))
+  end)
+
+  it('refuses missing, surplus, unknown, repeated and wrong arguments by name', function()
+    has("f() missing 1 required argument: 'x' (a Tensor)", failure(f))
+    has("f() missing 1 required argument: 'x' (a Tensor)", failure(f, { a = 1 }))
+    has('f() takes at most 3 of these arguments in a row but 4 were given: x, a, b, c', failure(f, x, 1, 'b', true))
+    has("f() got an unexpected keyword argument 'zebra'; it takes x, a, b, c", failure(f, x, { zebra = 1 }))
+    has("f() got multiple values for argument 'a'", failure(f, x, 1, { a = 2 }))
+    has("f(): argument 'a' must be a number, not 'two'", failure(f, x, 'two'))
+    has("f(): argument 'c' must be true or false, not a number", failure(f, x, { c = 1 }))
+    has("f(): argument 'x' must be a Tensor, not a number", failure(f, 1))
+  end)
+
+  it('takes a table for a value where its argument is a table, unless all names in it are declared', function()
+    local g = declare.declare('g(table data, any? more)', function(data, more) return { data = data, more = more } end)
+    local data, named = { width = 2 }, { data = { 1 }, more = 3 }
+    assert.equal(data, g(data).data)
+    assert.same({ data = { 1 }, more = 3 }, g(named))
+    assert.same({ data = {}, more = { width = 2 } }, g({}, data))
+    assert.same({ data = { 1 }, more = 4 }, g({ 1 }, { more = 4 }))
+  end)
+
+  it("takes PyTorch's names of NumPy and what else stands in the row, where '...' is declared", function()
+    local named = declare.declare('f(Tensor input, integer? dim, boolean keepdim=false, Tensor? other)', function(...) return table.pack(...) end)
+    assert.same({ x, 2, true, x, n = 4 }, named { x1 = x, axis = 2, keepdims = true, x2 = x })
+    local rest = declare.declare('f(integer first, ..., boolean flag=true)', function(...) return table.pack(...) end)
+    assert.same({ 1, true, n = 2 }, rest(1))
+    assert.same({ 1, true, 'a', 'b', n = 4 }, rest(1, 'a', 'b'))
+    assert.same({ 1, false, 'a', n = 3 }, rest(1, 'a', { flag = false }))
+  end)
+end)

@@ -139,7 +139,7 @@ function linalg.lstsq(A, B, ...)
     if vectors then residuals = residuals:squeeze(-1) end
   end
   if driver == 'gels' then return solution, residuals, rank:flatten():narrow(1, 1, 0), values end
-  return solution, residuals, rank, linalg.svdvals(A:detach())
+  return solution, residuals, rank, linalg.svdvals(A)
 end
 
 --- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 = -1}).

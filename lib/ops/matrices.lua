@@ -247,7 +247,7 @@ end
 -- ---- symmetric matrices that need not be positive ------------------------------------------------------------------------
 
 local function ldl_factor_ex(A, hermitian, check_errors)
-  local LD, pivots, info = torch._C._linalg_ldl(A:detach(), hermitian)
+  local LD, pivots, info = torch._C._linalg_ldl(A, hermitian)
   if check_errors and info:ne(0):any():item() then
     fail('torch.linalg.ldl_factor_ex: The factorization could not be completed because a block of D is 0 (block %d)', info:max():item())
   end
@@ -272,7 +272,7 @@ local function ldl_solve(LD, pivots, B, hermitian)
   end
   if LD.dtype ~= B.dtype then fail('torch.linalg.ldl_solve: LD dtype %s does not match b dtype %s', tostring(LD.dtype), tostring(B.dtype)) end
   local batch = torch.broadcast_shapes(torch.Size(batch_of(LD)), torch.Size(batch_of(B)))
-  return torch._C._linalg_ldl_solve(LD:detach(), pivots:to(torch.int32), B:detach():expand(with(table.move(batch, 1, #batch, 1, {}), B:size(-2), B:size(-1))), hermitian)
+  return torch._C._linalg_ldl_solve(LD, pivots:to(torch.int32), B:expand(with(table.move(batch, 1, #batch, 1, {}), B:size(-2), B:size(-1))), hermitian)
 end
 
 -- ---- Cholesky, triangles -------------------------------------------------------------------------------------------------

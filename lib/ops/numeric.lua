@@ -275,7 +275,16 @@ local function bins_of(values, edges)
   return at, inside
 end
 
+-- A result that has no derivative by these, the values and edges of histograms.
+local function counted(result, sources)
+  for _, source in ipairs(sources) do
+    if source.requires_grad then return torch._C._without_derivative(result, source) end
+  end
+  return result
+end
+
 local function range_edges(values, count, low, high, dtype, device)
+  local given = low ~= nil
   if low == nil then
     if values:numel() == 0 then
       low, high = 0, 1
@@ -288,7 +297,8 @@ local function range_edges(values, count, low, high, dtype, device)
   end
   if low > high then fail 'torch.histogramdd: min should not exceed max, but got a range whose ends are in the other order' end
   if low == high then low, high = low - 0.5, high + 0.5 end
-  return torch.linspace(low, high, count + 1, { dtype = dtype, device = device })
+  local edges = torch.linspace(low, high, count + 1, { dtype = dtype, device = device })
+  return given and edges or counted(edges, { values })
 end
 
 -- values: [n, d]; edges: d vectors. The counts or sums of weights of all bins, as densities if asked for.
@@ -336,7 +346,7 @@ local function histogram(x, bins, range, weight, density)
     if bins <= 0 then fail('torch.histogramdd(): bins must be > 0, but got %d', bins) end
     edges = range_edges(x, bins, range and range[1], range and range[2], x.dtype, x.device)
   end
-  return histogram_of(x:reshape(-1, 1), { edges }, weight, density), edges
+  return counted(histogram_of(x:reshape(-1, 1), { edges }, weight, density), { x, edges }), edges
 end
 
 local function histogramdd(x, bins, range, weight, density)
@@ -363,7 +373,7 @@ local function histogramdd(x, bins, range, weight, density)
       edges[d] = range_edges(values:select(2, d), bins[d], range and range[2 * d - 1], range and range[2 * d], x.dtype, x.device)
     end
   end
-  return histogram_of(values, edges, weight, density), edges
+  return counted(histogram_of(values, edges, weight, density), { x, table.unpack(edges) }), edges
 end
 
 -- ---- sets -------------------------------------------------------------------------------------------------------------

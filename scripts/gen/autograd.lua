@@ -428,7 +428,64 @@ local function output_names(op)
   return names
 end
 
--- lt_<op> without a node.
+-- Tensors with elements that may require grad, other than those that the declaration calls constants.
+local function variable_args(op)
+  local list = {}
+  for _, a in ipairs(op.args) do
+    if derivative.is_tensor(a.type) and not a.type:match '^IndexTensor' and not op.constant[a.name] then list[#list + 1] = a end
+  end
+  return list
+end
+
+-- Lines that refuse arguments that require grad but have no derivative, though others have one: silently they would be constants.
+local function refused_arguments(op)
+  local edges, lines = {}, {}
+  for _, edge in ipairs(op.derivative.edges) do edges[edge.arg.name] = true end
+  for _, a in ipairs(variable_args(op)) do
+    if not edges[a.name] then
+      lines[#lines + 1] = ('    if (lt_grad_mode_on() && lt_requires_grad(%s)) return lt_refuse_grad_argument("%s", "%s");'):format(
+        a.name, (op.name:gsub('^_+', '')), a.name)
+    end
+  end
+  return lines
+end
+
+-- The statement that makes a node for an op without any derivative where an argument requires grad; nil where the result is exact,
+-- constant in pieces, or no function of the elements. written: C names of the results.
+local function missing_derivative(op, written)
+  local exact = op.pointwise == 'compare' or op.pointwise == 'integral' or op.forward == 'constant'
+  if exact or op.factory or op.view or op.composite then return nil end
+  local args, names, inexact = variable_args(op), {}, {}
+  for i, a in ipairs(args) do names[i] = a.name end
+  for i, name in ipairs(written) do inexact[i] = forward.is_inexact(name, i) end
+  if #names == 0 or #inexact == 0 then return nil end
+  return ('if (lt_grad_mode_on() && (%s) && (%s))\n        LT_CHECK(lt_no_derivative("%s", %d, (lt_tensor *const[]){%s}, %d, &node));'):format(
+    any_requires(args), table.concat(inexact, ' || '), (op.name:gsub('^_+', '')), #names, table.concat(names, ', '), #written)
+end
+
+-- lt_<op> of an op without a derivative: missing, the statement of missing_derivative.
+local function emit_underived(text, op, outputs, made, missing)
+  local refs = {}
+  text:line('    lt_node *node = NULL;')
+  for i, name in ipairs(made) do
+    text:line('    lt_tensor *%s = NULL;', name)
+    refs[i] = '&' .. name
+  end
+  text:line('    lt_status status = LT_OK;')
+  text:line('    LT_CHECK(%s);', call_impl(op, refs))
+  local refusal = forward.refusal(op, made)
+  if refusal then text:line('    ' .. refusal:gsub('return (.*);$', 'LT_CHECK(%1);')) end
+  text:line('    ' .. missing)
+  for i, name in ipairs(made) do
+    text:line('    if (node != NULL && %s) LT_CHECK(lt_node_attach(node, %d, %s));', forward.is_inexact(name, i), i - 1, name)
+  end
+  for i, name in ipairs(made) do text:line('    *%s = %s;\n    %s = NULL;', outputs[i], name, name) end
+  text:line('done:\n    lt_node_release(node);')
+  for _, name in ipairs(made) do text:line('    lt_tensor_release(%s);', name) end
+  text:line('    return status;\n}\n')
+end
+
+-- lt_<op> without a node, but for that of an op whose derivative is missing.
 local function emit_plain(text, op)
   open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
   local outputs, tensors = output_names(op), true
@@ -441,6 +498,11 @@ local function emit_plain(text, op)
   end
   local made = {}
   for i, result in ipairs(op.returns) do made[i] = 'new_' .. result_name(result) end
+  local missing = missing_derivative(op, made)
+  if missing then
+    emit_underived(text, op, outputs, made, missing)
+    return
+  end
   -- Arguments of derivatives may be called result.
   local refs = {}
   for i, result in ipairs(op.returns) do
@@ -463,6 +525,7 @@ local function emit_differentiable(text, op)
   local condition, count = any_requires(edge_args(op))
   local first = result_name(op.returns[1])
   open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
+  text:lines(refused_arguments(op))
   text:line('    lt_node *node = NULL;')
   local refs = {}
   for i, result in ipairs(op.returns) do
@@ -504,6 +567,23 @@ end
 -- The call of the implementation on self: the in-place forms of ops with a result pass it as that.
 local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out' } or {}) end
 
+local function emit_inplace_underived(text, op)
+  local missing = missing_derivative(op, { 'self' })
+  if not missing then
+    text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+    text:lines(overlap_checks(op, 'self'), '    ')
+    text:line('    LT_TRY(%s);\n    lt_bump_version(self);\n    return LT_OK;\n}\n', inplace_impl(op))
+    return
+  end
+  text:line('    lt_node *node = NULL;\n    lt_status status = LT_OK;')
+  text:lines(overlap_checks(op, 'self'), '    ')
+  text:line('    ' .. missing)
+  text:line('    if (node != NULL || (lt_grad_mode_on() && lt_requires_grad(self))) LT_CHECK(lt_check_inplace(self));')
+  text:line('    LT_CHECK(%s);\n    lt_bump_version(self);', inplace_impl(op))
+  text:line('    if (node != NULL) LT_CHECK(lt_node_attach_inplace(node, self));')
+  text:line('done:\n    lt_node_release(node);\n    return status;\n}\n')
+end
+
 local function emit_inplace(text, op, name)
   local has_out = #op.returns > 0
   open_function(text, op, name, declarations.c_params(op), {}, 'INPLACE')
@@ -521,11 +601,10 @@ local function emit_inplace(text, op, name)
   end
   if has_out then text:line('    lt_tensor *out = self;') end
   if not op.derivative then
-    text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
-    text:lines(overlap_checks(op, 'self'), '    ')
-    text:line('    LT_TRY(%s);\n    lt_bump_version(self);\n    return LT_OK;\n}\n', inplace_impl(op))
+    emit_inplace_underived(text, op)
     return
   end
+  text:lines(refused_arguments(op))
   local condition, count = any_requires(edge_args(op))
   text:line('    lt_node *node = NULL;')
   if op.keeps_original then text:line('    lt_tensor *original = NULL;') end

@@ -399,7 +399,7 @@ local function emit_new(text, op, conjugates)
     text:line('    LT_CHECK(lt_dual_open(&d, given, %d));', #dual.args)
     for i, name in ipairs(dual.args) do
       text:line('    %s = d.primal[%d];', name, i - 1)
-      if not dual.edge_of[name] and op.name:sub(1, 1) ~= '_' then -- of the library's own the derivative is zero there
+      if not dual.edge_of[name] and not op.constant[name] then
         text:line('    if (d.tangent[%d] != NULL) LT_CHECK(lt_refuse_dual_argument("%s", "%s"));', i - 1, op.name, name)
       end
     end
@@ -482,12 +482,17 @@ function M.emit_inplace(text, op, name)
   text:line('        lt_tensor_release(made);\n        return replaced;\n    }')
 end
 
+--- The C text of whether result i, which may be missing but for the first, has a dtype with derivatives.
+function M.is_inexact(name, i)
+  return (i > 1 and ('(%s != NULL && %%s)'):format(name) or '%s'):format(('lt_dtype_is_inexact((lt_dtype)%s->dtype)'):format(name))
+end
+
 --- The line that refuses dual arguments of an op that has no derivative; nil where it is no function of their elements, or a constant.
 function M.refusal(op, results)
   local condition = not op.factory and op.forward ~= 'constant' and not op.composite and any_dual(op)
   if not condition then return nil end
   local exact = {}
-  for i, name in ipairs(results) do exact[i] = ('lt_dtype_is_inexact((lt_dtype)%s->dtype)'):format(name) end
+  for i, name in ipairs(results) do exact[i] = M.is_inexact(name, i) end
   if #exact > 0 then condition = ('(%s) && (%s)'):format(condition, table.concat(exact, ' || ')) end
   return ('if (%s) return lt_refuse_dual("%s");'):format(duals_open(condition), op.name)
 end

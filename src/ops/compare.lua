@@ -12,7 +12,7 @@ local function comparison_(name, aliases)
   local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
   return { ('%s_(Tensor self, %s other) -> self'):format(name, other), variants = 'method', overlap = 'elementwise', aliases = aliases,
     doc = ('What %s says, as 1 and 0 in the dtype of self, which is overwritten.'):format(name),
-    grad = { self = 'zeros_like(grad)' } }
+    constant = 'other', grad = { self = 'zeros_like(grad)' } }
 end
 
 return {

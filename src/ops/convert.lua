@@ -9,6 +9,8 @@ return {
   -- ---- copies -----------------------------------------------------------------------------------------------
   { 'detach(Tensor self) -> Tensor', sparse = 'form', forward = 'constant', batch = 'broadcast', reads = false,
     doc = 'The same memory without history: no gradient flows through it.' },
+  { '_without_derivative(Tensor self, Tensor source) -> Tensor', variants = 'library', batch = 'loop',
+    doc = 'A copy of self, a function of source that has no derivative: where source requires grad, so does the copy, and backward is an error.' },
   { 'clone(Tensor self) -> Tensor', batch = 'broadcast', sparse = 'form', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
     forward = 'linear', grad = { self = 'grad' } },
   { 'clone.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', grad_fn = 'CloneBackward0', forward = 'linear', grad = { self = 'grad' },

@@ -48,12 +48,12 @@ return {
     forward = 'gather(self_t, dim, indices)', grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },
 
   -- ---- distinct elements, counts -----------------------------------------------------------------------------
-  { 'unique(Tensor self, bool sorted=true, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)', forward = 'constant',
+  { 'unique(Tensor self, bool sorted=true, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
     doc = 'The distinct elements in order, or the distinct entries of a dimension; if asked for also where each element went and how often it occurs.' },
-  { 'unique_consecutive(Tensor self, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)', forward = 'constant',
+  { 'unique_consecutive(Tensor self, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
     doc = 'The elements, or entries of a dimension, without those that equal the one before.' },
-  { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor', forward = 'constant', positions = true,
-    doc = 'How often each position occurs in a vector of positions, or the sums of their weights.' },
+  { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor', forward = 'linear', positions = true,
+    doc = 'How often each position occurs in a vector of positions, or the sums of their weights.', grad = { weights = 'index_select(grad, 0, self)' } },
   { 'histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor', variants = 'function method copied_out', forward = 'constant',
     doc = 'How many elements lie in each of `bins` equal parts of [min, max]; of the range of the elements if both are 0.' },
 

@@ -53,7 +53,7 @@ return {
 
   -- ---- distributions given by tensors ------------------------------------------------------------------------
   { 'normal.tensors(Tensor|Scalar mean, Tensor|Scalar std=1, *, Generator? generator=nil) -> Tensor', variants = 'function copied_out',
-    doc = 'Normal random numbers with means and standard deviations per element.' },
+    doc = 'Normal random numbers with means and standard deviations per element.', grad = { mean = 'zeros_like(grad)', std = 'zeros_like(grad)' } },
   { 'multinomial(Tensor self, int num_samples, bool replacement=false, *, Generator? generator=nil) -> IndexTensor', variants = 'function method copied_out',
     doc = 'Positions drawn with the (unnormalized) probabilities in the rows of self.' },
   { 'poisson(Tensor self, Generator? generator=nil) -> Tensor', batch = 'broadcast',

@@ -76,7 +76,7 @@ return {
     doc = 'Other sizes for self, whose elements stay where they are in its memory, in a row from then on. Where the memory does not suffice, self gets its own, '
       .. 'with what is there at the beginning; views of the old keep that. New elements are uninitialized. Refused where self requires a gradient.' },
   { 'resize_as_(Tensor self, Tensor the_template) -> self', overlap = 'one value', variants = 'function method',
-    doc = 'resize_ to the sizes of another tensor.' },
+    constant = 'the_template', doc = 'resize_ to the sizes of another tensor.' },
   { 'unbind(Tensor self, Dim dim=1) -> Tensor[]', composite = true, doc = 'All entries of a dimension, without it.' },
   { 'split(Tensor self, int split_size, Dim dim=1) -> Tensor[]', composite = true,
     doc = 'Views of `split_size` entries of a dimension each; the last may be smaller.' },

@@ -43,7 +43,7 @@ return {
     doc = 'The gradient by a sparse tensor of the gradients by its values: each place once. Values of one place have equal gradients, since only their sum counts.' },
   { '_sparse_like(Tensor self, Tensor values) -> Tensor', variants = 'library', sparse = true, grad_fn = 'SparseLikeBackward0', batch = 'loop',
     doc = 'A sparse tensor with the places of self and other values, whose dimensions after the first are its last ones.',
-    forward = { values = '_sparse_like(self, values_t)' }, grad = { values = '_sparse_values_at(grad, self)' } },
+    constant = 'self', forward = { values = '_sparse_like(self, values_t)' }, grad = { values = '_sparse_values_at(grad, self)' } },
   { '_sparse_values_at(Tensor self, Tensor pattern) -> Tensor', variants = '', composite = true, sparse = true, batch = 'loop',
     doc = 'The elements of self, of any layout, at the places of pattern, in their order.' },
   { 'values(Tensor self) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop', doc = 'The values of a sparse tensor, in the order of its places; of one in COO that must be coalesced.' },

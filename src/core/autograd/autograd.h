@@ -139,6 +139,10 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t);
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t);
 /* t takes the geometry of view, one of itself, and its node, which is made one of a class of the same layout. */
 lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *class);
+/* For an op without a derivative: a node for its results, backward through which is an error. op is kept as it is. */
+lt_status lt_no_derivative(const char *op, int n, lt_tensor *const *inputs, int results, lt_node **out);
+/* "The function 'nll_loss' is not differentiable with respect to argument 'weight'." */
+lt_status lt_refuse_grad_argument(const char *op, const char *argument);
 /* Before an in-place op: "a leaf Variable that requires grad is being used in an in-place operation." */
 lt_status lt_check_inplace(lt_tensor *t);
 

@@ -195,4 +195,10 @@ lt_status lt_contiguous_impl(lt_tensor *self, lt_tensor **out)
     return LT_OK;
 }
 
+lt_status lt__without_derivative_impl(lt_tensor *self, lt_tensor *source, lt_tensor **out)
+{
+    (void)source;
+    return lt_clone_impl(self, out);
+}
+
 lt_status lt_detach_impl(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }

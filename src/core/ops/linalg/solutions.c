@@ -113,7 +113,10 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
         ranks = lt_scope_hold(&s, status, ranks);
     }
     lt_tensor *given = vectors && x != NULL ? do_squeeze_dim(&s, x, -1) : x;
-    lt_tensor *none = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}})), *empty = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}}));
+    lt_tensor *none = do_zeros(&s, self, &(lt_dims){1, {0}}), *empty = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}}));
+    /* No residuals are a function of both, too. */
+    if (lt_requires_grad(self) || lt_requires_grad(other)) none = do_mul(&s, none, do_add(&s, do_sum(&s, self), do_sum(&s, other)));
+    none = do_real(&s, none);
     if (lt_scope_hand(&s, given, solution) == LT_OK) {
         lt_scope_hand(&s, none, residuals);
         lt_scope_hand(&s, ranks, rank);

@@ -1,8 +1,8 @@
 /* autocast.c - torch.autocast: casts the arguments of listed ops on Lua's stack, before they are matched.
  *
  * Which ops, and to what, the generator knows (scripts/gen/autocast.lua). Casts are ops as others, so derivatives
- * pass through them. In a scope a parameter is cast once: the table in the registry under CACHE maps its box to the
- * box of the copy, until the outermost scope ends. Settings are the interpreter's. */
+ * pass through them. In a scope a parameter is cast once: the table in the registry under CACHE maps its box to an
+ * entry (see find_cached), until the outermost scope ends. Settings are the interpreter's. */
 #include "autocast.h"
 
 #include "call.h"
@@ -24,7 +24,9 @@ typedef struct lt_autocast {
     bool cache_enabled;
 } lt_autocast;
 
-static const lt_autocast defaults = {.modes = {[LT_CPU] = {false, LT_BFLOAT16}, [LT_CUDA] = {false, LT_FLOAT16}}, .cache_enabled = true};
+static const lt_autocast defaults = {
+    .modes = {[LT_CPU] = {false, LT_BFLOAT16}, [LT_CUDA] = {false, LT_FLOAT16}},
+    .cache_enabled = true};
 
 static const lt_autocast *settings_of(lua_State *L)
 {
@@ -32,7 +34,10 @@ static const lt_autocast *settings_of(lua_State *L)
     return settings != NULL ? settings : &defaults;
 }
 
-static bool any_on(const lt_autocast *a) { return a->modes[LT_CPU].enabled || a->modes[LT_CUDA].enabled; }
+static bool any_on(const lt_autocast *a)
+{
+    return a->modes[LT_CPU].enabled || a->modes[LT_CUDA].enabled;
+}
 
 void lt_lua_autocast_free(lt_autocast *settings)
 {
@@ -44,45 +49,75 @@ void lt_lua_autocast_free(lt_autocast *settings)
 
 static bool eligible(const lt_autocast *a, const lt_tensor *t)
 {
-    return a->modes[t->device.type].enabled && lt_dtype_is_float((lt_dtype)t->dtype) && t->dtype != LT_FLOAT64;
+    return a->modes[t->device.type].enabled && lt_dtype_is_float((lt_dtype)t->dtype) &&
+           t->dtype != LT_FLOAT64;
 }
 
 static bool is_cached(const lt_autocast *a, const lt_tensor *t)
 {
-    return a->cache_enabled && t->dtype == LT_FLOAT32 && (t->flags & LT_FLAG_REQUIRES_GRAD) && t->view_base == NULL &&
-           lt_is_leaf(t);
+    return a->cache_enabled && t->dtype == LT_FLOAT32 && (t->flags & LT_FLAG_REQUIRES_GRAD) &&
+           t->view_base == NULL && lt_is_leaf(t);
+}
+
+enum { ENTRY_COPY = 1, ENTRY_SOURCE, ENTRY_VERSION };
+
+/* Pushes the cached cast of t, whose box is at index, and returns true; else pushes nothing. An entry is a table of the
+ * box of the cast, an alias of the tensor that was cast and its version: t may have been written, or given other memory, since. */
+static bool find_cached(lua_State *L, int index, const lt_tensor *t, lt_dtype dtype)
+{
+    const int top = lua_gettop(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, CACHE);
+    lua_pushvalue(L, index);
+    if (lua_rawget(L, -2) == LUA_TTABLE) {
+        lua_rawgeti(L, -1, ENTRY_VERSION);
+        lua_rawgeti(L, -2, ENTRY_SOURCE);
+        const lt_tensor *source = lt_lua_get(L, -1);
+        const bool unchanged =
+            lua_tointeger(L, -2) == (lua_Integer)t->storage->version && lt_same_elements(source, t);
+        lua_rawgeti(L, -3, ENTRY_COPY);
+        const lt_tensor *copy = lt_lua_get(L, -1);
+        if (unchanged && copy->dtype == dtype) {
+            lua_replace(L, top + 1);
+            lua_settop(L, top + 1);
+            return true;
+        }
+    }
+    lua_settop(L, top);
+    return false;
+}
+
+/* Caches the cast on top of the stack, which stays there. */
+static void keep_cast(lua_State *L, int index, lt_tensor *t)
+{
+    const int copy = lua_gettop(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, CACHE);
+    lua_pushvalue(L, index);
+    lua_createtable(L, 3, 0);
+    lua_pushvalue(L, copy);
+    lua_rawseti(L, -2, ENTRY_COPY);
+    lt_lua_check(L, lt_tensor_alias(t, lt_lua_new(L)));
+    lua_rawseti(L, -2, ENTRY_SOURCE);
+    lua_pushinteger(L, (lua_Integer)t->storage->version);
+    lua_rawseti(L, -2, ENTRY_VERSION);
+    lua_rawset(L, -3);
+    lua_settop(L, copy);
 }
 
 /* Pushes a box of the tensor at index in the dtype. */
 static void push_cast(lua_State *L, int index, lt_tensor *t, lt_dtype dtype)
 {
     bool cached = is_cached(settings_of(L), t) && LT_INSIDE(L, lt_grad_mode_on());
-    if (cached) {
-        lua_getfield(L, LUA_REGISTRYINDEX, CACHE);
-        lua_pushvalue(L, index);
-        lua_rawget(L, -2);
-        lt_tensor *copy = lt_lua_get(L, -1);
-        if (copy != NULL && copy->dtype == dtype) {
-            lua_remove(L, -2);
-            return;
-        }
-        lua_pop(L, 2);
-    }
+    if (cached && find_cached(L, index, t, dtype)) return;
     lt_tensor **slot = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
     lt_status status = lt__to_copy(t, dtype, NULL, false, slot);
     lt_leave(entry);
     lt_call_tensor(L, status, slot, &index, 1);
-    if (cached) {
-        lua_getfield(L, LUA_REGISTRYINDEX, CACHE);
-        lua_pushvalue(L, index);
-        lua_pushvalue(L, -3);
-        lua_rawset(L, -3);
-        lua_pop(L, 1);
-    }
+    if (cached) keep_cast(L, index, t);
 }
 
-static lt_dtype target(const lt_autocast *a, const lt_tensor *t, const lt_autocast_policy *policies, bool wide)
+static lt_dtype target(const lt_autocast *a, const lt_tensor *t, const lt_autocast_policy *policies,
+                       bool wide)
 {
     switch (policies[t->device.type]) {
     case LT_AUTOCAST_LOWER: return a->modes[t->device.type].dtype;
@@ -237,9 +272,11 @@ static int is_cache_enabled(lua_State *L)
 
 void lt_lua_open_autocast(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"is_autocast_enabled", is_enabled}, {"get_autocast_dtype", get_dtype},
-        {"is_autocast_cache_enabled", is_cache_enabled}, {"clear_autocast_cache", clear_cache}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"is_autocast_enabled", is_enabled},
+                                         {"get_autocast_dtype", get_dtype},
+                                         {"is_autocast_cache_enabled", is_cache_enabled},
+                                         {"clear_autocast_cache", clear_cache},
+                                         {NULL, NULL}};
     static const luaL_Reg internal[] = {{"autocast_set", autocast_set}, {NULL, NULL}};
     clear_cache(L);
     lua_pushvalue(L, 1);

@@ -375,7 +375,9 @@ $(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
 endef
 $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
 
-LINK_SHARED = $(LDFLAGS) $(PACKED) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+# Never unmapped: threads that run their code, and what libraries opened by them registered, stay when a host closes its last Lua state.
+STAY := -Wl,-z,nodelete
+LINK_SHARED = $(LDFLAGS) $(PACKED) $(STAY) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
 SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
 $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 	@echo '  LINK $@'
@@ -392,7 +394,7 @@ $(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/liblte
 	@ln -sf $$(@F) $$@.$(SONAME)
 $(1)/torch.so: $(1)/libltensor_lua.so
 	@echo '  LINK $$@'
-	$(CC) -shared -nostdlib $(LDFLAGS) $(call rpath,'$$$$ORIGIN:$$$$ORIGIN/../..') -o $$@ -Wl,--no-as-needed -L$(1) -Wl,-rpath-link,$(1) -lltensor_lua
+	$(CC) -shared -nostdlib $(LDFLAGS) $(STAY) $(call rpath,'$$$$ORIGIN:$$$$ORIGIN/../..') -o $$@ -Wl,--no-as-needed -L$(1) -Wl,-rpath-link,$(1) -lltensor_lua
 endef
 $(eval $(call lua_libraries,$(BUILD),$(OBJ)))
 
@@ -404,7 +406,7 @@ $(BUILD)/rock/libltensor_lua.so.$(SONAME): $(OBJ)/ltensor_lua.o $(OBJ)/libltenso
 	  -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS)
 $(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
 	@echo '  LINK $@'
-	$(CC) -shared -nostdlib -Wl,-rpath,'$$ORIGIN' -o $@ -Wl,--no-as-needed -Wl,--allow-shlib-undefined $<
+	$(CC) -shared -nostdlib $(STAY) -Wl,-rpath,'$$ORIGIN' -o $@ -Wl,--no-as-needed -Wl,--allow-shlib-undefined $<
 
 # What the program shows to modules that scripts load: Lua, and the libraries' functions.
 $(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map

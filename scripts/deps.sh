@@ -23,7 +23,8 @@ case ${CC-} in
     *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
 esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
-abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich'
+abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
+lua5.1 lua5.3 luajit'
 
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 
@@ -53,6 +54,7 @@ To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Python with its headers and NumPy (without them that exchange is not tested)
   abidiff (of libabigail), clang, CMake and LuaRocks
+  lua5.1, lua5.3 and luajit (without them it is not tested that they are refused)
   Open MPI and MPICH with their headers (without them what runs on several ranks is not tested)
   CXSparse, of SuiteSparse (without it sparse systems of equations are not tested)
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)

@@ -198,6 +198,7 @@ elif [ "$mode" = quick ]; then
 fi
 if [ "$mode" = full ] && [ -f Makefile ]; then
     suite "what the libraries show and need" sh tests/libraries.sh
+    suite "other hosts and other Luas" sh tests/hosts.sh
     suite "promises to older programs" sh tests/abi.sh
     suite "a library of chosen ops" sh tests/minimal.sh
     suite "packages, and examples built with them" sh tests/packages.sh

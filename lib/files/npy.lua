@@ -127,14 +127,13 @@ end
 
 --- The arrays of an open archive (zip.lua): put(tensor) under their names, in its order.
 function M.load_archive(archive, put)
-  local dict = setmetatable({}, ordered_dict)
-  for i, entry in ipairs(archive.entries) do
+  local dict = ordered_dict.new()
+  for _, entry in ipairs(archive.entries) do
     local name = entry.name:match '^(.*)%.npy$'
     if not name then archive:fail("entry '%s' is no array (.npy)", entry.name) end
     local array = read_array(shown("%s, '%s'", archive.path, entry.name), archive:begin(entry), entry.size)
     archive:finish(entry)
-    rawset(dict, i, name)
-    rawset(dict, name, put(array))
+    dict[name] = put(array)
   end
   return dict
 end
@@ -172,14 +171,13 @@ function M.save_archive(tensors, path, compressed)
   if type(tensors) ~= 'table' then
     fail('torch.save', '%s: a .npz file holds a table of tensors by name, not a %s', path, torch.type(tensors))
   end
-  local is_ordered = getmetatable(tensors) == ordered_dict
   for name, tensor in pairs(tensors) do
     if type(name) ~= 'string' or not torch.is_tensor(tensor) then
       fail('torch.save', "%s: a .npz file holds tensors by name, not a %s at '%s'", path, torch.type(tensor), tostring(name))
     end
     names[#names + 1] = name
   end
-  if not is_ordered then table.sort(names) end
+  if not ordered_dict.is(tensors) then table.sort(names) end
   local writer <close> = zip.create(path)
   for _, name in ipairs(names) do
     if #name > 60000 then fail('torch.save', "%s: the name '%s...' is too long", path, name) end

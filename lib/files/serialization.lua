@@ -111,9 +111,8 @@ end
 -- ---- loading -----------------------------------------------------------------------------------------------
 
 local function foreign(names, tensors, put)
-  local dict = setmetatable({}, ordered_dict)
+  local dict = ordered_dict.new()
   for i, name in ipairs(names) do
-    rawset(dict, i, name)
     dict[name] = put(tensors[i], 'cpu')
   end
   return dict

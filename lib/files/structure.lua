@@ -85,22 +85,19 @@ end
 -- The keys of a table in their order, and the word before its brace.
 function Writer:keys(object, path)
   local meta = getmetatable(object)
-  local keys, listed = {}, {}
-  if meta == ordered_dict then
-    for _, key in ipairs(object) do
-      if object[key] ~= nil and not listed[key] then keys[#keys + 1], listed[key] = key, true end
-    end
-  elseif meta ~= nil and meta ~= getmetatable(torch.Size {}) then
+  local is_ordered = ordered_dict.is(object)
+  if meta ~= nil and not is_ordered and meta ~= getmetatable(torch.Size {}) then
     self:fail(path, "a %s cannot be saved; save its state_dict() or a plain table", torch.type(object))
   end
-  local rest = {}
-  for key in next, object do
-    if not ranks[type(key)] then self:fail(path, 'a key is a %s', torch.type(key)) end
-    if not listed[key] and (meta ~= ordered_dict or type(key) == 'string') then rest[#rest + 1] = key end
+  local keys = is_ordered and ordered_dict.names(object) or {}
+  if not is_ordered then
+    for key in next, object do keys[#keys + 1] = key end
   end
-  table.sort(rest, before)
-  table.move(rest, 1, #rest, #keys + 1, keys)
-  return keys, meta == ordered_dict and 'ordered' or meta and 'size' or ''
+  for _, key in ipairs(keys) do
+    if not ranks[type(key)] or is_ordered and type(key) ~= 'string' then self:fail(path, 'a key is a %s', torch.type(key)) end
+  end
+  if not is_ordered then table.sort(keys, before) end
+  return keys, is_ordered and 'ordered' or meta and 'size' or ''
 end
 
 function Writer:table(object, path, depth)
@@ -206,10 +203,9 @@ function Reader:table(depth)
 end
 
 function Reader:ordered(depth)
-  local dict = setmetatable({}, ordered_dict)
+  local dict = ordered_dict.new()
   self:entries(depth, function(key, value)
     if type(key) ~= 'string' or dict[key] ~= nil then self:fail 'another name expected' end
-    rawset(dict, #dict + 1, key)
     dict[key] = value
   end)
   return dict

@@ -131,13 +131,11 @@ function Machine:set(dict, key, value)
     if next(dict) ~= nil then self:fail 'an OrderedDict has names and other keys' end
     setmetatable(dict, nil)
     self.kinds[dict] = 'dict'
-  elseif kind == 'ordered' and value ~= None and rawget(dict, key) == nil then
-    rawset(dict, #dict + 1, key)
   end
-  rawset(dict, key, plain(value))
+  dict[key] = plain(value)
 end
 
-function Machine:ordered() return self:made(setmetatable({}, ordered_dict), 'ordered') end
+function Machine:ordered() return self:made(ordered_dict.new(), 'ordered') end
 
 -- The items of a list or tuple as arguments: a table and their number.
 function Machine:arguments(value, what)

@@ -9,6 +9,7 @@ local class = require 'torch.support.class'
 local Module = require 'torch.nn.module'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
+local ordered_dict = require 'torch.support.ordered_dict'
 
 local fields_of = class.fields
 local parallel = {}
@@ -20,6 +21,15 @@ function parallel.devices(ids)
   local devices = {}
   for i, id in ipairs(ids) do devices[i] = device_of(id) end
   return devices
+end
+
+-- The entries of a table without its metamethods, and one put into a table so; an OrderedDict keeps its order.
+local function entries_of(object)
+  if ordered_dict.is(object) then return pairs(object) end
+  return next, object
+end
+local function set_entry(object, key, entry)
+  if ordered_dict.is(object) then object[key] = entry else rawset(object, key, entry) end
 end
 
 -- The parts of a value, one a device; fewer when a tensor is too short. nil when the value holds no tensor.
@@ -46,10 +56,10 @@ local function parts_of(value, devices, dim)
   local result = {}
   for i = 1, n do
     local copy = setmetatable({}, getmetatable(value))
-    for key, entry in next, value do
+    for key, entry in entries_of(value) do
       local parts = split[key]
       if parts then entry = parts[i] end
-      rawset(copy, key, entry)
+      set_entry(copy, key, entry)
     end
     result[i] = copy
   end
@@ -78,7 +88,7 @@ local function join(values, device, dim)
   end
   if type(first) ~= 'table' then return first end
   local joined = setmetatable({}, getmetatable(first))
-  for key in next, first do
+  for key in entries_of(first) do
     local entries = {}
     for i, value in ipairs(values) do
       if type(value) ~= 'table' or value[key] == nil then
@@ -86,7 +96,7 @@ local function join(values, device, dim)
       end
       entries[i] = value[key]
     end
-    rawset(joined, key, join(entries, device, dim))
+    set_entry(joined, key, join(entries, device, dim))
   end
   return joined
 end

@@ -63,7 +63,7 @@ end
 -- The frame of a call, with its arguments in it.
 local function new_frame(model, graph, ...)
   local frame, n, first = {}, select('#', ...), ...
-  local by_name = n == 1 and (kinds.is_named(first) and next(first) ~= nil or getmetatable(first) == ordered_dict) and first
+  local by_name = n == 1 and (kinds.is_named(first) and next(first) ~= nil or ordered_dict.is(first)) and first
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end
   if by_name then
     local known = {}

@@ -1,14 +1,155 @@
--- ordered_dict.lua - the metatable of tables that keep the order of their names: the names stand at 1..#dict, the
--- values under the names, and pairs() walks name, value in that order. What state_dict() and torch.load return.
+-- ordered_dict.lua - tables that keep the order in which their names were added, as Python's OrderedDict does:
+-- state_dict(), tables from torch.load, columns of a CSV file, rows of a log.
+--
+-- Invariant: the table itself holds exactly the values under their names, so next(), rawget() and C code see its
+-- content. The order is kept beside it, and compared with the content whenever it is used: a removal (dict[name] = nil)
+-- triggers no metamethod, and rawset() bypasses __newindex. A name that was added behind the back of the order is put
+-- at its end.
+--
+-- pairs(dict) walks the names as they are when it begins, #dict counts them, and dict[i] is the i-th name where i is an
+-- integer. Reading dict[1], dict[2], ... in turn, as ipairs does, walks the names as they were at dict[1].
 
-return {
-  __name = 'OrderedDict',
-  __pairs = function(dict)
-    local i = 0
-    return function()
-      i = i + 1
-      local key = dict[i]
-      if key ~= nil then return key, dict[key] end
+local fail = require 'torch.support.fail'
+local python = require 'torch.nn.python'
+
+local ordered_dict = {}
+
+local metatable = { __name = 'OrderedDict' }
+
+-- The order of each dict: `names` (1..n; a name that was added again stands at its last index), `index` by name, `n`,
+-- the `n` at which names that are gone are dropped; of a walk over positions its list, the next position and the last.
+local orders = setmetatable({}, { __mode = 'k' })
+
+local ranks = { number = 1, string = 2 }
+local function before(a, b)
+  local rank_a, rank_b = ranks[type(a)] or 3, ranks[type(b)] or 3
+  if rank_a ~= rank_b then return rank_a < rank_b end
+  if rank_a == 3 then return tostring(a) < tostring(b) end
+  return a < b
+end
+
+local function put(order, name)
+  order.n = order.n + 1
+  order.names[order.n], order.index[name] = name, order.n
+end
+
+local function order_of(dict)
+  local order = orders[dict]
+  if not order then
+    order = { names = {}, index = {}, n = 0, limit = 64 }
+    orders[dict] = order
+  end
+  return order
+end
+
+-- A new list without the names that are gone: a walk keeps the list it began with.
+local function compact(dict, order)
+  local names, index, n = order.names, order.index, order.n
+  order.names, order.index, order.n = {}, {}, 0
+  for i = 1, n do
+    local name = names[i]
+    if index[name] == i and rawget(dict, name) ~= nil then put(order, name) end
+  end
+end
+
+local function add_unknown(dict, order)
+  local unknown = {}
+  for name in next, dict do
+    if not order.index[name] then unknown[#unknown + 1] = name end
+  end
+  table.sort(unknown, before)
+  for _, name in ipairs(unknown) do put(order, name) end
+end
+
+-- The order, made to agree with the content.
+local function settled(dict)
+  local order = order_of(dict)
+  local names, index, present, count = order.names, order.index, 0, 0
+  for i = 1, order.n do
+    local name = names[i]
+    if index[name] == i and rawget(dict, name) ~= nil then present = present + 1 end
+  end
+  if present < order.n then compact(dict, order) end
+  for _ in next, dict do count = count + 1 end
+  if count > present then add_unknown(dict, order) end
+  return order
+end
+
+local function name_at(dict, position)
+  local order = order_of(dict)
+  if position ~= 1 and position == order.walk_next and position <= order.walk_last then
+    local name = order.walk[position]
+    if rawget(dict, name) ~= nil then
+      order.walk_next = position + 1
+      return name
     end
-  end,
-}
+  end
+  settled(dict)
+  order.walk, order.walk_next, order.walk_last = order.names, position + 1, order.n
+  return order.names[position]
+end
+
+function metatable.__index(dict, key)
+  if math.type(key) == 'integer' then return name_at(dict, key) end
+end
+
+-- Called only for a name that is absent: new, or added again after it was removed.
+function metatable.__newindex(dict, name, value)
+  if type(name) ~= 'string' then
+    fail("an OrderedDict has strings as keys, not %s: dict['name'] = value adds an entry, dict['name'] = nil removes one, "
+      .. 'dict[1] is the first name and is only read', tostring(name))
+  end
+  if value == nil then return end
+  local order = order_of(dict)
+  if order.n >= order.limit then
+    settled(dict)
+    order.limit = 2 * order.n + 64
+  end
+  put(order, name)
+  rawset(dict, name, value)
+end
+
+function metatable.__len(dict) return settled(dict).n end
+
+function metatable.__pairs(dict)
+  local order = settled(dict)
+  local names, n, i = order.names, order.n, 0
+  return function()
+    while i < n do
+      i = i + 1
+      local value = rawget(dict, names[i])
+      if value ~= nil then return names[i], value end
+    end
+  end
+end
+
+-- As Python prints it.
+local function shown(value)
+  if type(value) == 'table' and getmetatable(value) == nil then return tostring(value) end
+  return python.repr(value)
+end
+
+function metatable.__tostring(dict)
+  local entries = {}
+  for name, value in pairs(dict) do
+    entries[#entries + 1] = ('(%s, %s)'):format(python.repr(name), shown(value))
+  end
+  return ('OrderedDict(%s)'):format(#entries > 0 and '[' .. table.concat(entries, ', ') .. ']' or '')
+end
+
+--- A new dict; entries, if given, are a list of {name, value}.
+function ordered_dict.new(entries)
+  local dict = setmetatable({}, metatable)
+  for _, entry in ipairs(entries or {}) do dict[entry[1]] = entry[2] end
+  return dict
+end
+
+function ordered_dict.is(value) return getmetatable(value) == metatable end
+
+--- A list of the names, in order.
+function ordered_dict.names(dict)
+  local order = settled(dict)
+  return table.move(order.names, 1, order.n, 1, {})
+end
+
+return ordered_dict

@@ -205,10 +205,8 @@ function Epochs:finish()
   local seconds = clock() - self._start
   self._running = false
 
-  local row = setmetatable({}, ordered_dict)
+  local row = ordered_dict.new()
   local function put(name, value)
-    if value == nil then return end
-    if rawget(row, name) == nil then row[#row + 1] = name end
     row[name] = value
   end
   put('epoch', self.epoch)

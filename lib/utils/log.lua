@@ -68,7 +68,7 @@ end
 -- The names of a row, in the order of its columns.
 local function names_of(row)
   if type(row) ~= 'table' then fail('log(): a row must be a table of values by name, not %s', kinds.described(row)) end
-  if getmetatable(row) == ordered_dict then return table.move(row, 1, #row, 1, {}) end
+  if ordered_dict.is(row) then return ordered_dict.names(row) end
   local names = {}
   for name in next, row do
     if type(name) ~= 'string' then fail('log(): a column must have a name, not %s', tostring(name)) end

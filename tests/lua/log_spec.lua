@@ -60,7 +60,7 @@ describe('torch.utils.log', function()
   end)
 
   it('keeps the order of an ordered table', function()
-    local row = setmetatable({ 'z', 'a', z = 1, a = 2 }, require 'torch.support.ordered_dict')
+    local row = require 'torch.support.ordered_dict'.new { { 'z', 1 }, { 'a', 2 } }
     logged('CSVLogger', { row })
     assert.equal('z,a\n1,2\n', content())
   end)

@@ -72,7 +72,7 @@ describe('a model that was loaded', function()
       local wanted = torch.relu(torch.linear(x, weight:to(device), bias:to(device)))
       assert_equal(wanted, net(x))
       assert_equal(wanted, net { x = x })
-      assert_equal(wanted, net(setmetatable({ 'x', x = x }, require 'torch.support.ordered_dict')))
+      assert_equal(wanted, net(require 'torch.support.ordered_dict'.new { { 'x', x } }))
       assert_equal(wanted, net:run({ x = x }).y)
     end
   end)

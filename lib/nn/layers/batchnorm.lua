@@ -88,7 +88,6 @@ end
 function Norm:_before_load(dict, prefix)
   local key = prefix .. 'num_batches_tracked'
   if self.track_running_stats and dict[key] == nil and dict[prefix .. 'running_mean'] ~= nil then
-    dict[#dict + 1] = key
     dict[key] = self.num_batches_tracked
   end
 end

@@ -26,14 +26,12 @@ local function collect(module, dict, prefix, keep_vars)
       local tensor = fields[name]
       if tensor ~= nil and not (kind == '_buffers' and fields._transient[name]) then
         local key = joined(prefix, name)
-        if dict[key] == nil then dict[#dict + 1] = key end
         dict[key] = (keep_vars or not torch.is_tensor(tensor)) and tensor or tensor:detach()
       end
     end
   end
   if has_extra(module, 'get_extra_state') then
     local key = prefix .. EXTRA_KEY
-    if dict[key] == nil then dict[#dict + 1] = key end
     dict[key] = module:get_extra_state()
   end
   for name, child in module:named_children() do collect(child, dict, joined(prefix, name) .. '.', keep_vars) end
@@ -47,7 +45,7 @@ local function quoted(keys) return '"' .. table.concat(keys, '", "') .. '"' end
 -- The keys of a dict: in order when it has one, sorted otherwise.
 local function keys_of(dict)
   local keys = {}
-  if getmetatable(dict) == ordered_dict then return table.move(dict, 1, #dict, 1, keys) end
+  if ordered_dict.is(dict) then return ordered_dict.names(dict) end
   for key in pairs(dict) do
     if type(key) == 'string' then keys[#keys + 1] = key end
   end
@@ -112,12 +110,9 @@ local function compare(list, dict, strict)
 end
 
 local function shallow_copy(dict)
-  local copy = {}
-  for _, key in ipairs(keys_of(dict)) do
-    copy[#copy + 1] = key
-    copy[key] = dict[key]
-  end
-  return setmetatable(copy, ordered_dict)
+  local copy = ordered_dict.new()
+  for _, key in ipairs(keys_of(dict)) do copy[key] = dict[key] end
+  return copy
 end
 
 -- Puts a tensor in the place of another: a parameter stays a parameter.
@@ -161,13 +156,13 @@ return function(Module)
   end
   base_methods.get_extra_state, base_methods.set_extra_state = Module.get_extra_state, Module.set_extra_state
 
-  -- state_dict{prefix = '', keep_vars = false}: names to tensors (detached, unless keep_vars), in order. The table holds
-  -- the names at 1..#dict and the tensors by name; pairs() walks name, tensor.
+  -- state_dict{prefix = '', keep_vars = false}: an ordered table of tensors by name (detached, unless keep_vars). pairs()
+  -- walks name, tensor in order; dict[i] is the i-th name, #dict their number.
   function Module:state_dict(options)
     kinds.check_names('state_dict', options, 'prefix keep_vars')
     options = options or {}
     self:_check_finite()
-    local dict = setmetatable({}, ordered_dict)
+    local dict = ordered_dict.new()
     collect(self, dict, options.prefix or '', options.keep_vars or false)
     return dict
   end

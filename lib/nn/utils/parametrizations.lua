@@ -42,11 +42,7 @@ end
 
 --- In a state_dict that is being read, a value under another name.
 function parametrizations.rename(dict, old, new, value)
-  for i, key in ipairs(dict) do
-    if key == old then table.remove(dict, i) break end
-  end
   dict[old] = nil
-  if dict[new] == nil then rawset(dict, #dict + 1, new) end
   dict[new] = value
 end
 

@@ -65,17 +65,16 @@ function M.read(path, options)
   for _, row in ipairs(rows) do
     if #row ~= #names then fail('%s:%d: %d fields, %d wanted', path, row.line, #row, #names) end
   end
-  local dict = setmetatable({}, ordered_dict)
+  local dict = ordered_dict.new()
   for c, name in ipairs(names) do
     if rawget(dict, name) ~= nil then fail("%s: two columns are called '%s'", path, name) end
     local values = {}
     for i, row in ipairs(rows) do values[i] = row[c] end
     local kind = options.types[name] or kind_of(values, missing)
     if kind ~= 'integer' and kind ~= 'float' and kind ~= 'string' then fail("csv.read: there is no type '%s'", tostring(kind)) end
-    rawset(dict, c, name)
-    rawset(dict, name, column_of(values, kind, missing, options.fill, function(i)
+    dict[name] = column_of(values, kind, missing, options.fill, function(i)
       return ("%s:%d: column '%s'"):format(path, rows[i].line, name)
-    end))
+    end)
   end
   return dict
 end

@@ -214,6 +214,56 @@ function methods.register_post_accumulate_grad_hook(self, hook)
   return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
 end
 
+-- ---- hooks of nodes ------------------------------------------------------------------------------------------------
+
+-- Its hook is taken away by forgetting it: the closure in the graph holds the handle alone.
+local NodeHandle = { __name = 'RemovableHandle' }
+NodeHandle.__index = NodeHandle
+
+--- Takes the hook away; once is enough.
+function NodeHandle:remove() self.hook = nil end
+
+-- What a hook gave in the place of the values, with their number.
+local function replaced(given, values)
+  if given == nil then return values end
+  local list = is_tensor(given) and { given } or given
+  kinds.check('a hook of a node', 'its result', list, 'table')
+  local n = list.n or #list
+  if n ~= values.n then fail('hook has returned an incorrect number of values (got %d, but expected %d)', n, values.n) end
+  return list
+end
+
+local function register_node_hook(node, hook, before)
+  local handle, inputs, outputs = setmetatable({ hook = hook }, NodeHandle)
+  inputs, outputs = C.register_node_hook(node, function(...)
+    local n = before and inputs or outputs
+    local given, all = handle.hook, table.pack(...)
+    local values = table.move(all, 1, n, 1, { n = n })
+    if given then
+      if before then
+        values = replaced(given(values), values)
+      else
+        values = replaced(given(values, table.move(all, n + 1, n + inputs, 1, { n = inputs })), values)
+      end
+    end
+    return table.unpack(values, 1, n)
+  end, before)
+  return handle
+end
+
+--- node:register_hook(fn): fn(grad_inputs, grad_outputs), lists with n, whenever backward has run the node; a list that it returns
+--- replaces grad_inputs, the gradients that the node gives. Entries are nil where there is no gradient. Gives a handle.
+function C.node_methods.register_hook(node, hook)
+  kinds.check('register_hook', 'hook', hook, 'function')
+  return register_node_hook(node, hook, false)
+end
+
+--- node:register_prehook(fn): fn(grad_outputs) before backward runs the node; a list that it returns replaces them.
+function C.node_methods.register_prehook(node, hook)
+  kinds.check('register_prehook', 'hook', hook, 'function')
+  return register_node_hook(node, hook, true)
+end
+
 -- ---- the rest, when it is named ------------------------------------------------------------------------------------
 
 local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck',

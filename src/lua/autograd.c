@@ -111,6 +111,27 @@ static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement)
     return run_callback(ctx, &call);
 }
 
+/* The closure is called with the values and those that it only sees, and gives the values. */
+static lt_status run_node_hook(void *ctx, lt_tensor **values, int n, lt_tensor *const *seen, int m)
+{
+    lt_tensor **list = lt_mem_zarray(2 * n + m + 1, sizeof *list), **given = list + n + m;
+    if (list == NULL) return LT_ERR_MEMORY;
+    for (int i = 0; i < n; i++) list[i] = values[i];
+    for (int i = 0; i < m; i++) list[n + i] = seen[i];
+    lt_callback_call call = {.n_arguments = n + m, .n_results = n, .arguments = list, .results = given};
+    lt_status status = run_callback(ctx, &call);
+    for (int i = 0; i < n && status == LT_OK; i++)
+        if (values[i] != NULL && given[i] != NULL && !lt_same_sizes(values[i], given[i]))
+            status = lt_error(LT_ERR_RUNTIME, "hook has changed the size of value");
+    for (int i = 0; i < n; i++) {
+        lt_tensor *old = given[i];
+        if (status == LT_OK) old = values[i], values[i] = given[i];
+        lt_tensor_release(old);
+    }
+    lt_mem_free(list);
+    return status;
+}
+
 /* Raises what a callback raised, else core's message. */
 static int raise_failure(lua_State *L)
 {
@@ -254,7 +275,8 @@ static int register_post_hook(lua_State *L) { return register_with(L, lt_registe
 static int remove_hook(lua_State *L)
 {
     lt_remove_hook(lt_lua_check_tensor(L, 1), lt_lua_check_integer(L, 2));
-    lt_lua_drop_anchor(L, lt_lua_check_integer(L, 3));
+    const int64_t closure = lt_lua_check_integer(L, 3);
+    if (LT_INSIDE(L, lt_backward_number()) == 0) lt_lua_drop_anchor(L, 1, closure); /* a backward that runs may still call it */
     return 0;
 }
 
@@ -449,16 +471,35 @@ static int push_next_functions(lua_State *L, const lt_node *node)
     return 1;
 }
 
+/* Upvalue 1 is the table of a node's methods. */
 static int node_index(lua_State *L)
 {
     const lt_node *node = check_node(L);
     const char *key = lua_tostring(L, 2);
     if (key != NULL && strcmp(key, "next_functions") == 0) return push_next_functions(L, node);
-    if (key != NULL && strcmp(key, "name") == 0) {
-        lua_pushcfunction(L, node_name);
-        return 1;
+    lua_settop(L, 2);
+    lua_rawget(L, lua_upvalueindex(1));
+    return 1;
+}
+
+/* _C.register_node_hook(node, function, before) -> how many gradients the node takes and gives */
+static int register_node_hook(lua_State *L)
+{
+    lt_node *node = check_node(L);
+    lt_lua_check_type(L, 2, LUA_TFUNCTION);
+    const bool before = lua_toboolean(L, 3);
+    lua_settop(L, 2);
+    lt_callback *callback = NULL;
+    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_check(L, callback_new(s, lt_lua_anchor(L, 1, s), &callback));
+    lt_hook hook = {.run_node = run_node_hook, .release = callback_release, .ctx = callback};
+    if (lt_node_register_hook(node, before, hook) != LT_OK) {
+        callback_release(callback);
+        return lt_lua_raise(L);
     }
-    return 0;
+    lua_pushinteger(L, node->inputs);
+    lua_pushinteger(L, node->outputs);
+    return 2;
 }
 
 /* _C.gradient_edge(tensor) -> the node that its gradient comes to, which of the node's results it is */
@@ -558,6 +599,7 @@ void lt_lua_open_autograd(lua_State *L)
         {"remove_hook", remove_hook}, {"function", function},
         {"register_post_hook", register_post_hook},
         {"graph_leaves", graph_leaves},
+        {"register_node_hook", register_node_hook},
         {"gradient_edge", gradient_edge}, {"edge_tensor", edge_tensor},
         {"backward_number", backward_number}, {"backward_reaches", backward_reaches},
         {"increment_version", increment_version},
@@ -567,12 +609,18 @@ void lt_lua_open_autograd(lua_State *L)
     static const luaL_Reg methods[] = {
         {"retain_grad", retain_grad}, {"requires_grad_", requires_grad_}, {"detach_", detach_}, {NULL, NULL}};
     static const luaL_Reg node_meta[] = {{"__tostring", node_tostring},
-                                         {"__index", node_index},
                                          {"__eq", node_eq},
                                          {"__gc", node_gc},
                                          {NULL, NULL}};
     luaL_newmetatable(L, NODE_META);
     luaL_setfuncs(L, node_meta, 0);
+    lua_newtable(L);
+    lua_pushcfunction(L, node_name);
+    lua_setfield(L, -2, "name");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, 2, "node_methods");
+    lua_pushcclosure(L, node_index, 1);
+    lua_setfield(L, -2, "__index");
     lua_pushliteral(L, "Node");
     lua_setfield(L, -2, "__name");
     lua_pushvalue(L, 2);

@@ -178,7 +178,8 @@ void lt_lua_push_anchors(lua_State *L, int box);
 int64_t lt_lua_anchor(lua_State *L, int box, lt_lua_state *s);
 /* Pushes the value with this id; false (nothing pushed) when it is gone. */
 bool lt_lua_push_anchored(lua_State *L, int64_t id);
-void lt_lua_drop_anchor(lua_State *L, int64_t id);
+/* Removes an anchored value from the box. */
+void lt_lua_drop_anchor(lua_State *L, int box, int64_t id);
 
 /* ---- other values ------------------------------------------------------------------------------------------------ */
 

@@ -558,8 +558,12 @@ bool lt_lua_push_anchored(lua_State *L, int64_t id)
     return there;
 }
 
-void lt_lua_drop_anchor(lua_State *L, int64_t id)
+void lt_lua_drop_anchor(lua_State *L, int box, int64_t id)
 {
+    lt_lua_push_anchors(L, box);
+    lua_pushnil(L);
+    lua_rawseti(L, -2, id);
+    lua_pop(L, 1);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &callbacks_key);
     lua_pushnil(L);
     lua_rawseti(L, -2, id);

@@ -116,7 +116,7 @@ describe('.grad', function()
 end)
 
 describe('hooks', function()
-  it('may remove one that would come later, or one that ran, or themselves', function()
+  it('may remove one that would come later, or one that ran, or themselves, for the next backward', function()
     for _, make in ipairs { function(x) return x end, function(x) return x * 2 end } do
       local ran, handles = {}, {}
       local x = make(leaf(1, 2))
@@ -131,10 +131,22 @@ describe('hooks', function()
         end)
       end
       ;(x * 1):sum():backward({ retain_graph = true })
-      assert.same({ 1, 2, 4 }, ran)
+      assert.same({ 1, 2, 3, 4 }, ran)
       ;(x * 1):sum():backward()
-      assert.same({ 1, 2, 4, 4 }, ran)
+      assert.same({ 1, 2, 3, 4, 4 }, ran)
     end
+  end)
+
+  it('are forgotten when they are removed, though their tensor stays', function()
+    local x, weak = leaf(1, 2), setmetatable({}, { __mode = 'k' })
+    do
+      local function hook() return x end
+      weak[hook] = true
+      x:register_hook(hook):remove()
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(next(weak))
   end)
 
   it('may add one, which runs the next time', function()

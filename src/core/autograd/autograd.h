@@ -93,6 +93,9 @@ typedef struct lt_node_class {
 typedef struct lt_hook {
     /* *replacement: NULL keeps the gradient; else a new reference that replaces it. */
     lt_status (*run)(void *ctx, lt_tensor *grad, lt_tensor **replacement);
+    /* Of a node: may replace some of the n values (NULL: no gradient), whose references it takes over; the m seen ones are
+     * only read. Either function is set. */
+    lt_status (*run_node)(void *ctx, lt_tensor **values, int n, lt_tensor *const *seen, int m);
     void (*release)(void *ctx);
     void *ctx;
     int64_t id;
@@ -188,6 +191,9 @@ lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id);
 /* Runs on the leaf t itself once backward has added to its .grad; replaces nothing. */
 lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id);
 void lt_remove_hook(lt_tensor *t, int64_t id);
+/* hook.run_node runs whenever the node does: before it, on the gradients that come in, or after it, on those that it gives, with
+ * the former beside them. */
+lt_status lt_node_register_hook(lt_node *node, bool before, lt_hook hook);
 
 /* grads[i] NULL: ones, for one-element tensors only ("grad can be implicitly created only for scalar
  * outputs"). inputs NULL: accumulates into leaves; else results[i] are new references (NULL if unused and

@@ -196,7 +196,7 @@ static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tens
         r->window = true;
     }
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
-    if (node->class->spends && may_spend(grads[0])) lt_here.spent = grads[0];
+    if (node->class->spends && may_spend(grads[0]) && !lt_node_has_post_hooks(node)) lt_here.spent = grads[0];
     lt_status status = lt_node_apply(node, grads, results, needs);
     lt_here.spent = NULL;
     if (event >= 0) lt_profile_end(event);
@@ -206,7 +206,8 @@ static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tens
         if (needs[i] && results[i] != NULL)
             LT_TRY(lt_fit_gradient(node, i, &edge->node->meta[edge->slot], &results[i]));
     }
-    return lt_anomaly() ? lt_check_nan(node, results, node->outputs) : LT_OK;
+    if (lt_anomaly()) LT_TRY(lt_check_nan(node, results, node->outputs));
+    return lt_run_node_hooks(node, LT_SLOT_NODE_AFTER, results, node->outputs, grads, node->inputs);
 }
 
 /* What a node gives; small ones need no memory for it. */
@@ -248,10 +249,14 @@ done:
 static lt_status accumulate(lt_visit *v, const stream_scope *scope)
 {
     lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
+    lt_tensor *seen = lt_node_has_post_hooks(v->node) ? lt_tensor_retain(grad) : NULL; /* makes the gradient shared: it is copied */
     v->grad = NULL;
-    LT_TRY(lt_accumulate_give(leaf, grad));
-    LT_TRY(hand_out(leaf->autograd->grad, scope));
-    return lt_run_post_hooks(leaf);
+    lt_status status = lt_accumulate_give(leaf, grad);
+    if (status == LT_OK) status = hand_out(leaf->autograd->grad, scope);
+    if (status == LT_OK) status = lt_run_post_hooks(leaf);
+    if (status == LT_OK && seen != NULL) status = lt_run_node_hooks(v->node, LT_SLOT_NODE_AFTER, NULL, 0, &seen, 1);
+    lt_tensor_release(seen);
+    return status;
 }
 
 /* All gradients of a node are there: hooks see them, those asked for are captured, the node runs. */
@@ -274,6 +279,7 @@ static lt_status complete(run *r, int32_t at, const stream_scope *scope)
         r->captures[i].grad = lt_tensor_retain(grad);
     }
     if (r->graph.only_captures && !v->needed) return LT_OK;
+    if (any) LT_TRY(lt_run_node_hooks(node, LT_SLOT_NODE_BEFORE, grads, node->inputs, NULL, 0));
     if (lt_is_accumulator(node)) return any ? accumulate(v, scope) : LT_OK;
     return run_node(r, v, any);
 }

@@ -1,4 +1,5 @@
-/* hooks.c - what runs when a tensor's gradient is complete: registered hooks, and retained gradients.
+/* hooks.c - what runs when a tensor's gradient is complete: registered hooks, and retained gradients; and what runs before and
+ * after a node.
  *
  * A leaf's hooks belong to the leaf. Those of any other tensor belong to the node it is an output of, and
  * stay there when the tensor becomes an output of another node; the tensor keeps a list too, by which
@@ -116,6 +117,20 @@ lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id)
     return register_in(t, NULL, LT_SLOT_AFTER, hook, id);
 }
 
+lt_status lt_node_register_hook(lt_node *node, bool before, lt_hook hook)
+{
+    struct lt_hook_list *list;
+    LT_TRY(lt_node_hooks(node, &list));
+    LT_TRY(reserve(list));
+    lt_hook_entry *entry = lt_mem_zalloc(sizeof *entry);
+    if (entry == NULL) return LT_ERR_MEMORY;
+    atomic_init(&entry->refs, 1);
+    entry->slot = before ? LT_SLOT_NODE_BEFORE : LT_SLOT_NODE_AFTER;
+    entry->hook = hook;
+    list->entries[list->n++] = entry;
+    return LT_OK;
+}
+
 void lt_remove_hook(lt_tensor *t, int64_t id)
 {
     lt_autograd *autograd = t->autograd;
@@ -193,8 +208,21 @@ static lt_status run_hook(const lt_hook *hook, lt_tensor **grad)
     return LT_OK;
 }
 
-/* Hooks may add and remove hooks: those run that were there before, unless one before removed them. */
-static lt_status run_list(const struct lt_hook_list *list, int slot, lt_tensor **grad)
+/* What the hooks of one slot are called with. */
+typedef struct hook_values {
+    lt_tensor **values;
+    int n;
+    lt_tensor *const *seen;
+    int m;
+} hook_values;
+
+static lt_status run_node_hook(const lt_hook *hook, const hook_values *on)
+{
+    return hook->run_node(hook->ctx, on->values, on->n, on->seen, on->m);
+}
+
+/* Hooks may add and remove hooks: those run that were there before. */
+static lt_status run_list(const struct lt_hook_list *list, int slot, const hook_values *on)
 {
     lt_status status = LT_OK;
     int n = list->n;
@@ -202,21 +230,41 @@ static lt_status run_list(const struct lt_hook_list *list, int slot, lt_tensor *
     lt_hook_entry **entries = lt_mem_array(n, sizeof *entries);
     if (entries == NULL) return LT_ERR_MEMORY;
     for (int i = 0; i < n; i++) entries[i] = entry_retain(list->entries[i]);
-    for (int i = 0; i < n && status == LT_OK; i++)
-        if (entries[i]->slot == slot && !entries[i]->removed) status = run_hook(&entries[i]->hook, grad);
+    for (int i = 0; i < n && status == LT_OK; i++) {
+        const lt_hook *hook = &entries[i]->hook;
+        if (entries[i]->slot == slot) status = hook->run != NULL ? run_hook(hook, on->values) : run_node_hook(hook, on);
+    }
     for (int i = 0; i < n; i++) entry_release(entries[i]);
     lt_mem_free(entries);
     return status;
+}
+
+static lt_status run_on(const struct lt_hook_list *list, int slot, lt_tensor **grad)
+{
+    return run_list(list, slot, &(hook_values){.values = grad, .n = 1});
+}
+
+lt_status lt_run_node_hooks(const lt_node *node, int slot, lt_tensor **values, int n, lt_tensor *const *seen, int m)
+{
+    if (node->hooks == NULL) return LT_OK;
+    return run_list(node->hooks, slot, &(hook_values){values, n, seen, m});
+}
+
+bool lt_node_has_post_hooks(const lt_node *node)
+{
+    for (int i = 0; node->hooks != NULL && i < node->hooks->n; i++)
+        if (node->hooks->entries[i]->slot == LT_SLOT_NODE_AFTER) return true;
+    return false;
 }
 
 lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad)
 {
     if (lt_is_accumulator(node)) {
         const lt_tensor *leaf = ((lt_accumulator *)node)->leaf;
-        return leaf->autograd->hooks != NULL ? run_list(leaf->autograd->hooks, slot, grad) : LT_OK;
+        return leaf->autograd->hooks != NULL ? run_on(leaf->autograd->hooks, slot, grad) : LT_OK;
     }
     if (node->hooks == NULL) return LT_OK;
-    LT_TRY(run_list(node->hooks, slot, grad));
+    LT_TRY(run_on(node->hooks, slot, grad));
     lt_tensor *t = retaining(node->hooks, slot);
     if (t == NULL) return LT_OK;
     lt_status status = lt_accumulate_give(t, lt_tensor_retain(*grad));
@@ -228,7 +276,7 @@ lt_status lt_run_post_hooks(lt_tensor *leaf)
 {
     if (leaf->autograd->hooks == NULL) return LT_OK;
     lt_tensor *self = lt_tensor_retain(leaf);
-    const lt_status status = run_list(leaf->autograd->hooks, LT_SLOT_AFTER, &self);
+    const lt_status status = run_on(leaf->autograd->hooks, LT_SLOT_AFTER, &self);
     lt_tensor_release(self);
     return status;
 }

@@ -9,13 +9,13 @@
 
 #include "autograd.h"
 
-enum { LT_SLOT_AFTER = -1 };
+enum { LT_SLOT_AFTER = -1, LT_SLOT_NODE_BEFORE = -2, LT_SLOT_NODE_AFTER = -3 };
 
 /* A registered hook. Counted, since it may be removed while it runs. */
 typedef struct lt_hook_entry {
     _Atomic int32_t refs;
     bool removed;
-    int slot; /* input of the node; 0 for leaves; LT_SLOT_AFTER: after a leaf's .grad was added to */
+    int slot; /* input of the node; 0 for leaves; LT_SLOT_AFTER: after a leaf's .grad was added to; LT_SLOT_NODE_*: of the node */
     lt_hook hook;
 } lt_hook_entry;
 
@@ -70,6 +70,10 @@ bool lt_is_unshared(const lt_tensor *t);
 lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad);
 /* Runs those of a leaf whose .grad has been added to. */
 lt_status lt_run_post_hooks(lt_tensor *leaf);
+/* Whether the node has hooks of its own that run after it. */
+bool lt_node_has_post_hooks(const lt_node *node);
+/* Runs those hooks of the node on its values: see lt_hook. */
+lt_status lt_run_node_hooks(const lt_node *node, int slot, lt_tensor **values, int n, lt_tensor *const *seen, int m);
 /* After t became an output of another node: its .grad is taken there from now on. */
 lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *to, int to_slot);
 void lt_hook_list_free(struct lt_hook_list *list);

@@ -8,7 +8,7 @@ local where = {
   ParameterList = 'containers.parameter_list', ParameterDict = 'containers.parameter_dict',
   Identity = 'layers.identity', MultiheadAttention = 'layers.attention',
   LinearCrossEntropyOptions = 'layers.linear_cross_entropy_options',
-  attention = 'attention', init = 'init', functional = 'functional', parallel = 'parallel', utils = 'utils',
+  attention = 'attention', init = 'init', modules = 'modules', functional = 'functional', parallel = 'parallel', utils = 'utils',
 }
 
 -- Modules of layers/ that are a table of several classes.

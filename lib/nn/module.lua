@@ -1,8 +1,8 @@
 -- module.lua - nn.Module: what every layer and model derives from.
 --
 -- Assigning a Parameter, a module or a registered buffer to a field registers it, in the order of first
--- assignment; the field holds it like any other. The names are kept in three lists beside the fields; those of
--- buffers that are no part of the state also in a set. Hooks are in module/hooks.lua, state in module/state.lua.
+-- assignment; the field holds it like any other. The names are kept in three lists beside the fields, with a table of
+-- the list each name is in; those of buffers that are no part of the state also in a set. Hooks are in module/hooks.lua, state in module/state.lua.
 
 --[=[ examples
 Module
@@ -16,6 +16,7 @@ local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local hooks = require 'torch.nn.module.hooks'
 local kinds = require 'torch.support.kinds'
 
 local fields_of, originals = class.fields, checked.originals
@@ -27,102 +28,123 @@ function Module:__new()
   local fields = fields_of(self)
   fields.training = true
   fields._parameters, fields._buffers, fields._modules = {}, {}, {} -- names, in order
+  fields._registered = {} -- the key of the list that a name is in
   fields._transient = {} -- buffers that state_dict leaves out
 end
 
-local function index_of(list, name)
-  for i, entry in ipairs(list) do
-    if entry == name then return i end
-  end
+-- Puts a name at the end of the list `kind`, unless it is in it.
+local function enroll(fields, name, kind)
+  local registered = fields._registered
+  if registered[name] == kind then return end
+  if registered[name] then Module._unregister_name(fields, name) end
+  registered[name] = kind
+  local list = fields[kind]
+  list[#list + 1] = name
 end
 
-local function unregister(fields, name)
-  for _, list in ipairs { fields._parameters, fields._buffers, fields._modules } do
-    local i = index_of(list, name)
-    if i then table.remove(list, i) end
-  end
-  fields._transient[name] = nil
+function Module._unregister_name(fields, name)
+  local kind = fields._registered[name]
+  if not kind then return end
+  fields._registered[name], fields._transient[name] = nil, nil
+  local list = fields[kind]
+  local i = #list
+  while list[i] ~= name do i = i - 1 end
+  table.remove(list, i)
 end
 
 -- Takes a buffer out, which assigning nil does not.
 function Module:_unregister(name)
   local fields = fields_of(self)
-  unregister(fields, name)
+  Module._unregister_name(fields, name)
   fields[name] = nil
+end
+
+-- Takes all modules out.
+function Module:_clear_modules()
+  local fields = fields_of(self)
+  local names = fields._modules
+  fields._modules = {}
+  for _, name in ipairs(names) do fields._registered[name], fields[name] = nil, nil end
 end
 
 -- Whether value stands for a parameter or buffer that a lazy module has yet to make; lazy.lua sets it.
 function Module.is_unmade() return false end
 
-local function registry_for(fields, value)
-  if is_parameter(value) or Module.is_unmade(value) then return fields._parameters end
-  if Module:is_instance(value) then return fields._modules end
+local function kind_for(value)
+  if is_parameter(value) or Module.is_unmade(value) then return '_parameters' end
+  if Module:is_instance(value) then return '_modules' end
 end
+
+-- What the hooks of registering, which are global, make of a value.
+local function through_hooks(self, kind, name, value)
+  for _, hook in ipairs(hooks.registration[kind].entries) do
+    local given = hook.fn(self, name, value)
+    if given ~= nil then value = given end
+  end
+  return value
+end
+
+local expected = { _parameters = { 'parameter', 'nn.Parameter or nil' }, _modules = { 'child module', 'nn.Module or nil' }, _buffers = { 'buffer', 'Tensor or nil' } }
 
 -- Assigning nil takes a parameter or module out; a buffer stays registered.
 function Module:__setattr(name, value)
   local fields = fields_of(self)
-  local registry = registry_for(fields, value)
-  if registry then
-    if not index_of(registry, name) then
-      unregister(fields, name)
-      registry[#registry + 1] = name
-    end
-  elseif value ~= nil and index_of(fields._parameters, name) then
-    fail(("cannot assign '%s' as parameter '%s' (nn.Parameter or nil expected)"):format(torch.type(value), name))
-  elseif not ((value == nil or torch.is_tensor(value)) and index_of(fields._buffers, name)) then
-    unregister(fields, name)
+  local kind, present = kind_for(value), fields._registered[name]
+  if kind then
+    enroll(fields, name, kind)
+    value = through_hooks(self, kind, name, value)
+  elseif present == '_buffers' and (value == nil or torch.is_tensor(value)) then
+    value = through_hooks(self, present, name, value)
+  elseif present and value ~= nil then
+    fail("cannot assign '%s' as %s '%s' (%s expected)", torch.type(value), expected[present][1], name, expected[present][2])
+  elseif present then
+    Module._unregister_name(fields, name)
   end
   fields[name] = value
 end
 
-local function check_name(self, name, what)
+local function check_name(self, name, what, kind)
   if type(name) ~= 'string' and math.type(name) ~= 'integer' then
     fail(('%s name should be a string, got %s'):format(what, type(name)))
   end
   if tostring(name):find('.', 1, true) then fail(("%s name can't contain \".\", got: %s"):format(what, name)) end
   if name == '' then fail(('%s name can\'t be empty string ""'):format(what)) end
+  local present = fields_of(self)._registered[name]
+  if present ~= kind and (present or self[name] ~= nil) then fail("attribute '%s' already exists", name) end
+end
+
+local function register(self, kind, name, value)
+  enroll(fields_of(self), name, kind)
+  fields_of(self)[name] = through_hooks(self, kind, name, value)
 end
 
 -- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, when persistent, is
 -- part of its state, but is not learned.
 function Module:register_buffer(name, tensor, persistent)
-  check_name(self, name, 'buffer')
+  check_name(self, name, 'buffer', '_buffers')
   if tensor ~= nil and not torch.is_tensor(tensor) and not Module.is_unmade(tensor) then
     fail(("cannot assign '%s' to buffer '%s' (Tensor or nil required)"):format(torch.type(tensor), name))
   end
   if type(persistent) == 'table' then persistent = persistent.persistent end
-  local fields = fields_of(self)
-  if self[name] ~= nil and not index_of(fields._buffers, name) then fail("attribute '%s' already exists", name) end
-  unregister(fields, name)
-  fields._buffers[#fields._buffers + 1] = name
-  fields._transient[name] = persistent == false or nil
-  fields[name] = tensor
+  register(self, '_buffers', name, tensor)
+  fields_of(self)._transient[name] = persistent == false or nil
 end
 
 function Module:register_parameter(name, parameter)
-  check_name(self, name, 'parameter')
-  local fields = fields_of(self)
+  check_name(self, name, 'parameter', '_parameters')
   if parameter ~= nil and not is_parameter(parameter) and not Module.is_unmade(parameter) then
     fail(("cannot assign '%s' object to parameter '%s' (nn.Parameter or nil required)"):format(
       torch.type(parameter), name))
   end
-  unregister(fields, name)
-  fields._parameters[#fields._parameters + 1] = name
-  fields[name] = parameter
+  register(self, '_parameters', name, parameter)
 end
 
 function Module:add_module(name, module)
-  check_name(self, name, 'module')
+  check_name(self, name, 'module', '_modules')
   if module ~= nil and not Module:is_instance(module) then
     fail(('%s is not a Module subclass'):format(torch.type(module)))
   end
-  local fields = fields_of(self)
-  if not index_of(fields._modules, name) then
-    unregister(fields, name)
-    fields._modules[#fields._modules + 1] = name
-  end
-  fields[name] = module
+  register(self, '_modules', name, module)
 end
 Module.register_module = Module.add_module
 
@@ -131,7 +153,7 @@ Module.register_module = Module.add_module
 -- With hooks, module/hooks.lua calls forward among them.
 local function call(self, ...)
   local fields = fields_of(self)
-  if fields._hooks then return Module.call_with_hooks(self, fields._hooks, ...) end
+  if fields._hooks or hooks.any_global then return hooks.call(self, fields._hooks, ...) end
   local forward = self.forward
   return (originals[forward] or forward)(self, ...)
 end
@@ -156,8 +178,8 @@ end
 
 -- ---- walking --------------------------------------------------------------------------------------------
 
--- name, child pairs of the direct children, in order.
-function Module:named_children()
+-- name, child pairs of all places for direct children, in order: one that is registered twice comes twice.
+function Module:_named_places()
   local fields, i = fields_of(self), 0
   return function()
     local name
@@ -166,6 +188,17 @@ function Module:named_children()
       name = fields._modules[i]
     until name == nil or fields[name] ~= nil
     if name ~= nil then return tostring(name), fields[name] end
+  end
+end
+
+-- name, child pairs of the direct children, in order, each once.
+function Module:named_children()
+  local next_place, seen = self:_named_places(), {}
+  return function()
+    local name, child
+    repeat name, child = next_place() until name == nil or not seen[child]
+    if name ~= nil then seen[child] = true end
+    return name, child
   end
 end
 
@@ -189,7 +222,7 @@ local function collect_modules(module, prefix, list, seen, path)
   end
   list[#list + 1] = { prefix, module }
   path[module] = prefix
-  for name, child in module:named_children() do
+  for name, child in module:_named_places() do
     collect_modules(child, prefix == '' and name or prefix .. '.' .. name, list, seen, path)
   end
   path[module] = nil
@@ -301,7 +334,7 @@ local function get_tensor(self, target, kind, what)
   name = name or target
   local fields = fields_of(module)
   if fields[name] == nil then fail('%s has no attribute `%s`', torch.type(module), name) end
-  if not index_of(fields[kind], name) then fail('`%s` is not %s', name, what) end
+  if fields._registered[name] ~= kind then fail('`%s` is not %s', name, what) end
   return fields[name]
 end
 
@@ -426,7 +459,7 @@ function Module:__tostring()
   check_finite(self)
   local extra, name = self:extra_repr(), self:_get_name()
   local lines = {}
-  for key, child in self:named_children() do
+  for key, child in self:_named_places() do
     lines[#lines + 1] = ('  (%s): %s'):format(key, (tostring(child):gsub('\n', '\n  ')))
   end
   if #lines == 0 and not extra:find('\n', 1, true) then return ('%s(%s)'):format(name, extra) end
@@ -434,7 +467,7 @@ function Module:__tostring()
   return ('%s(\n%s\n)'):format(name, table.concat(lines, '\n'))
 end
 
-require 'torch.nn.module.hooks' (Module)
+hooks.install(Module)
 require 'torch.nn.module.state' (Module)
 require 'torch.nn.module.copy' (Module)
 

@@ -114,6 +114,8 @@ local function copy_module(module, device)
   for _, kind in ipairs { '_parameters', '_buffers', '_modules' } do
     to[kind] = table.move(from[kind], 1, #from[kind], 1, {})
   end
+  to._registered = {}
+  for name, kind in pairs(from._registered) do to._registered[name] = kind end
   for _, kind in ipairs { '_parameters', '_buffers' } do
     for _, name in ipairs(from[kind]) do
       if from[name] ~= nil then to[name] = from[name]:to(device) end

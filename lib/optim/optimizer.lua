@@ -23,6 +23,7 @@ local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local hook_list = require 'torch.support.hook_list'
 local options_of = require 'torch.support.options'
 local parameters_of = require 'torch.nn.parameters_of'
 
@@ -204,25 +205,23 @@ local function without_grad(f, ...)
   return message
 end
 
+local no_hooks = {}
+local function hooks_of(self, list) return self[list] and self[list].entries or no_hooks end
+
 -- One update. closure, if given, computes the loss anew (with autograd on) and is called first.
 function Optimizer:step(closure)
-  for _, hook in ipairs(self._step_pre_hooks or {}) do hook(self) end
+  for _, hook in ipairs(hooks_of(self, '_step_pre_hooks')) do hook.fn(self) end
   local loss = closure and torch.enable_grad(closure) or nil
   take_made(self)
   without_grad(self._update_all, self)
   self._step_count = (self._step_count or 0) + 1
-  for _, hook in ipairs(self._step_post_hooks or {}) do hook(self) end
+  for _, hook in ipairs(hooks_of(self, '_step_post_hooks')) do hook.fn(self) end
   return loss
 end
 
 local function add_hook(self, list, hook)
-  self[list] = self[list] or {}
-  table.insert(self[list], hook)
-  return { remove = function()
-    for i, known in ipairs(self[list]) do
-      if known == hook then return table.remove(self[list], i) end
-    end
-  end }
+  self[list] = self[list] or hook_list()
+  return self[list]:add { fn = hook }
 end
 
 -- hook(optimizer), before and after every step. The result's remove() takes it away.
@@ -366,9 +365,9 @@ end
 -- {state = {[i] = {...}}, param_groups = {{..., params = {i, ...}}}}: parameters by their number, from 0 as
 -- in PyTorch's files. Tensors are shared, not copied.
 function Optimizer:state_dict()
-  for _, hook in ipairs(self._state_dict_pre_hooks or {}) do hook(self) end
+  for _, hook in ipairs(hooks_of(self, '_state_dict_pre_hooks')) do hook.fn(self) end
   local dict = collect(self)
-  for _, hook in ipairs(self._state_dict_post_hooks or {}) do dict = hook(self, dict) or dict end
+  for _, hook in ipairs(hooks_of(self, '_state_dict_post_hooks')) do dict = hook.fn(self, dict) or dict end
   return dict
 end
 
@@ -393,7 +392,7 @@ local function unpacked(name, value, parameter, group)
 end
 
 function Optimizer:load_state_dict(dict)
-  for _, hook in ipairs(self._load_pre_hooks or {}) do dict = hook(self, dict) or dict end
+  for _, hook in ipairs(hooks_of(self, '_load_pre_hooks')) do dict = hook.fn(self, dict) or dict end
   kinds.check('load_state_dict', 'dict.param_groups', dict.param_groups, 'table')
   kinds.check('load_state_dict', 'dict.state', dict.state, 'table')
   if #dict.param_groups ~= #self.param_groups then
@@ -417,7 +416,7 @@ function Optimizer:load_state_dict(dict)
       if saved then self.state[parameter] = unpacked(nil, saved, parameter, group) end
     end
   end
-  for _, hook in ipairs(self._load_post_hooks or {}) do hook(self) end
+  for _, hook in ipairs(hooks_of(self, '_load_post_hooks')) do hook.fn(self) end
 end
 
 return Optimizer

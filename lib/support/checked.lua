@@ -27,7 +27,7 @@ local declared = {
 
 -- Methods on the path of every step, and those that take a class or anything for self.
 local left_alone = {}
-for name in ([[init forward extend is_instance update update_batch state_of columns key new_state call_with_hooks tensor_list start check
+for name in ([[init forward extend is_instance update update_batch state_of columns key new_state tensor_list start check
   named_children setup make derive]]):gmatch '%S+' do left_alone[name] = true end
 
 --- Whether a method of that name is one for users: the others are called by our own classes alone.

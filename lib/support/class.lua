@@ -1,8 +1,8 @@
 -- class.lua - classes whose objects are userdata: nn.Module, Optimizer, Dataset and what users derive.
 --
 -- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` makes an object. Methods named
--- like metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __setattr for assignments)
--- act as such, whenever they are defined. `Model.super` is the parent. An object's fields are its own.
+-- like metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __getslice for slices, __setattr for
+-- assignments) act as such, whenever they are defined. `Model.super` is the parent. An object's fields are its own.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

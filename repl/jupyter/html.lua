@@ -98,7 +98,7 @@ end
 local function add_module(parts, name, module)
   local label = name and ('(%s): '):format(name) or ''
   local children = {}
-  for child_name, child in module:named_children() do children[#children + 1] = {child_name, child} end
+  for child_name, child in module:_named_places() do children[#children + 1] = {child_name, child} end
   if #children == 0 then
     parts[#parts + 1] = element('div', escape(label .. tostring(module)))
     return

@@ -2,12 +2,13 @@
  *
  * An object is an empty userdata whose user value is the table of its fields. Reading a field looks there
  * first, then in the class (whose metatable leads to its parents); an integer key goes to the method
- * __getitem, as Python's subscript does. Only metatables made here become those of objects: a userdata that had a
+ * __getitem, a slice ("1:2", {1, 2}) to __getslice. Only metatables made here become those of objects: a userdata that had a
  * tensor's or a file's would be taken for one. Includes Lua and the binding's tensor header only. */
 #include "object.h"
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <string.h>
 
 #include "ltensor_lua.h"
 #include "refuse.h"
@@ -44,6 +45,14 @@ static int object_fields(lua_State *L)
     return 1;
 }
 
+/* The method that reads what the key at 2 stands for: an entry by its position, or a slice ("1:2", {1, 2}); NULL for a name. */
+static const char *item_method(lua_State *L)
+{
+    if (lua_isinteger(L, 2)) return "__getitem";
+    if (lua_type(L, 2) == LUA_TTABLE) return "__getslice";
+    return lua_type(L, 2) == LUA_TSTRING && strchr(lua_tostring(L, 2), ':') != NULL ? "__getslice" : NULL;
+}
+
 /* __index of an object; upvalue 1 is its class. */
 static int index_object(lua_State *L)
 {
@@ -55,8 +64,8 @@ static int index_object(lua_State *L)
     }
     lua_pushvalue(L, 2);
     if (lua_gettable(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
-    if (!lua_isinteger(L, 2)) return 1;
-    if (lua_getfield(L, lua_upvalueindex(1), "__getitem") == LUA_TNIL) return 1;
+    const char *method = item_method(L);
+    if (method == NULL || lua_getfield(L, lua_upvalueindex(1), method) == LUA_TNIL) return 1;
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
     lua_call(L, 2, 1); /* Lua keeps one result of an index */

@@ -243,3 +243,104 @@ describe('pairs', function()
     assert.same({ 'defaults', 'param_groups', 'state' }, fields)
   end)
 end)
+
+describe('slices', function()
+  it('of a Sequential keep the names, of lists they count anew', function()
+    local net = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))
+    assert.same({ '1', '2' }, names(net['2:3']))
+    assert.equal(net[2], net['2:3'][1])
+    assert.same({ '0', '1' }, names(net[{ 1, 2 }]))
+    local list = nn.ModuleList(nn.ReLU(), nn.Tanh(), nn.Sigmoid())
+    assert.same({ '0', '1' }, names(list['2:']))
+    assert.equal(list[3], list['2:'][2])
+    local parameters = nn.ParameterList(torch.ones(1), torch.ones(2), torch.ones(3))
+    assert.equal(parameters[3], parameters['::2'][2])
+    assert.equal('ParameterList', torch.type(parameters[{ 2, 3 }]))
+  end)
+
+  it('have ends that are clamped or left out, negative positions and steps', function()
+    local list = nn.ModuleList()
+    for _ = 1, 5 do list:append(nn.Identity()) end
+    local function positions(key)
+      local found = {}
+      for i, module in list[key]:iter() do
+        for k = 1, #list do
+          if list[k] == module then found[i] = k end
+        end
+      end
+      return table.concat(found, ' ')
+    end
+    for key, wanted in pairs { [':'] = '1 2 3 4 5', ['2:4'] = '2 3 4', ['-2:'] = '4 5', [':-2'] = '1 2 3 4', ['1:5:2'] = '1 3 5', ['::-1'] = '5 4 3 2 1',
+      ['4:9'] = '4 5', ['-9:2'] = '1 2', ['4:2'] = '', ['7:9'] = '' } do
+      assert.equal(wanted, positions(key), key)
+    end
+    assert.equal('1 2 3 4 5', positions {})
+    assert.equal('2 4', positions { 2, 5, 2 })
+  end)
+
+  it('that are wrong, or assigned to, are refused', function()
+    local net = nn.Sequential(nn.ReLU())
+    assert.truthy(failure(function() return net['0:1'] end):find('Sequential: index 0: positions count from 1', 1, true))
+    assert.truthy(failure(function() return net['a:1'] end):find("the slice 'a:1' is not first:last", 1, true))
+    assert.truthy(failure(function() return net['1:2:0'] end):find('slice step cannot be zero', 1, true))
+    assert.truthy(failure(function() return net[{ 'a' }] end):find('table of integers', 1, true))
+    for _, list in ipairs { net, nn.ModuleList(nn.ReLU()), nn.ParameterList(torch.ones(1)) } do
+      assert.truthy(failure(function() list['1:1'] = list[1] end):find('a slice cannot be assigned to', 1, true))
+    end
+    assert.is_nil(nn.ReLU()['1:2'])
+  end)
+end)
+
+describe('places of a module', function()
+  it('that hold one module are walked once by named_children and children, and printed, saved and run twice', function()
+    local shared = nn.Linear(1, 1)
+    local net = nn.Sequential(shared, nn.ReLU(), shared)
+    assert.same({ '0', '1' }, names(net))
+    assert.equal(2, #net:children())
+    assert.equal(4, #net:state_dict())
+    assert.equal(2, select(2, tostring(net):gsub('Linear', '')))
+    net:insert(1, nn.Tanh())
+    assert.equal(4, #net)
+    assert.equal(shared, net:pop(-1))
+    local dict = nn.ModuleDict { a = shared, b = shared }
+    assert.same({ 'a', 'b' }, dict:keys())
+    assert.equal(2, #dict:values())
+  end)
+
+  it('are not taken by another kind of value', function()
+    local module = nn.Linear(1, 1)
+    module:register_buffer('count', nil)
+    module.child, module.plain = nn.ReLU(), 3
+    local values = { parameter = nn.Parameter(torch.ones(1)), buffer = torch.ones(1), module = nn.ReLU() }
+    local methods = { parameter = 'register_parameter', buffer = 'register_buffer', module = 'add_module' }
+    for kind, name in pairs { parameter = 'weight', buffer = 'count', module = 'child', none = 'plain', method = 'forward' } do
+      for wanted, method in pairs(methods) do
+        if kind ~= wanted then
+          assert.truthy(failure(module[method], module, name, values[wanted]):find(("attribute '%s' already exists"):format(name), 1, true))
+        end
+      end
+    end
+    for name, message in pairs { weight = "parameter 'weight' (nn.Parameter or nil expected)", child = "child module 'child' (nn.Module or nil expected)",
+      count = "buffer 'count' (Tensor or nil expected)" } do
+      assert.truthy(failure(function() module[name] = 'text' end):find("cannot assign 'string' as " .. message, 1, true))
+    end
+    module.child = nil
+    module.child = 'free again'
+    module.weight = nn.Tanh()
+    assert.same({ 'weight' }, names(module))
+    assert.equal(1, #module:parameters())
+  end)
+
+  it('cost the same however many there are', function()
+    local function instructions(n)
+      local count = 0
+      local list = nn.ModuleList()
+      debug.sethook(function() count = count + 1 end, '', 100)
+      for _ = 1, n do list:append(nn.Identity()) end
+      list:insert(1, nn.Identity())
+      debug.sethook()
+      return count / n
+    end
+    assert.is_true(instructions(2000) < 2 * instructions(200))
+  end)
+end)

@@ -232,7 +232,7 @@ describe('optim: groups and state', function()
     end
     local _ <close> = torch.no_grad()
     assert.equal(1, optimizer:step(closure):item())
-    hook.remove()
+    hook:remove()
     optimizer:step()
     assert.same({ 'before', 'after', 'after' }, order)
   end)

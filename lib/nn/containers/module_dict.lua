@@ -41,22 +41,21 @@ function ModuleDict:update(modules)
 end
 
 function ModuleDict:__len() return #fields_of(self)._modules end
-function ModuleDict:__pairs() return self:named_children() end
+function ModuleDict:__pairs() return self:_named_places() end
 
 function ModuleDict:keys()
   local names = {}
-  for name in self:named_children() do names[#names + 1] = name end
+  for name in self:_named_places() do names[#names + 1] = name end
   return names
 end
 
-ModuleDict.values = Module.children
-
-function ModuleDict:contains(name)
-  for _, known in ipairs(fields_of(self)._modules) do
-    if known == name then return true end
-  end
-  return false
+function ModuleDict:values()
+  local values = {}
+  for _, module in self:_named_places() do values[#values + 1] = module end
+  return values
 end
+
+function ModuleDict:contains(name) return fields_of(self)._registered[name] == '_modules' end
 
 -- Takes a module out and returns it.
 function ModuleDict:pop(name)
@@ -66,9 +65,7 @@ function ModuleDict:pop(name)
   return module
 end
 
-function ModuleDict:clear()
-  for _, name in ipairs(self:keys()) do self[name] = nil end
-end
+ModuleDict.clear = Module._clear_modules
 
 function ModuleDict:forward()
   fail('Module [%s] is missing the required "forward" function', self:_get_name())

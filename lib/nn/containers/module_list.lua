@@ -1,4 +1,4 @@
--- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list whose modules are registered. list[1], #list, append, insert, pop,
+-- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list whose modules are registered. list[1], list['1:2'], #list, append, insert, pop,
 -- extend, iter. It cannot be called.
 
 --[=[ examples
@@ -12,6 +12,7 @@ local class = require 'torch.support.class'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.containers.sequential'
+local slices = require 'torch.nn.containers.slices'
 
 local fields_of = class.fields
 
@@ -32,6 +33,13 @@ end
 
 for _, name in ipairs { 'append', 'extend', 'insert', 'pop', 'iter', '__len', '__getitem', '__setattr', '__pairs' } do
   ModuleList[name] = Sequential[name]
+end
+
+-- A list of the modules of a slice, numbered anew.
+function ModuleList:__getslice(key)
+  local slice = getmetatable(self).__class()
+  for _, i in ipairs(slices.positions(self.__classname, key, #self)) do slice:append(self[i]) end
+  return slice
 end
 
 -- Modules in a row that print alike are printed once, with their number.

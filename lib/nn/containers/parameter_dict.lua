@@ -71,10 +71,7 @@ function ParameterDict:__pairs()
 end
 
 function ParameterDict:contains(name)
-  for _, known in ipairs(fields_of(self)._parameters) do
-    if known == name then return true end
-  end
-  return false
+  return fields_of(self)._registered[name] == '_parameters'
 end
 
 -- Takes a parameter out and returns it.

@@ -1,4 +1,4 @@
--- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list whose parameters are registered. list[1], #list,
+-- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list whose parameters are registered. list[1], list['1:2'], #list,
 -- append, extend, iter. Tensors become parameters.
 
 --[=[ examples
@@ -13,7 +13,9 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
+local ModuleList = require 'torch.nn.containers.module_list'
 local Parameter = require 'torch.nn.parameter'
+local slices = require 'torch.nn.containers.slices'
 
 local fields_of = class.fields
 local is_parameter = torch._C.is_parameter
@@ -64,7 +66,10 @@ function ParameterList:__getitem(position)
   return name and fields_of(self)[name]
 end
 
+ParameterList.__getslice = ModuleList.__getslice
+
 function ParameterList:__setattr(key, value)
+  if slices.is(key) then fail('%s: a slice cannot be assigned to; assign to one position after the other', self.__classname) end
   if math.type(key) ~= 'integer' then return Module.__setattr(self, key, value) end
   fields_of(self)[name_at(self, key)] = as_parameter(value)
 end

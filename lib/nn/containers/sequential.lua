@@ -1,5 +1,6 @@
 -- sequential.lua - nn.Sequential(layer, ...) or nn.Sequential{layer, ...}: the output of each layer is the input of the
--- next. {'name', layer} in the place of a layer names it, a list of layers is a Sequential of them. net[1] is the first layer, net[-1] the last; state_dict keys and the
+-- next. {'name', layer} in the place of a layer names it, a list of layers is a Sequential of them. net[1] is the first layer, net[-1] the last,
+-- net['2:3'] and net[{2, 3}] a Sequential of two of them; state_dict keys and the
 -- printed form count from 0, as PyTorch's do.
 
 --[=[ examples
@@ -13,6 +14,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local Module = require 'torch.nn.module'
+local slices = require 'torch.nn.containers.slices'
 
 local fields_of = class.fields
 
@@ -47,16 +49,21 @@ function Sequential:extend(layers)
   return self
 end
 
+local function layers_of(self)
+  local layers, fields = {}, fields_of(self)
+  for i, name in ipairs(fields._modules) do layers[i] = fields[name] end
+  return layers
+end
+
 -- All layers again, under the names 0, 1, 2, ...
 local function renumber(self, layers)
-  local fields = fields_of(self)
-  for _, name in ipairs(table.move(fields._modules, 1, #fields._modules, 1, {})) do Module.__setattr(self, name, nil) end
+  self:_clear_modules()
   for _, layer in ipairs(layers) do self:append(layer) end
 end
 
 -- Puts a layer before the one at position.
 function Sequential:insert(position, layer)
-  local layers = self:children()
+  local layers = layers_of(self)
   if math.type(position) ~= 'integer' or position < 1 or position > #layers + 1 then
     fail('insert(): position %s is out of range [1, %d]', tostring(position), #layers + 1)
   end
@@ -68,7 +75,7 @@ end
 
 -- Takes the layer at position (the last by default) out and returns it.
 function Sequential:pop(position)
-  local layers = self:children()
+  local layers = layers_of(self)
   position = position or -1
   local i = position < 0 and #layers + 1 + position or position
   if not layers[i] then fail('pop(): position %s is out of range', tostring(position)) end
@@ -96,7 +103,15 @@ function Sequential:__getitem(position)
   return name and fields_of(self)[name]
 end
 
+-- A Sequential with the layers of a slice, under the names that they have.
+function Sequential:__getslice(key)
+  local slice, names = getmetatable(self).__class(), fields_of(self)._modules
+  for _, i in ipairs(slices.positions(self.__classname, key, #names)) do slice:add_module(names[i], self[i]) end
+  return slice
+end
+
 function Sequential:__setattr(key, value)
+  if slices.is(key) then fail('%s: a slice cannot be assigned to; assign to one position after the other', self.__classname) end
   local name = math.type(key) == 'integer' and name_at(self, key)
   if not name then return Module.__setattr(self, key, value) end
   self:add_module(name, value)

@@ -134,7 +134,7 @@ function SyncBatchNorm.convert_sync_batchnorm(module, process_group)
     return made
   end
   local list = {}
-  for name, child in module:named_children() do list[#list + 1] = { name, child } end
+  for name, child in module:_named_places() do list[#list + 1] = { name, child } end
   for _, entry in ipairs(list) do
     local made = SyncBatchNorm.convert_sync_batchnorm(entry[2], process_group)
     if made ~= entry[2] then module:add_module(entry[1], made) end

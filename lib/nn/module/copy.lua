@@ -23,12 +23,9 @@ local function copy_fields(from, to, seen)
 end
 
 local function copy_hooks(from, to)
-  for _, handle in ipairs(from._hooks and from._hooks.forward_pre or {}) do
-    if type(handle.fn) == 'table' then
-      to._hooks = to._hooks or { forward_pre = {}, forward = {}, backward_pre = {}, backward = {} }
-      local list = to._hooks.forward_pre
-      list[#list + 1] = setmetatable({ fn = handle.fn, list = list }, getmetatable(handle))
-    end
+  local hooks = fields_of(from)._hooks
+  for _, entry in ipairs(hooks and hooks.forward_pre.entries or {}) do
+    if type(entry.fn) == 'table' then to:register_forward_pre_hook(entry.fn) end
   end
 end
 
@@ -42,7 +39,7 @@ copy_value = function(value, seen)
     copy = torch._C.new_object(getmetatable(value), {})
     seen[value] = copy
     copy_fields(fields_of(value), fields_of(copy), seen)
-    copy_hooks(fields_of(value), fields_of(copy))
+    copy_hooks(value, copy)
   elseif type(value) == 'table' and getmetatable(value) == nil then
     copy = {}
     seen[value] = copy

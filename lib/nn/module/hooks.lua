@@ -1,12 +1,40 @@
 -- hooks.lua - hooks of nn.Module: functions that are called before and after forward and when gradients
 -- pass through a module. Every register_ function returns a handle with :remove().
+--
+-- A module's own hooks are lists in its field _hooks, which is absent while it has none; global ones, for all modules,
+-- are called before them.
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local checked = require 'torch.support.checked'
 local class = require 'torch.support.class'
+local fail = require 'torch.support.fail'
+local hook_list = require 'torch.support.hook_list'
+local kinds = require 'torch.support.kinds'
 
 local fields_of = class.fields
 local is_tensor = torch.is_tensor
+
+local hooks = {}
+
+-- Lists of hooks by kind; changed(whether there are any) is called after every change.
+local function new_lists(changed)
+  local lists = {}
+  local function look()
+    changed(#lists.forward_pre.entries + #lists.forward.entries + #lists.backward_pre.entries + #lists.backward.entries > 0)
+  end
+  for _, kind in ipairs { 'forward_pre', 'forward', 'backward_pre', 'backward' } do lists[kind] = hook_list(look) end
+  return lists
+end
+
+local global = new_lists(function(any) hooks.any_global = any end)
+local none = {}
+
+-- The entries of one kind for a module whose own lists are `own` (nil: none).
+local function entries_of(own, kind)
+  local shared, entries = global[kind].entries, own and own[kind].entries or none
+  if #shared == 0 then return entries end
+  return table.move(entries, 1, #entries, #shared + 1, table.move(shared, 1, #shared, 1, {}))
+end
 
 -- ---- gradients that pass ------------------------------------------------------------------------------------
 
@@ -62,10 +90,10 @@ local function replaced(value, gradients)
 end
 
 -- Calls forward between two gates; the one at the inputs calls the backward hooks.
-local function forward_with_gates(self, hooks, inputs, call)
+local function forward_with_gates(self, backward, backward_pre, inputs, call)
   local output_gradients
   local function at_inputs(gradients)
-    for _, hook in ipairs(hooks.backward) do
+    for _, hook in ipairs(backward) do
       gradients = replaced(hook.fn(self, gradients, output_gradients), gradients)
     end
     return gradients
@@ -73,7 +101,7 @@ local function forward_with_gates(self, hooks, inputs, call)
   local passed, has_gate = pass(inputs, at_inputs)
   local outputs = call(passed)
   local function at_outputs(gradients)
-    for _, hook in ipairs(hooks.backward_pre) do gradients = replaced(hook.fn(self, gradients), gradients) end
+    for _, hook in ipairs(backward_pre) do gradients = replaced(hook.fn(self, gradients), gradients) end
     output_gradients = gradients
     if not has_gate then at_inputs { n = inputs.n } end
     return gradients
@@ -83,74 +111,155 @@ end
 
 -- ---- the call -------------------------------------------------------------------------------------------------
 
-local function run_pre_hooks(self, hooks, inputs)
-  for _, hook in ipairs(hooks) do
-    local given = table.pack(hook.fn(self, table.unpack(inputs, 1, inputs.n)))
-    if given.n > 0 and given[1] ~= nil then inputs = given end
-  end
+-- Packed inputs as a list of positional ones and the table of named ones, empty where there is none; and together again.
+local function apart(inputs)
+  local last = inputs[inputs.n]
+  if inputs.n == 0 or not kinds.is_named(last) then return inputs, {} end
+  return table.move(inputs, 1, inputs.n - 1, 1, { n = inputs.n - 1 }), last
+end
+local function together(arguments, named)
+  local n = arguments.n or #arguments
+  local inputs = table.move(arguments, 1, n, 1, { n = n })
+  if next(named) == nil then return inputs end
+  inputs.n = n + 1
+  inputs[n + 1] = named
   return inputs
 end
 
-local function run_forward_hooks(self, hooks, inputs, outputs)
-  for _, hook in ipairs(hooks) do
-    local given = table.pack(hook.fn(self, inputs, table.unpack(outputs, 1, outputs.n)))
-    if given.n > 0 and given[1] ~= nil then outputs = given end
+local function run_pre_hook(self, hook, inputs)
+  if not hook.with_kwargs then
+    local given = table.pack(hook.fn(self, table.unpack(inputs, 1, inputs.n)))
+    return given[1] ~= nil and given or inputs
   end
-  return outputs
+  local arguments, named = hook.fn(self, apart(inputs))
+  if arguments == nil then return inputs end
+  if type(arguments) ~= 'table' or type(named) ~= 'table' then
+    fail('forward pre-hook must return nil or two tables, new_args and new_kwargs, but got a %s and a %s', torch.type(arguments), torch.type(named))
+  end
+  return together(arguments, named)
 end
 
-local function call_with_hooks(self, hooks, ...)
-  local inputs = run_pre_hooks(self, hooks.forward_pre, table.pack(...))
-  local function forward(given)
-    local outputs = table.pack(self:forward(table.unpack(given, 1, given.n)))
-    return run_forward_hooks(self, hooks.forward, given, outputs)
-  end
-  local outputs
-  if #hooks.backward + #hooks.backward_pre == 0 then
-    outputs = forward(inputs)
+local function run_forward_hook(self, hook, inputs, outputs)
+  local given
+  if hook.with_kwargs then
+    local arguments, named = apart(inputs)
+    given = table.pack(hook.fn(self, arguments, named, table.unpack(outputs, 1, outputs.n)))
   else
-    outputs = forward_with_gates(self, hooks, inputs, forward)
+    given = table.pack(hook.fn(self, inputs, table.unpack(outputs, 1, outputs.n)))
+  end
+  return given[1] ~= nil and given or outputs
+end
+
+-- state: the inputs and outputs as far as they are known, and the hooks that always_call needs no more.
+local function run(self, own, state)
+  local backward, backward_pre = entries_of(own, 'backward'), entries_of(own, 'backward_pre')
+  for _, hook in ipairs(entries_of(own, 'forward_pre')) do state.inputs = run_pre_hook(self, hook, state.inputs) end
+  local function forward(inputs)
+    local method = self.forward
+    state.inputs = inputs
+    state.outputs = table.pack(checked.original(method)(self, table.unpack(inputs, 1, inputs.n)))
+    for _, hook in ipairs(entries_of(own, 'forward')) do
+      state.called[hook] = true
+      state.outputs = run_forward_hook(self, hook, inputs, state.outputs)
+    end
+    return state.outputs
+  end
+  if #backward + #backward_pre == 0 then return forward(state.inputs) end
+  return forward_with_gates(self, backward, backward_pre, state.inputs, forward)
+end
+
+-- After an error: the hooks that are called all the same. Their own errors become warnings, since the first one is raised.
+local function run_always_called(self, own, state)
+  for _, hook in ipairs(entries_of(own, 'forward')) do
+    if hook.always_call and not state.called[hook] then
+      local ok, result = pcall(run_forward_hook, self, hook, state.inputs, state.outputs)
+      if ok then
+        state.outputs = result
+      else
+        warn('module forward hook with always_call = true raised an exception that was silenced as another error was raised in forward: ',
+          tostring(result))
+      end
+    end
+  end
+end
+
+-- forward(...) of a module with its own and the global hooks.
+function hooks.call(self, own, ...)
+  local state, always = { inputs = table.pack(...), outputs = { n = 0 }, called = {} }, false
+  for _, hook in ipairs(entries_of(own, 'forward')) do always = always or hook.always_call end
+  if not always then
+    local outputs = run(self, own, state)
+    return table.unpack(outputs, 1, outputs.n)
+  end
+  local ok, outputs = pcall(run, self, own, state)
+  if not ok then
+    run_always_called(self, own, state)
+    error(outputs, 0)
   end
   return table.unpack(outputs, 1, outputs.n)
 end
 
 -- ---- registering --------------------------------------------------------------------------------------------
 
-local Handle = { __name = 'RemovableHandle' }
-Handle.__index = Handle
-Handle.__close = function(handle) handle:remove() end
+-- What each kind of hook can be registered with.
+local known = { forward_pre = 'prepend with_kwargs', forward = 'prepend with_kwargs always_call', backward_pre = 'prepend', backward = 'prepend' }
+local known_global = { forward_pre = '', forward = 'with_kwargs always_call', backward_pre = '', backward = '' }
 
-function Handle:remove()
-  for i, hook in ipairs(self.list) do
-    if hook == self then return table.remove(self.list, i) end
-  end
+local function add(list, what, fn, options, names)
+  kinds.check(what, 'hook', fn, 'function')
+  kinds.check(what, 'options', options, 'named?')
+  kinds.check_names(what, options, names)
+  options = options or none
+  return list:add({ fn = fn, with_kwargs = options.with_kwargs, always_call = options.always_call }, options.prepend)
 end
 
-local function register(self, kind, fn, options)
-  kinds.check_names('register_' .. (kind:find 'backward' and 'full_' or '') .. kind .. '_hook', options, 'prepend')
+local function register(self, kind, what, fn, options)
   local fields = fields_of(self)
-  if not fields._hooks then
-    fields._hooks = { forward_pre = {}, forward = {}, backward_pre = {}, backward = {} }
+  local own = fields._hooks
+  if not own then
+    own = new_lists(function(any)
+      if not any then fields._hooks = nil end
+    end)
   end
-  local list = fields._hooks[kind]
-  local handle = setmetatable({ fn = fn, list = list }, Handle)
-  table.insert(list, options and options.prepend and 1 or #list + 1, handle)
+  local handle = add(own[kind], what, fn, options, known[kind])
+  fields._hooks = own
   return handle
 end
 
-return function(Module)
-  Module.call_with_hooks = call_with_hooks
+-- Hooks of all modules, by the names of PyTorch's functions: nn.modules.module.register_module_forward_hook(fn, {...}).
+hooks.registering = {}
+for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full_backward_pre = 'backward_pre', full_backward = 'backward' } do
+  local what = ('register_module_%s_hook'):format(name)
+  hooks.registering[what] = function(hook, options) return add(global[kind], what, hook, options, known_global[kind]) end
+end
 
-  -- fn(module, input...) before forward; what it returns replaces the inputs. {prepend = true} puts it first.
-  function Module:register_forward_pre_hook(fn, options) return register(self, 'forward_pre', fn, options) end
+-- Hooks of registering, of all modules, by the list of module.lua that a value is registered in: fn(module, name, value),
+-- whose result takes the value's place.
+hooks.registration = {}
+for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modules = 'module' } do
+  local list, what = hook_list(), ('register_module_%s_registration_hook'):format(name)
+  hooks.registration[kind] = list
+  hooks.registering[what] = function(hook, options) return add(list, what, hook, options, '') end
+end
 
-  -- fn(module, inputs, output...) after forward; what it returns replaces the outputs.
-  function Module:register_forward_hook(fn, options) return register(self, 'forward', fn, options) end
+function hooks.install(Module)
+  -- fn(module, input...) before forward; what it returns replaces the inputs. {prepend = true} puts it first;
+  -- {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named arguments at the end of the
+  -- call (empty where there is none); both are replaced by two tables that it returns.
+  function Module:register_forward_pre_hook(fn, options) return register(self, 'forward_pre', 'register_forward_pre_hook', fn, options) end
+
+  -- fn(module, inputs, output...) after forward; what it returns replaces the outputs. {with_kwargs = true}: fn(module,
+  -- inputs, named, output...). {always_call = true}: it is called, without outputs, when forward or a hook raises an error, too.
+  function Module:register_forward_hook(fn, options) return register(self, 'forward', 'register_forward_hook', fn, options) end
 
   -- fn(module, grad_outputs) before gradients pass the module; what it returns replaces them.
-  function Module:register_full_backward_pre_hook(fn, options) return register(self, 'backward_pre', fn, options) end
+  function Module:register_full_backward_pre_hook(fn, options)
+    return register(self, 'backward_pre', 'register_full_backward_pre_hook', fn, options)
+  end
 
   -- fn(module, grad_inputs, grad_outputs) when gradients have passed the module; what it returns, a table, replaces
   -- grad_inputs. Both are lists with n; an entry is nil where no gradient is wanted.
-  function Module:register_full_backward_hook(fn, options) return register(self, 'backward', fn, options) end
+  function Module:register_full_backward_hook(fn, options) return register(self, 'backward', 'register_full_backward_hook', fn, options) end
 end
+
+return hooks

@@ -3,6 +3,7 @@
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local hook_list = require 'torch.support.hook_list'
 local kinds = require 'torch.support.kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 
@@ -14,13 +15,27 @@ local function joined(prefix, name) return prefix .. tostring(name) end
 local EXTRA_KEY, base_methods = '_extra_state', {}
 local function has_extra(module, method) return module[method] ~= base_methods[method] end
 
+-- ---- hooks -------------------------------------------------------------------------------------------------------
+
+local none = {}
+local function entries_of(module, kind)
+  local lists = fields_of(module)._state_hooks
+  return lists and lists[kind].entries or none
+end
+
+local function add(self, kind, fn)
+  local fields = fields_of(self)
+  fields._state_hooks = fields._state_hooks
+    or { save_pre = hook_list(), save = hook_list(), load_pre = hook_list(), load = hook_list() }
+  return fields._state_hooks[kind]:add { fn = fn }
+end
+
 -- ---- saving -----------------------------------------------------------------------------------------------------
 
 -- Puts the state of a module and its descendants into dict; a module that is registered twice comes twice.
 local function collect(module, dict, prefix, keep_vars)
   local fields = fields_of(module)
-  local hooks = fields._state_hooks
-  for _, hook in ipairs(hooks and hooks.save_pre or {}) do hook(module, prefix, keep_vars) end
+  for _, hook in ipairs(entries_of(module, 'save_pre')) do hook.fn(module, prefix, keep_vars) end
   for _, kind in ipairs { '_parameters', '_buffers' } do
     for _, name in ipairs(fields[kind]) do
       local tensor = fields[name]
@@ -34,8 +49,8 @@ local function collect(module, dict, prefix, keep_vars)
     local key = prefix .. EXTRA_KEY
     dict[key] = module:get_extra_state()
   end
-  for name, child in module:named_children() do collect(child, dict, joined(prefix, name) .. '.', keep_vars) end
-  for _, hook in ipairs(hooks and hooks.save or {}) do hook(module, dict, prefix) end
+  for name, child in module:_named_places() do collect(child, dict, joined(prefix, name) .. '.', keep_vars) end
+  for _, hook in ipairs(entries_of(module, 'save')) do hook.fn(module, dict, prefix) end
 end
 
 -- ---- loading ----------------------------------------------------------------------------------------------------
@@ -64,15 +79,14 @@ local function places(module, prefix, list)
     end
   end
   if has_extra(module, 'set_extra_state') then list[#list + 1] = { prefix .. EXTRA_KEY, nil, module } end
-  for name, child in module:named_children() do places(child, joined(prefix, name) .. '.', list) end
+  for name, child in module:_named_places() do places(child, joined(prefix, name) .. '.', list) end
   return list
 end
 
 local function run_load_hooks(module, dict, prefix)
-  local hooks = fields_of(module)._state_hooks
-  for _, hook in ipairs(hooks and hooks.load_pre or {}) do hook(module, dict, prefix) end
+  for _, hook in ipairs(entries_of(module, 'load_pre')) do hook.fn(module, dict, prefix) end
   if module._before_load then module:_before_load(dict, prefix) end
-  for name, child in module:named_children() do run_load_hooks(child, dict, joined(prefix, name) .. '.') end
+  for name, child in module:_named_places() do run_load_hooks(child, dict, joined(prefix, name) .. '.') end
 end
 
 local function mismatch(key, value, tensor)
@@ -86,7 +100,7 @@ local function mismatch(key, value, tensor)
   end
 end
 
-local function compare(list, dict, strict)
+local function compare(list, dict)
   local missing, unexpected, problems, own = {}, {}, {}, {}
   for _, place in ipairs(list) do
     local key = place[1]
@@ -99,12 +113,6 @@ local function compare(list, dict, strict)
   end
   for _, key in ipairs(keys_of(dict)) do
     if not own[key] then unexpected[#unexpected + 1] = key end
-  end
-  if strict and #unexpected > 0 then
-    table.insert(problems, 1, ('Unexpected key(s) in state_dict: %s. '):format(quoted(unexpected)))
-  end
-  if strict and #missing > 0 then
-    table.insert(problems, 1, ('Missing key(s) in state_dict: %s. '):format(quoted(missing)))
   end
   return missing, unexpected, problems
 end
@@ -125,24 +133,41 @@ local function assign(place, value)
   end
 end
 
-local function add(self, kind, fn)
-  local fields = fields_of(self)
-  fields._state_hooks = fields._state_hooks or { save_pre = {}, save = {}, load_pre = {}, load = {} }
-  local list = fields._state_hooks[kind]
-  list[#list + 1] = fn
-  return {
-    remove = function()
-      for i, entry in ipairs(list) do
-        if entry == fn then return table.remove(list, i) end
-      end
-    end,
-  }
+local function has_load_hooks(module)
+  for _, descendant in ipairs(module:modules()) do
+    if #entries_of(descendant, 'load') > 0 then return true end
+  end
+  return false
 end
 
 local function run_after_load(module, missing, unexpected)
-  local hooks = fields_of(module)._state_hooks
-  for _, child in module:named_children() do run_after_load(child, missing, unexpected) end
-  for _, hook in ipairs(hooks and hooks.load or {}) do hook(module, missing, unexpected) end
+  for _, child in module:_named_places() do run_after_load(child, missing, unexpected) end
+  for _, hook in ipairs(entries_of(module, 'load')) do hook.fn(module, missing, unexpected) end
+end
+
+-- The values of dict into their places.
+local function put_values(list, dict, by_assigning)
+  for _, place in ipairs(list) do
+    local value, own = dict[place[1]], place[2]
+    if value ~= nil and own == nil then
+      place[3]:set_extra_state(value)
+    elseif value ~= nil and by_assigning then
+      assign(place, value)
+    elseif value ~= nil then
+      own:copy_(value:reshape(own.shape))
+    end
+  end
+end
+
+-- Raises an error about the values that do not fit and, unless the lists are nil, about names without counterpart.
+local function refuse(module, problems, missing, unexpected)
+  local all = {}
+  if missing and #missing > 0 then all[1] = ('Missing key(s) in state_dict: %s. '):format(quoted(missing)) end
+  if unexpected and #unexpected > 0 then all[#all + 1] = ('Unexpected key(s) in state_dict: %s. '):format(quoted(unexpected)) end
+  table.move(problems, 1, #problems, #all + 1, all)
+  if #all > 0 then
+    fail('%s', ('Error(s) in loading state_dict for %s:\n\t%s'):format(module:_get_name(), table.concat(all, '\n\t')))
+  end
 end
 
 return function(Module)
@@ -169,7 +194,8 @@ return function(Module)
 
   -- load_state_dict(dict, {strict = true, assign = false}) copies values in by name, or with assign puts the tensors
   -- themselves in place. strict = false ignores names that do not match. Returns the lists of missing and of unexpected
-  -- names. Nothing is changed when it fails.
+  -- names. Nothing is changed when it fails, unless there are post hooks: these may change the lists, so that names are
+  -- judged last.
   function Module:load_state_dict(dict, options)
     if type(dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(dict)) end
     kinds.check_names('load_state_dict', options, 'strict assign')
@@ -178,23 +204,13 @@ return function(Module)
     dict = shallow_copy(dict)
     run_load_hooks(self, dict, '')
     local list = places(self, '', {})
-    local missing, unexpected, problems = compare(list, dict, options.strict ~= false)
-    if #problems > 0 then
-      fail('%s', ('Error(s) in loading state_dict for %s:\n\t%s'):format(self:_get_name(), table.concat(problems, '\n\t')))
-    end
-    torch.no_grad(function()
-      for _, place in ipairs(list) do
-        local value, own = dict[place[1]], place[2]
-        if value ~= nil and own == nil then
-          place[3]:set_extra_state(value)
-        elseif value ~= nil and options.assign then
-          assign(place, value)
-        elseif value ~= nil then
-          own:copy_(value:reshape(own.shape))
-        end
-      end
-    end)
-    run_after_load(self, missing, unexpected)
+    local missing, unexpected, problems = compare(list, dict)
+    local strict, hooked = options.strict ~= false, has_load_hooks(self)
+    local early = strict and not hooked
+    refuse(self, problems, early and missing or nil, early and unexpected or nil)
+    torch.no_grad(put_values, list, dict, options.assign)
+    if hooked then run_after_load(self, missing, unexpected) end
+    if strict then refuse(self, {}, missing, unexpected) end
     return missing, unexpected
   end
 
@@ -207,6 +223,7 @@ return function(Module)
   -- fn(module, dict, prefix) before the state is read; it may change dict, which is a copy.
   function Module:register_load_state_dict_pre_hook(fn) return add(self, 'load_pre', fn) end
 
-  -- fn(module, missing, unexpected) after the state was read.
+  -- fn(module, missing, unexpected) after the state was read. It may change both lists, of the names of the whole
+  -- state; with strict, names that are left in them are an error.
   function Module:register_load_state_dict_post_hook(fn) return add(self, 'load', fn) end
 end

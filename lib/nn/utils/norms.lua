@@ -25,11 +25,11 @@ end
 
 local WeightNorm, SpectralNorm = kind_of_hook 'weight_norm', kind_of_hook 'spectral_norm'
 
--- The handle of the hook of this kind for this parameter.
+-- The entry of the hook of this kind for this parameter, and the list it is in.
 local function find(module, kind, name)
   local hooks = fields_of(module)._hooks
-  for _, handle in ipairs(hooks and hooks.forward_pre or {}) do
-    if getmetatable(handle.fn) == kind and handle.fn.name == name then return handle end
+  for _, entry in ipairs(hooks and hooks.forward_pre.entries or {}) do
+    if getmetatable(entry.fn) == kind and entry.fn.name == name then return entry, hooks.forward_pre end
   end
 end
 
@@ -47,15 +47,12 @@ local function take(module, kind, name)
 end
 
 local function remove(module, kind, name, parts)
-  local handle = find(module, kind, name)
-  if not handle then fail('%s of \'%s\' not found in %s', kind.title, name, tostring(module)) end
-  local weight = torch.no_grad(function() return handle.fn:compute(module, true):detach() end)
-  handle:remove()
+  local entry, list = find(module, kind, name)
+  if not entry then fail('%s of \'%s\' not found in %s', kind.title, name, tostring(module)) end
+  local weight = torch.no_grad(function() return entry.fn:compute(module, true):detach() end)
+  list:remove(entry)
   for _, part in ipairs(parts) do
-    Module.__setattr(module, name .. part, nil)
-    for i, buffer in ipairs(fields_of(module)._buffers) do
-      if buffer == name .. part then table.remove(fields_of(module)._buffers, i) end
-    end
+    module:_unregister(name .. part)
   end
   module[name] = nil
   module[name] = Parameter(weight)

@@ -10,7 +10,6 @@
 -- values in place of tensors, results = values, is_list =, where = the module's path }.
 
 local torch = require 'torch'
-local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 
 local M = {}
@@ -161,12 +160,7 @@ local function follow(module, stack)
     handles[#handles + 1] = child:register_forward_hook(function() stack[#stack] = nil end)
   end
   return setmetatable(handles, { __close = function()
-    for _, child in module:named_modules() do
-      local fields = class.fields(child)
-      for _, handle in ipairs(handles) do handle:remove() end
-      local hooks = fields._hooks
-      if hooks and #hooks.forward_pre + #hooks.forward + #hooks.backward_pre + #hooks.backward == 0 then fields._hooks = nil end
-    end
+    for _, handle in ipairs(handles) do handle:remove() end
   end })
 end
 

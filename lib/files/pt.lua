@@ -17,6 +17,7 @@ local M = {}
 local MAX_PICKLE = 100000000 -- bytes
 local MAX_DEPTH = 200
 local ALIGNMENT = 64 -- of storages in the file
+local PIECES = 1000
 local INSTEAD = "In Python, torch.save(model.state_dict(), 'weights.pt') writes what torch.load reads, and torch.onnx.export a model that torch.onnx.load runs"
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
@@ -89,8 +90,13 @@ for name, dtype in pairs(pt_globals.storage_types) do storage_names[dtype] = nam
 local Pickler = {}
 Pickler.__index = Pickler
 
+-- Pieces of text, of which long ones are made now and then: 100,000 tensors would be a million pieces.
 function Pickler:put(...)
-  for _, text in ipairs { ... } do self.text[#self.text + 1] = text end
+  local text = self.text
+  for i = 1, select('#', ...) do text[#text + 1] = (select(i, ...)) end
+  if #text < PIECES then return end
+  self.parts[#self.parts + 1] = table.concat(text)
+  self.text = {}
 end
 
 local function integer(value)
@@ -122,11 +128,13 @@ local function sizes_text(values)
   return tuple(texts)
 end
 
--- The memory a tensor lies in, as a key; nil when nothing shares it.
-local function memory_of(tensor)
+-- The memory a tensor lies in, as a table by device and dtype and a key in it; nil when nothing shares it.
+function Pickler:memory_of(tensor)
   if tensor:numel() == 0 then return nil end
-  local start = tensor:data_ptr() - tensor:storage_offset() * tensor.dtype.itemsize
-  return ('%s %s %d'):format(tensor.device, tensor.dtype, start)
+  local kind = ('%s %s'):format(tensor.device, tensor.dtype)
+  local memories = self.groups[kind] or {}
+  self.groups[kind] = memories
+  return memories, tensor:data_ptr() - tensor:storage_offset() * tensor.dtype.itemsize
 end
 
 local function geometry_of(tensor)
@@ -141,7 +149,13 @@ local function range_of(tensor)
   return first, last
 end
 
--- Notes which memory the tensors in a value share.
+local function new_group(tensor)
+  local first, last = range_of(tensor)
+  return { first = first, last = last, tensor = tensor, geometry = geometry_of(tensor) }
+end
+
+-- Notes which memory the tensors in a value share. Most share none: the memory of one tensor has the tensor as its entry, that of
+-- several a group.
 function Pickler:collect(value, depth)
   if torch.is_tensor(value) and value.layout ~= torch.strided then
     self.apart[value] = self.apart[value] or sparse_parts.apart(value)
@@ -149,15 +163,17 @@ function Pickler:collect(value, depth)
       if torch.is_tensor(part) then self:collect(part, depth) end
     end
   elseif torch.is_tensor(value) then
-    local key = memory_of(value)
-    if not key then return end
-    local first, last = range_of(value)
-    local group = self.groups[key]
-    if not group then
-      self.groups[key] = { first = first, last = last, tensor = value, geometry = geometry_of(value) }
+    local memories, key = self:memory_of(value)
+    if not memories then return end
+    local group = memories[key]
+    if group == nil or group == value then
+      memories[key] = value
     else
+      if torch.is_tensor(group) then group = new_group(group) end
+      local first, last = range_of(value)
       group.first, group.last = math.min(group.first, first), math.max(group.last, last)
       group.shared = group.shared or group.geometry ~= geometry_of(value)
+      memories[key] = group
     end
   elseif type(value) == 'table' and depth < MAX_DEPTH then
     for _, item in next, value do self:collect(item, depth + 1) end
@@ -173,8 +189,9 @@ end
 -- The storage of a tensor, its elements, and the tensor's offset and strides in it. A view alone is saved without
 -- what it does not show; several of one memory are saved with all that lies between them, and stay views of it.
 function Pickler:layout(tensor)
-  local group = self.groups[memory_of(tensor) or '']
-  if not group then return self:storage(tensor), 0, 0, nil end
+  local memories, key = self:memory_of(tensor)
+  local group = memories and memories[key]
+  if not group or torch.is_tensor(group) then return self:storage(tensor), tensor:numel(), 0, nil end
   if not group.number then
     local saved = group.tensor:detach()
     if group.shared then saved = saved:as_strided({ group.last - group.first + 1 }, { 1 }, group.first) end
@@ -264,13 +281,14 @@ end
 
 --- Writes a value as torch.save of PyTorch does.
 function M.save(value, path)
-  local pickler = setmetatable({ text = {}, groups = {}, apart = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
+  local pickler = setmetatable({ text = {}, parts = {}, groups = {}, apart = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
   pickler:collect(value, 0)
   pickler:put '\x80\2'
   pickler:value(value, nil, 0)
   pickler:put '.'
+  pickler.parts[#pickler.parts + 1] = table.concat(pickler.text)
   local writer <close> = zip.create(path)
-  writer:add('archive/data.pkl', { table.concat(pickler.text) }, ALIGNMENT)
+  writer:add('archive/data.pkl', pickler.parts, ALIGNMENT)
   writer:add('archive/byteorder', { 'little' }, ALIGNMENT)
   for i, tensor in ipairs(pickler.storages) do
     writer:add('archive/data/' .. i - 1, { torch._C.saved_form(tensor) }, ALIGNMENT)

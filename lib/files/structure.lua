@@ -14,6 +14,7 @@ local sparse_parts = require 'torch.files.sparse_parts'
 local M = {}
 
 local MAX_DEPTH = 200
+local PIECES = 1000
 local RESERVED = '__metadata__'
 
 -- ---- writing ---------------------------------------------------------------------------------------------
@@ -49,7 +50,14 @@ local function before(a, b)
   return a < b
 end
 
-function Writer:put(text) self.text[#self.text + 1] = text end
+-- Pieces of text, of which long ones are made now and then.
+function Writer:put(piece)
+  local text = self.text
+  text[#text + 1] = piece
+  if #text < PIECES then return end
+  self.parts[#self.parts + 1] = table.concat(text)
+  self.text = {}
+end
 
 function Writer:fail(path, format, ...)
   local where = path and (" (at '%s')"):format(path) or ''
@@ -143,10 +151,11 @@ function M.keys(object, path) return Writer:keys(object, path) end
 --- Writes a value.
 -- @return its text, the names of the tensors in it, the tensors
 function M.encode(value)
-  local writer = setmetatable({ text = {}, names = {}, tensors = {}, seen = {}, open = {}, counts = {},
+  local writer = setmetatable({ text = {}, parts = {}, names = {}, tensors = {}, seen = {}, open = {}, counts = {},
     taken = { [RESERVED] = true } }, Writer)
   writer:value(value, nil, 0)
-  return table.concat(writer.text), writer.names, writer.tensors
+  writer.parts[#writer.parts + 1] = table.concat(writer.text)
+  return table.concat(writer.parts), writer.names, writer.tensors
 end
 
 -- ---- reading ---------------------------------------------------------------------------------------------

@@ -194,6 +194,8 @@ end
 
 -- ---- writing -----------------------------------------------------------------------------------------------------
 
+local PIECES = 1000 -- of the directory, in one write
+
 local Writer = {}
 Writer.__index = Writer
 Writer.__close = function(self) self.file:close() end
@@ -253,15 +255,16 @@ end
 
 --- Writes the directory and lets the file appear.
 function Writer:finish()
-  local start, count, directory = self.at, #self.directory, table.concat(self.directory)
-  self:put(directory)
+  local start, count = self.at, #self.directory
+  for first = 1, count, PIECES do self:put(table.concat(self.directory, '', first, math.min(first + PIECES - 1, count))) end
+  local directory_size = self.at - start
   if count >= FULL16 or start >= FULL32 then
     local place = self.at
-    self:put(('<c4i8I2I2I4I4i8i8i8i8'):pack('PK\6\6', END64_SIZE - 12, WITH_64, WITH_64, 0, 0, count, count, #directory, start))
+    self:put(('<c4i8I2I2I4I4i8i8i8i8'):pack('PK\6\6', END64_SIZE - 12, WITH_64, WITH_64, 0, 0, count, count, directory_size, start))
     self:put(('<c4I4i8I4'):pack('PK\6\7', 0, place, 1))
   end
   local shown, shown_start = math.min(count, FULL16), math.min(start, FULL32)
-  self:put(('<c4I2I2I2I2I4I4I2'):pack('PK\5\6', 0, 0, shown, shown, #directory, shown_start, 0))
+  self:put(('<c4I2I2I2I2I4I4I2'):pack('PK\5\6', 0, 0, shown, shown, directory_size, shown_start, 0))
   self.file:commit()
 end
 

@@ -53,6 +53,27 @@ describe('peak resident memory #rss #cpu', function()
   bounded('of small temporaries',
     'local a = torch.rand(2, 3) for i = 1, 1000000 do local b = a + a end')
 
+  it('of saving 50,000 tiny tensors is a small multiple of the file', function()
+    for suffix, most in pairs { ['.pt'] = 4, ['.npz'] = 4 } do
+      local path = os.tmpname() .. suffix
+      local code = ([[
+        local tensors = {}
+        for i = 1, 50000 do tensors['tensor' .. i] = torch.ones(2) end
+        collectgarbage()
+        %s
+        io.write ' '
+        torch.save(tensors, '%s')
+      ]]):format(REPORT, path)
+      local output, message, status = process.lua(code .. REPORT)
+      assert(status == 0, message)
+      local before, after = output:match '(%d+)%s+(%d+)'
+      local file <close> = assert(io.open(path))
+      local ratio = (after - before) * 1024 / file:seek 'end'
+      os.remove(path)
+      assert.is_true(ratio < most, ('%s: %.1f times the file'):format(suffix, ratio))
+    end
+  end)
+
   it('has few blocks where each value is read by the next ops', function()
     local output = process.lua [[
       local a, blocks, n = torch.rand(512, 512), {}, 0

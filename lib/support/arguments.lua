@@ -218,6 +218,19 @@ local function each_line(text)
   return text:gmatch '%s*([^\n]+)'
 end
 
+--- The method `name` of a class, called with self and a table of the other arguments by name.
+function M.named(class, name, text)
+  local signature, f = nil, checked.original(class[name])
+  rawset(class, name, function(self, ...)
+    local values = {}
+    for i = 2, #signature do values[signature[i].name] = (select(i - 1, ...)) end
+    return f(self, values)
+  end)
+  M.methods(class, text)
+  signature = declared[rawget(class, name)]
+  return class
+end
+
 --- The functions of a module of ours that the lines of a text declare, in place.
 function M.functions(module, text)
   for line in each_line(text) do

@@ -11,15 +11,9 @@ local class = require 'torch.support.class'
 local datasets = require 'torch.utils.data.datasets'
 local fail = require 'torch.support.fail'
 local samplers = require 'torch.utils.data.sampler'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local DataLoader = class.Object:extend('DataLoader')
-
-local defaults = {
-  dataset = false, batch_size = 1, shuffle = false, sampler = false, batch_sampler = false, drop_last = false,
-  collate_fn = false, pin_memory = false, generator = false, num_workers = 0, prefetch_factor = false,
-  persistent_workers = false, worker_init_fn = false, timeout = 0,
-}
 
 local function check(options, streams)
   if options.num_workers < 0 then
@@ -45,10 +39,8 @@ local function check(options, streams)
   end
 end
 
-function DataLoader:init(dataset, options)
-  if type(dataset) == 'table' and options == nil and dataset.dataset ~= nil then dataset, options = dataset.dataset, dataset end
-  options = options_of('DataLoader', options, defaults)
-  if dataset == nil then fail 'DataLoader(): a dataset is required' end
+function DataLoader:init(options)
+  local dataset = options.dataset
   self._running = setmetatable({}, { __mode = 'k' })
   self._streams = datasets.IterableDataset:is_instance(dataset)
   check(options, self._streams)
@@ -172,5 +164,9 @@ function DataLoader:__call(_, previous)
   end
   return passed(self._running, next_batch, next_batch())
 end
+
+declare.named(DataLoader, 'init', [[
+  init(self, data dataset, integer batch_size=1, boolean|integer? shuffle, any? sampler, any? batch_sampler, integer num_workers=0, function? collate_fn, boolean pin_memory=false, boolean drop_last=false, number timeout=0, function? worker_init_fn, any? multiprocessing_context, Generator? generator, *, integer? prefetch_factor, boolean persistent_workers=false, string pin_memory_device='', boolean in_order=true)
+]])
 
 return DataLoader

@@ -8,7 +8,7 @@ local checked = require 'torch.support.checked'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local M = {}
 
@@ -74,7 +74,6 @@ function M.Subset:__gets_batches() return M.gets_batches(self.dataset) end
 
 M.ConcatDataset = Dataset:extend('ConcatDataset')
 function M.ConcatDataset:init(datasets)
-  kinds.check('ConcatDataset', 'datasets', datasets, 'table')
   if #datasets == 0 then fail 'datasets should not be an empty iterable' end
   self.datasets, self.cumulative_sizes = datasets, {}
   local sum = 0
@@ -138,11 +137,8 @@ local function is_fraction(lengths)
   return math.abs(sum - 1) < 1e-9 and sum <= 1 + 1e-9 and #lengths > 0, sum
 end
 
---- Parts of a data set with samples chosen at random: random_split(dataset, {800, 200}) or fractions {0.8, 0.2},
--- {generator = g}.
-function M.random_split(dataset, lengths, options)
-  options = options_of('random_split', options, { generator = false })
-  kinds.check('random_split', 'lengths', lengths, 'times')
+--- Parts of a data set with samples chosen at random: random_split(dataset, {800, 200}) or fractions {0.8, 0.2}.
+function M.random_split(dataset, lengths, generator)
   local fractions, sum = is_fraction(lengths)
   local n = #dataset
   if fractions and not (#lengths == 1 and math.type(lengths[1]) == 'integer' and n == 1) then
@@ -156,7 +152,7 @@ function M.random_split(dataset, lengths, options)
     lengths, sum = counts, n
   end
   if sum ~= n then fail 'Sum of input lengths does not equal the length of the input dataset!' end
-  local order = torch.randperm(n, options.generator and { generator = options.generator } or nil):tolist()
+  local order = torch.randperm(n, { generator = generator }):tolist()
   local parts, first = {}, 1
   for i, length in ipairs(lengths) do
     parts[i] = M.Subset(dataset, table.move(order, first, first + length - 1, 1, {}))
@@ -164,5 +160,9 @@ function M.random_split(dataset, lengths, options)
   end
   return table.unpack(parts)
 end
+
+declare.methods(M.Subset, 'init(self, data dataset, data indices)')
+declare.methods(M.ConcatDataset, 'init(self, table datasets)')
+declare.functions(M, 'random_split(data dataset, times lengths, Generator? generator)')
 
 return checked.functions(M)

@@ -5,20 +5,17 @@
 local torch = require 'torch'
 local Sampler = require('torch.utils.data.sampler').Sampler
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local DistributedSampler = Sampler:extend('DistributedSampler')
 
-function DistributedSampler:init(dataset, options)
+function DistributedSampler:init(dataset, num_replicas, rank, shuffle, seed, drop_last)
   local dist = torch.distributed
-  kinds.check('DistributedSampler', 'dataset', dataset, 'data')
-  options = options_of('DistributedSampler', options, { num_replicas = false, rank = false, shuffle = true, seed = 0, drop_last = false })
-  local n = options.num_replicas or dist.get_world_size()
-  local rank = options.rank or dist.get_rank()
+  local n = num_replicas or dist.get_world_size()
+  rank = rank or dist.get_rank()
   if rank < 0 or rank >= n then fail('Invalid rank %d, rank should be in the interval [0, %d]', rank, n - 1) end
   self.dataset, self.num_replicas, self.rank, self.epoch = dataset, n, rank, 0
-  self.shuffle, self.seed, self.drop_last = options.shuffle, options.seed, options.drop_last
+  self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
   self.num_samples = self.drop_last and #dataset // n or (#dataset + n - 1) // n
   self.total_size = self.num_samples * n
 end
@@ -27,7 +24,6 @@ function DistributedSampler:__len() return self.num_samples end
 
 --- The order of this epoch is another than that of the one before.
 function DistributedSampler:set_epoch(epoch)
-  kinds.check('set_epoch', 'epoch', epoch, 'integer')
   self.epoch = epoch
 end
 
@@ -46,5 +42,10 @@ function DistributedSampler:iter()
     return order and order[position] or position
   end
 end
+
+declare.methods(DistributedSampler, [[
+  init(self, data dataset, integer? num_replicas, integer? rank, boolean shuffle=true, integer seed=0, boolean drop_last=false)
+  set_epoch(self, integer epoch)
+]])
 
 return DistributedSampler

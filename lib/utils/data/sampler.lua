@@ -5,8 +5,7 @@
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local M = {}
 
@@ -23,13 +22,9 @@ function M.SequentialSampler:iter()
   end
 end
 
--- RandomSampler(data, {replacement = false, num_samples = n, generator = g})
 M.RandomSampler = M.Sampler:extend('RandomSampler')
-function M.RandomSampler:init(data_source, options)
-  kinds.check('RandomSampler', 'data_source', data_source, 'data')
-  options = options_of('RandomSampler', options, { replacement = false, num_samples = false, generator = false })
-  self.data_source, self.replacement = data_source, options.replacement
-  self.num_samples, self.generator = options.num_samples or nil, options.generator or nil
+function M.RandomSampler:init(data_source, replacement, num_samples, generator)
+  self.data_source, self.replacement, self.num_samples, self.generator = data_source, replacement, num_samples, generator
   local count = #self
   if math.type(count) ~= 'integer' or count < 0 then
     fail('num_samples should be a positive integer value, but got num_samples=%s', tostring(count))
@@ -66,11 +61,10 @@ function M.RandomSampler:iter()
   end
 end
 
--- SubsetRandomSampler(indices, {generator = g}): these positions in random order
+-- These positions in random order.
 M.SubsetRandomSampler = M.Sampler:extend('SubsetRandomSampler')
-function M.SubsetRandomSampler:init(indices, options)
-  options = options_of('SubsetRandomSampler', options, { generator = false })
-  self.indices, self.generator = indices, options.generator or nil
+function M.SubsetRandomSampler:init(indices, generator)
+  self.indices, self.generator = indices, generator
 end
 function M.SubsetRandomSampler:__len() return #self.indices end
 function M.SubsetRandomSampler:iter()
@@ -82,16 +76,14 @@ function M.SubsetRandomSampler:iter()
   end
 end
 
--- WeightedRandomSampler(weights, num_samples, {replacement = true, generator = g})
 M.WeightedRandomSampler = M.Sampler:extend('WeightedRandomSampler')
-function M.WeightedRandomSampler:init(weights, num_samples, options)
-  options = options_of('WeightedRandomSampler', options, { replacement = true, generator = false })
+function M.WeightedRandomSampler:init(weights, num_samples, replacement, generator)
   if math.type(num_samples) ~= 'integer' or num_samples <= 0 then
     fail('num_samples should be a positive integer value, but got num_samples=%s', tostring(num_samples))
   end
   self.weights = torch.is_tensor(weights) and weights:to(torch.float64) or torch.tensor(weights, { dtype = torch.float64 })
   if self.weights:dim() ~= 1 then fail 'weights should be a 1d sequence' end
-  self.num_samples, self.replacement, self.generator = num_samples, options.replacement, options.generator or nil
+  self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 end
 function M.WeightedRandomSampler:__len() return self.num_samples end
 function M.WeightedRandomSampler:iter()
@@ -109,7 +101,7 @@ function M.BatchSampler:init(sampler, batch_size, drop_last)
   if math.type(batch_size) ~= 'integer' or batch_size <= 0 then
     fail('batch_size should be a positive integer value, but got batch_size=' .. tostring(batch_size))
   end
-  self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last or false
+  self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 end
 function M.BatchSampler:__len()
   local n = #self.sampler
@@ -123,5 +115,11 @@ function M.BatchSampler:iter()
     if #batch == self.batch_size or (#batch > 0 and not self.drop_last) then return batch end
   end
 end
+
+declare.methods(M.SequentialSampler, 'init(self, data data_source)')
+declare.methods(M.RandomSampler, 'init(self, data data_source, boolean replacement=false, any? num_samples, Generator? generator)')
+declare.methods(M.SubsetRandomSampler, 'init(self, data indices, Generator? generator)')
+declare.methods(M.WeightedRandomSampler, 'init(self, Tensor|table weights, any num_samples, boolean replacement=true, Generator? generator)')
+declare.methods(M.BatchSampler, 'init(self, any sampler, any batch_size, boolean drop_last=false)')
 
 return M

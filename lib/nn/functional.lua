@@ -2,6 +2,7 @@
 -- same arguments, are torch's own; the others are declared for this module (torch._C.nn).
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 
 local groups = {
   activations = [[relu sigmoid tanh gelu silu leaky_relu softplus softmax log_softmax softmin threshold relu6 hardtanh
@@ -106,6 +107,12 @@ for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.s
 end
 
 -- What nn.MultiheadAttention does, with the weights as arguments; the layer's file has it.
-function functional.multi_head_attention_forward(...) return require('torch.nn.layers.attention')._functional(...) end
+functional.multi_head_attention_forward = declare.by_name([[
+  multi_head_attention_forward(Tensor query, Tensor key, Tensor value, integer? embed_dim_to_check, integer num_heads, Tensor? in_proj_weight,
+  Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, boolean? add_zero_attn=false, number? dropout_p=0.0, Tensor out_proj_weight,
+  Tensor? out_proj_bias, boolean training=true, Tensor? key_padding_mask, boolean need_weights=true, Tensor? attn_mask,
+  boolean use_separate_proj_weight=false, Tensor? q_proj_weight, Tensor? k_proj_weight, Tensor? v_proj_weight, Tensor? static_k,
+  Tensor? static_v, boolean average_attn_weights=true, boolean is_causal=false)
+]], function(options) return require('torch.nn.layers.attention')._functional(options) end)
 
 return functional

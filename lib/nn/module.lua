@@ -19,7 +19,7 @@ local fail = require 'torch.support.fail'
 local hooks = require 'torch.nn.module.hooks'
 local kinds = require 'torch.support.kinds'
 
-local fields_of, originals = class.fields, checked.originals
+local fields_of, plain_forwards = class.fields, checked.plain_forwards
 local is_parameter = torch._C.is_parameter
 
 local Module = class.Object:extend('Module')
@@ -155,7 +155,9 @@ local function call(self, ...)
   local fields = fields_of(self)
   if fields._hooks or hooks.any_global then return hooks.call(self, fields._hooks, ...) end
   local forward = self.forward
-  return (originals[forward] or forward)(self, ...)
+  local plain = plain_forwards[forward]
+  if plain and select('#', ...) == 1 and type((...)) ~= 'table' then return plain(self, ...) end
+  return forward(self, ...)
 end
 
 -- What compile() has made of a module's calls. No field: copies and files are of the module as it was.

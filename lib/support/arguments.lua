@@ -51,7 +51,7 @@ end
 --- A declaration: { name =, positional = how many may stand in a row, rest = whether more may, names = {...}, index = { [name] =
 --- position }, { name =, kind =, optional =, default = }, ... }.
 function M.parse(text)
-  local name, inside = text:match '^([%w_.]+)(%b())'
+  local name, inside = text:match '^%s*([%w_.]+)(%b())'
   local list = { name = name, names = {} }
   for _, part in ipairs(parts_of(inside:sub(2, -2))) do
     local left, default = part:match '^([^=]*)=?(.*)$'
@@ -124,7 +124,7 @@ function M.complete(signature, values)
   for i = 1, #signature do
     local a, value = signature[i], values[i]
     if i == 1 and signature.is_self then
-      if not signature.is_self(value) then checked.refuse_self(signature.name, signature.class, value) end
+      if not signature.is_self(value) then checked.refuse_self(signature.name:match '[^.]+$', signature.class, value) end
     elseif value == nil then
       if not a.optional then
         if a.kind then kinds.check(signature.name, a.name, nil, a.kind) end
@@ -218,17 +218,23 @@ local function each_line(text)
   return text:gmatch '%s*([^\n]+)'
 end
 
---- The method `name` of a class, called with self and a table of the other arguments by name.
+local function by_name(signature, first, ...)
+  local values = {}
+  for i = first, #signature do values[signature[i].name] = (select(i - first + 1, ...)) end
+  return values
+end
+
+--- f, called with one table: all arguments that are declared, by their names.
+function M.by_name(text, f)
+  local signature = M.parse(text)
+  return M.declare(signature, function(...) return f(by_name(signature, 1, ...)) end)
+end
+
+--- The method `name` of a class, called with self and such a table.
 function M.named(class, name, text)
-  local signature, f = nil, checked.original(class[name])
-  rawset(class, name, function(self, ...)
-    local values = {}
-    for i = 2, #signature do values[signature[i].name] = (select(i - 1, ...)) end
-    return f(self, values)
-  end)
-  M.methods(class, text)
-  signature = declared[rawget(class, name)]
-  return class
+  local signature, f = M.parse(text), checked.original(class[name])
+  rawset(class, name, function(self, ...) return f(self, by_name(signature, 2, ...)) end)
+  return M.methods(class, text)
 end
 
 --- The functions of a module of ours that the lines of a text declare, in place.
@@ -242,16 +248,31 @@ end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
+local function method_signature(class, name, text, is_self)
+  local signature = M.parse(text)
+  signature.is_self, signature.class = is_self or is_object, class.__classname
+  if name == 'init' then signature.name = class.__classname elseif name == 'forward' then signature.name = class.__classname .. '.forward' end
+  signature.index = index_of(signature, 2)
+  table.remove(signature.names, 1)
+  return signature
+end
+
+--- A method whose declaration is the list of its own parameters, each of which may be nil.
+function M.method_of_locals(class, name, f)
+  local names = {}
+  for i = 1, debug.getinfo(f, 'u').nparams do names[i] = debug.getlocal(f, i) end
+  local signature = method_signature(class, name, ('%s(%s)'):format(name, table.concat(names, ', ')))
+  for i = 2, #signature do signature[i].optional = true end
+  return M.declare(signature, f)
+end
+
 --- The methods of a class that the lines of a text declare, in place: their first argument is self. is_self: whether a value may
 --- be (nil: any object).
 function M.methods(class, text, is_self)
   for line in each_line(text) do
     local name = line:match '^[%w_]+'
-    local signature = M.parse(line)
-    signature.is_self, signature.class = is_self or is_object, class.__classname
-    if name == 'init' then signature.name, declared[class] = class.__classname, signature end
-    signature.index = index_of(signature, 2)
-    table.remove(signature.names, 1)
+    local signature = method_signature(class, name, line, is_self)
+    if name == 'init' then declared[class] = signature end
     rawset(class, name, M.declare(signature, checked.original(assert(class[name], line))))
   end
   return class

@@ -38,6 +38,10 @@ local originals = setmetatable({}, { __mode = 'k' })
 -- The functions that checked ones stand for.
 checked.originals = originals
 
+-- Of forward methods that take what stands in the row as it is: the functions that checked ones stand for. A call with one value
+-- that is no table goes around the reader of arguments.
+checked.plain_forwards = setmetatable({}, { __mode = 'k' })
+
 --- The function that a checked one stands for; others are themselves.
 function checked.original(f) return originals[f] or f end
 
@@ -110,10 +114,16 @@ end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
--- A forward that looks only whether it was called with a colon; nn.Module's __call goes around it.
+-- A forward whose arguments are read by their names in the function; one that takes any number looks only whether it was called
+-- with a colon.
 local function checked_forward(class, f)
+  if not debug.getinfo(f, 'u').isvararg then
+    local wrapped = require('torch.support.arguments').method_of_locals(class, 'forward', f)
+    checked.plain_forwards[wrapped] = f
+    return wrapped
+  end
   local function wrapped(self, ...)
-    if not is_object(self) then checked.refuse_self('forward', class, self) end
+    if not is_object(self) then checked.refuse_self('forward', class.__classname, self) end
     return f(self, ...)
   end
   originals[wrapped] = f
@@ -125,7 +135,7 @@ function checked.member(class, name, f)
   if type(f) ~= 'function' or type(name) ~= 'string' or name:sub(1, 1) == '_' then return f end
   if left_alone[name] and name ~= 'forward' or debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end
   if debug.getinfo(f, 'S').source:sub(1, 10) ~= '=[ltensor ' then return f end
-  if name == 'forward' then return checked_forward(class.__classname, f) end
+  if name == 'forward' then return checked_forward(class, f) end
   return checked.method(class.__classname, name, f, is_object)
 end
 

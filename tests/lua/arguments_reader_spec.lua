@@ -54,3 +54,39 @@ describe('a declared function', function()
     assert.same({ 1, false, 'a', n = 3 }, rest(1, 'a', { flag = false }))
   end)
 end)
+
+describe('the forward of a layer', function()
+  local nn, x = torch.nn, torch.ones(1, 2)
+
+  it('refuses surplus inputs and unknown names', function()
+    for title, layer in pairs { Linear = nn.Linear(2, 2), ReLU = nn.ReLU(), LayerNorm = nn.LayerNorm(2), Sequential = nn.Sequential(nn.ReLU()) } do
+      has(title .. '.forward() takes at most 1 of these arguments in a row but 2 were given: input', failure(layer, x, x))
+      has(title .. ".forward() got an unexpected keyword argument 'other'; it takes input", failure(layer, x, { other = x }))
+    end
+    has("CrossEntropyLoss.forward() got an unexpected keyword argument 'weight'; it takes input, target", failure(nn.CrossEntropyLoss(), x, x, { weight = x }))
+    has('MSELoss.forward() takes at most 2 of these arguments in a row but 3 were given: input, target', failure(nn.MSELoss(), x, x, x))
+    has("MSELoss.forward() missing 1 required argument: 'target'", failure(nn.MSELoss(), x))
+  end)
+
+  it('takes its arguments by name', function()
+    assert.same({ { 1, 1 } }, nn.ReLU() { input = x }:tolist())
+    assert.equal(0, nn.MSELoss()(x, { target = x }):item())
+    assert.equal(0, nn.MSELoss() { target = x, input = x }:item())
+    local lstm, steps = nn.LSTM(2, 3), torch.ones(4, 1, 2)
+    local state = { torch.zeros(1, 1, 3), torch.zeros(1, 1, 3) }
+    assert.equal(torch.Size { 4, 1, 3 }, (lstm(steps, { hx = state })).shape)
+    local attention = nn.MultiheadAttention(2, 1)
+    local _, weights = attention { query = steps, key = steps, value = steps, need_weights = false }
+    assert.is_nil(weights)
+    _, weights = attention(steps, steps, steps, nil, true, nil, false) -- PyTorch's order
+    assert.equal(torch.Size { 1, 1, 4, 4 }, weights.shape)
+  end)
+
+  it('of a user is called with what is given', function()
+    local Own = nn.Module:extend('Own')
+    function Own:forward(...) self.given = select('#', ...) return ... end
+    local own = Own()
+    local a, b = own(x, { other = 1 })
+    assert.same({ x, { other = 1 }, 2 }, { a, b, own.given })
+  end)
+end)

@@ -44,7 +44,7 @@ describe('nn.MultiheadAttention', function()
       { attn_mask = torch.zeros(2, 3) })
     fails_with('expecting key_padding_mask shape of (2, 3), but got torch.Size([3, 2])', attention, x, x, x,
       { key_padding_mask = torch.zeros(3, 2) })
-    fails_with('expected Tensors for query, key and value, got Tensor, nil and nil', attention, x)
+    fails_with("MultiheadAttention.forward() missing 1 required argument: 'key' (a Tensor)", attention, x)
     fails_with("unexpected keyword argument 'mask'", attention, x, x, x, { mask = torch.zeros(3, 3) })
   end)
 end)

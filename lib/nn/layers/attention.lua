@@ -20,11 +20,10 @@ local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.layers.linear').Linear
 local arguments = require 'torch.nn.arguments'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
 
 local MultiheadAttention = Module:extend('MultiheadAttention')
 
@@ -170,10 +169,6 @@ local function attend(self, q, k, v, mask, need_weights)
 end
 
 local function check(self, query, key, value)
-  if not (torch.is_tensor(query) and torch.is_tensor(key) and torch.is_tensor(value)) then
-    fail('MultiheadAttention: expected Tensors for query, key and value, got %s, %s and %s', torch.type(query),
-      torch.type(key), torch.type(value))
-  end
   if query.ndim ~= 2 and query.ndim ~= 3 then
     fail('query should be unbatched 2D or batched 3D tensor but received %d-D query tensor', query.ndim)
   end
@@ -186,18 +181,8 @@ local function check(self, query, key, value)
   end
 end
 
-local settings = { key_padding_mask = false, need_weights = true, attn_mask = false, average_attn_weights = true,
-  is_causal = false }
-
-local function read_options(first, second, third)
-  if torch.is_tensor(first) then
-    return options_of('MultiheadAttention', { key_padding_mask = first, need_weights = second, attn_mask = third }, settings)
-  end
-  return options_of('MultiheadAttention', first, settings)
-end
-
-function MultiheadAttention:forward(query, key, value, ...)
-  local options = read_options(...)
+local function forward(self, options)
+  local query, key, value = options.query, options.key, options.value
   check(self, query, key, value)
   local alone, swap, same = query.ndim == 2, self.batch_first and query.ndim == 3, query == key and key == value
   local function arrange(t)
@@ -230,27 +215,23 @@ function MultiheadAttention:forward(query, key, value, ...)
   return output, alone and weights:squeeze(1) or weights
 end
 
+MultiheadAttention.forward = forward
+declare.named(MultiheadAttention, 'forward', [[
+  forward(self, Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask, boolean need_weights=true, Tensor? attn_mask, boolean average_attn_weights=true, boolean is_causal=false)
+]])
+
 -- ---- as a function ----------------------------------------------------------------------------------------------------
 
-local forward = checked.original(MultiheadAttention.forward)
-local order = { 'query', 'key', 'value', 'embed_dim_to_check', 'num_heads', 'in_proj_weight', 'in_proj_bias', 'bias_k', 'bias_v',
-  'add_zero_attn', 'dropout_p', 'out_proj_weight', 'out_proj_bias', 'training', 'key_padding_mask', 'need_weights', 'attn_mask',
-  'use_separate_proj_weight', 'q_proj_weight', 'k_proj_weight', 'v_proj_weight', 'static_k', 'static_v', 'average_attn_weights', 'is_causal' }
-
--- nn.functional.multi_head_attention_forward: PyTorch's arguments in its order, or by name in a last table. What is nil
--- between others is given by name.
-function MultiheadAttention._functional(...)
-  local o = kinds.by_name('multi_head_attention_forward', order, nil, ...)
-  for _, name in ipairs { 'query', 'key', 'value', 'out_proj_weight' } do kinds.check('multi_head_attention_forward', name, o[name], 'Tensor') end
-  kinds.check('multi_head_attention_forward', 'num_heads', o.num_heads, 'integer')
+-- nn.functional.multi_head_attention_forward.
+function MultiheadAttention._functional(o)
   local embed_dim = o.embed_dim_to_check or o.query:size(-1)
   if embed_dim % o.num_heads ~= 0 then fail('embed_dim %d not divisible by num_heads %d', embed_dim, o.num_heads) end
   local head, batch = embed_dim // o.num_heads, o.query.ndim == 3 and o.query:size(2) or 1
   -- Keys and values that are projected already: [batch * heads, keys, head].
   local function fixed(t) return t ~= nil and t:reshape(batch, o.num_heads, t:size(2), head) or nil end
   local layer = {
-    embed_dim = embed_dim, num_heads = o.num_heads, head_dim = head, dropout = o.dropout_p or 0.0, training = o.training ~= false,
-    in_proj_bias = o.in_proj_bias, bias_k = o.bias_k, bias_v = o.bias_v, add_zero_attn = o.add_zero_attn or false, batch_first = false,
+    embed_dim = embed_dim, num_heads = o.num_heads, head_dim = head, dropout = o.dropout_p, training = o.training,
+    in_proj_bias = o.in_proj_bias, bias_k = o.bias_k, bias_v = o.bias_v, add_zero_attn = o.add_zero_attn, batch_first = false,
     static_k = fixed(o.static_k), static_v = fixed(o.static_v),
     out_proj = function(x) return torch.linear(x, o.out_proj_weight, o.out_proj_bias) end,
   }
@@ -260,8 +241,8 @@ function MultiheadAttention._functional(...)
     kinds.check('multi_head_attention_forward', 'in_proj_weight', o.in_proj_weight, 'Tensor')
     layer.in_proj_weight = o.in_proj_weight
   end
-  return forward(layer, o.query, o.key, o.value, {
-    key_padding_mask = o.key_padding_mask, need_weights = o.need_weights, attn_mask = o.attn_mask,
+  return forward(layer, {
+    query = o.query, key = o.key, value = o.value, key_padding_mask = o.key_padding_mask, need_weights = o.need_weights, attn_mask = o.attn_mask,
     average_attn_weights = o.average_attn_weights, is_causal = o.is_causal,
   })
 end

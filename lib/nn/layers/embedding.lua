@@ -121,7 +121,6 @@ M.EmbeddingBag.from_pretrained = from_pretrained(M.EmbeddingBag)
 
 -- input (bags, n), or a vector that offsets cut into bags.
 function M.EmbeddingBag:forward(input, offsets, per_sample_weights)
-  if type(offsets) == 'table' then offsets, per_sample_weights = offsets.offsets, offsets.per_sample_weights end
   return (F.embedding_bag(input, self.weight, { offsets = offsets, max_norm = self.max_norm, norm_type = self.norm_type,
     scale_grad_by_freq = self.scale_grad_by_freq, mode = self.mode, per_sample_weights = per_sample_weights,
     include_last_offset = self.include_last_offset, padding_idx = self.padding_idx, sparse = self.sparse }))

@@ -78,6 +78,7 @@ LinearCrossEntropyLoss
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -100,7 +101,7 @@ local function reduction_of(options)
   return average == false and 'sum' or 'mean'
 end
 
--- define(name, op, number of tensors it takes, settings that may be given by position, defaults; false is none)
+-- define(name, op, the tensors it takes, settings that may be given by position, defaults; false is none)
 local function define(name, op, tensors, positional, defaults)
   defaults.reduction = 'mean'
   local check = reductions_of(name)
@@ -119,46 +120,47 @@ local function define(name, op, tensors, positional, defaults)
     end
   end
 
-  function class:forward(...)
-    local n = select('#', ...)
-    if n ~= tensors then fail('%s.forward() takes %d positional arguments but %d were given', name, tensors, n) end
+  local n = #kinds.words(tensors)
+
+  function class:forward(first, second, third, fourth)
     local named = {}
     for setting, default in pairs(defaults) do
       local value = self[setting]
       if value ~= default then named[setting] = value end
     end
-    local given = { ... }
-    given[n + 1] = named
-    return F[op](table.unpack(given, 1, n + 1))
+    if n == 2 then return F[op](first, second, named) end
+    if n == 3 then return F[op](first, second, third, named) end
+    return F[op](first, second, third, fourth, named)
   end
+  declare.methods(class, ('forward(self, any %s)'):format(tensors:gsub(' ', ', any ')))
 
   M[name] = class
 end
 
-define('L1Loss', 'l1_loss', 2, '', {})
-define('MSELoss', 'mse_loss', 2, '', {})
-define('SmoothL1Loss', 'smooth_l1_loss', 2, '', { beta = 1.0 })
-define('HuberLoss', 'huber_loss', 2, 'reduction delta', { delta = 1.0 })
-define('CrossEntropyLoss', 'cross_entropy', 2, 'weight', { weight = false, ignore_index = -100, label_smoothing = 0.0 })
-define('NLLLoss', 'nll_loss', 2, 'weight', { weight = false, ignore_index = -100 })
-define('BCELoss', 'binary_cross_entropy', 2, 'weight', { weight = false })
-define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 2, 'weight', { weight = false, pos_weight = false })
-define('KLDivLoss', 'kl_div', 2, '', { log_target = false })
-define('PoissonNLLLoss', 'poisson_nll_loss', 2, 'log_input full', { log_input = true, full = false, eps = 1e-8 })
-define('GaussianNLLLoss', 'gaussian_nll_loss', 3, '', { full = false, eps = 1e-6 })
-define('SoftMarginLoss', 'soft_margin_loss', 2, '', {})
-define('HingeEmbeddingLoss', 'hinge_embedding_loss', 2, 'margin', { margin = 1.0 })
-define('MarginRankingLoss', 'margin_ranking_loss', 3, 'margin', { margin = 0.0 })
-define('CosineEmbeddingLoss', 'cosine_embedding_loss', 3, 'margin', { margin = 0.0 })
-define('TripletMarginLoss', 'triplet_margin_loss', 3, 'margin p eps swap',
+define('L1Loss', 'l1_loss', 'input target', '', {})
+define('MSELoss', 'mse_loss', 'input target', '', {})
+define('SmoothL1Loss', 'smooth_l1_loss', 'input target', '', { beta = 1.0 })
+define('HuberLoss', 'huber_loss', 'input target', 'reduction delta', { delta = 1.0 })
+define('CrossEntropyLoss', 'cross_entropy', 'input target', 'weight', { weight = false, ignore_index = -100, label_smoothing = 0.0 })
+define('NLLLoss', 'nll_loss', 'input target', 'weight', { weight = false, ignore_index = -100 })
+define('BCELoss', 'binary_cross_entropy', 'input target', 'weight', { weight = false })
+define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 'input target', 'weight', { weight = false, pos_weight = false })
+define('KLDivLoss', 'kl_div', 'input target', '', { log_target = false })
+define('PoissonNLLLoss', 'poisson_nll_loss', 'log_input target', 'log_input full', { log_input = true, full = false, eps = 1e-8 })
+define('GaussianNLLLoss', 'gaussian_nll_loss', 'input target var', '', { full = false, eps = 1e-6 })
+define('SoftMarginLoss', 'soft_margin_loss', 'input target', '', {})
+define('HingeEmbeddingLoss', 'hinge_embedding_loss', 'input target', 'margin', { margin = 1.0 })
+define('MarginRankingLoss', 'margin_ranking_loss', 'input1 input2 target', 'margin', { margin = 0.0 })
+define('CosineEmbeddingLoss', 'cosine_embedding_loss', 'input1 input2 target', 'margin', { margin = 0.0 })
+define('TripletMarginLoss', 'triplet_margin_loss', 'anchor positive negative', 'margin p eps swap',
   { margin = 1.0, p = 2.0, eps = 1e-6, swap = false })
-define('MultiMarginLoss', 'multi_margin_loss', 2, 'p margin weight', { p = 1, margin = 1.0, weight = false })
-define('MultiLabelMarginLoss', 'multilabel_margin_loss', 2, '', {})
-define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 2, 'weight', { weight = false })
-define('CTCLoss', 'ctc_loss', 4, 'blank reduction zero_infinity', { blank = 1, zero_infinity = false })
+define('MultiMarginLoss', 'multi_margin_loss', 'input target', 'p margin weight', { p = 1, margin = 1.0, weight = false })
+define('MultiLabelMarginLoss', 'multilabel_margin_loss', 'input target', '', {})
+define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 'input target', 'weight', { weight = false })
+define('CTCLoss', 'ctc_loss', 'log_probs targets input_lengths target_lengths', 'blank reduction zero_infinity', { blank = 1, zero_infinity = false })
 
 -- nn.TripletMarginWithDistanceLoss{distance_function =, margin = 1, swap = false}
-define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 3, '',
+define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'anchor positive negative', '',
   { distance_function = false, margin = 1.0, swap = false })
 
 -- ---- with a layer of its own ------------------------------------------------------------------------------------------

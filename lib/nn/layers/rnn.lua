@@ -229,8 +229,8 @@ local function forward_packed(self, packed, given)
   return result(self, PackedSequence(rows, packed.batch_sizes, order, packed.unsorted_indices), last)
 end
 
-function Base:forward(input, given)
-  if PackedSequence:is_instance(input) then return forward_packed(self, input, given) end
+function Base:forward(input, hx)
+  if PackedSequence:is_instance(input) then return forward_packed(self, input, hx) end
   local name = self:_get_name()
   if not torch.is_tensor(input) then fail('%s: expected a Tensor or a PackedSequence, got %s', name, torch.type(input)) end
   if input.ndim ~= 2 and input.ndim ~= 3 then
@@ -242,7 +242,7 @@ function Base:forward(input, given)
   if swap then input = input:transpose(1, 2) end
   local steps, batch = input:size(1), input:size(2)
   if steps == 0 then fail 'Expected sequence length to be larger than 0 in RNN' end
-  local states = initial(self, given, input, batch, unbatched)
+  local states = initial(self, hx, input, batch, unbatched)
   local rows, last = run(self, input:reshape(steps * batch, self.input_size), states)
   local output = rows:reshape(steps, batch, rows:size(2))
   if unbatched then

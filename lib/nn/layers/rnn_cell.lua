@@ -100,7 +100,7 @@ function Base:step(input, h, c)
   return hn, cn
 end
 
-function Base:forward(input, h) return (self:step(input, h)) end
+function Base:forward(input, hx) return (self:step(input, hx)) end
 
 -- nn.RNNCell(..., {nonlinearity = 'tanh' | 'relu'})
 M.RNNCell = Base:extend('RNNCell')
@@ -124,11 +124,11 @@ for name, mode in pairs { GRUCell = 'gru', LSTMCell = 'lstm' } do
   M[name] = class
 end
 
-function M.LSTMCell:forward(input, state)
-  if state ~= nil and type(state) ~= 'table' then
-    fail('LSTMCell: the state must be a table of two tensors, {h, c}, got %s', torch.type(state))
+function M.LSTMCell:forward(input, hx)
+  if hx ~= nil and type(hx) ~= 'table' then
+    fail('LSTMCell: the state must be a table of two tensors, {h, c}, got %s', torch.type(hx))
   end
-  return self:step(input, state and state[1], state and state[2])
+  return self:step(input, hx and hx[1], hx and hx[2])
 end
 
 return M

@@ -23,7 +23,6 @@ Transformer
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
-local checked = require 'torch.support.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'
@@ -32,6 +31,7 @@ local Dropout = require('torch.nn.layers.dropout').Dropout
 local LayerNorm = require('torch.nn.layers.normalization').LayerNorm
 local Linear = require('torch.nn.layers.linear').Linear
 local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 
@@ -94,10 +94,8 @@ M.TransformerEncoderLayer = Module:extend('TransformerEncoderLayer')
 local read_encoder_layer = arguments('TransformerEncoderLayer', 'd_model nhead', layer_names, layer_defaults)
 function M.TransformerEncoderLayer:init(...) build(self, read_encoder_layer(...), { 'self_attn' }) end
 
-local encoder_masks = { 'src_mask', 'src_key_padding_mask', 'is_causal' }
-function M.TransformerEncoderLayer:forward(src, ...)
-  local mask, padding, is_causal = kinds.in_order('TransformerEncoderLayer', encoder_masks, ...)
-  local x = residual(self, src, 1, self_attention(self, mask, padding, is_causal))
+function M.TransformerEncoderLayer:forward(src, src_mask, src_key_padding_mask, is_causal)
+  local x = residual(self, src, 1, self_attention(self, src_mask, src_key_padding_mask, is_causal))
   return residual(self, x, 2, feed_forward(self))
 end
 
@@ -105,12 +103,8 @@ M.TransformerDecoderLayer = Module:extend('TransformerDecoderLayer')
 local read_decoder_layer = arguments('TransformerDecoderLayer', 'd_model nhead', layer_names, layer_defaults)
 function M.TransformerDecoderLayer:init(...) build(self, read_decoder_layer(...), { 'self_attn', 'multihead_attn' }) end
 
-local decoder_masks = { 'tgt_mask', 'memory_mask', 'tgt_key_padding_mask', 'memory_key_padding_mask', 'tgt_is_causal',
-  'memory_is_causal' }
-function M.TransformerDecoderLayer:forward(tgt, memory, ...)
-  local mask, memory_mask, padding, memory_padding, is_causal, memory_causal =
-    kinds.in_order('TransformerDecoderLayer', decoder_masks, ...)
-  local x = residual(self, tgt, 1, self_attention(self, mask, padding, is_causal))
+function M.TransformerDecoderLayer:forward(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_padding, tgt_is_causal, memory_causal)
+  local x = residual(self, tgt, 1, self_attention(self, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
   x = residual(self, x, 2, function(y)
     return (self.multihead_attn(y, memory, memory, { attn_mask = memory_mask, key_padding_mask = memory_padding,
       need_weights = false, is_causal = memory_causal or false }))
@@ -138,8 +132,7 @@ function M.TransformerEncoder:init(...)
   self.norm = o.norm
 end
 
-function M.TransformerEncoder:forward(src, ...)
-  local mask, padding, is_causal = kinds.in_order('TransformerEncoder', { 'mask', 'src_key_padding_mask', 'is_causal' }, ...)
+function M.TransformerEncoder:forward(src, mask, padding, is_causal)
   local x = src
   for _, layer in self.layers:iter() do
     x = layer(x, { src_mask = mask, src_key_padding_mask = padding, is_causal = is_causal })
@@ -155,10 +148,10 @@ function M.TransformerDecoder:init(...)
   self.norm = o.norm
 end
 
-function M.TransformerDecoder:forward(tgt, memory, ...)
-  local named = kinds.by_name('TransformerDecoder', decoder_masks, nil, ...)
-  local x = tgt
-  for _, layer in self.layers:iter() do x = layer(x, memory, named) end
+function M.TransformerDecoder:forward(options)
+  local x, memory = options.tgt, options.memory
+  options.tgt, options.memory = nil, nil
+  for _, layer in self.layers:iter() do x = layer(x, memory, options) end
   return self.norm and self.norm(x) or x
 end
 
@@ -191,12 +184,8 @@ function M.Transformer:init(...)
   end
 end
 
-local transformer_masks = { 'src_mask', 'tgt_mask', 'memory_mask', 'src_key_padding_mask', 'tgt_key_padding_mask',
-  'memory_key_padding_mask', 'src_is_causal', 'tgt_is_causal', 'memory_is_causal' }
-function M.Transformer:forward(src, tgt, ...)
-  checked.input(self, src, 'src')
-  checked.input(self, tgt, 'tgt')
-  local o = kinds.by_name('Transformer', transformer_masks, nil, ...)
+function M.Transformer:forward(o)
+  local src, tgt = o.src, o.tgt
   if src.ndim == 3 and src:size(self.batch_first and 1 or 2) ~= tgt:size(self.batch_first and 1 or 2) then
     fail 'the batch number of src and tgt must be equal'
   end
@@ -214,5 +203,17 @@ end
 function M.Transformer.generate_square_subsequent_mask(size, options)
   return torch.full({ size, size }, -math.huge, options):triu(1)
 end
+
+declare.methods(M.TransformerEncoderLayer, 'forward(self, Tensor src, Tensor? src_mask, Tensor? src_key_padding_mask, boolean? is_causal=false)')
+declare.methods(M.TransformerEncoder, 'forward(self, Tensor src, Tensor? mask, Tensor? src_key_padding_mask, boolean? is_causal)')
+declare.methods(M.TransformerDecoderLayer, [[
+  forward(self, Tensor tgt, Tensor memory, Tensor? tgt_mask, Tensor? memory_mask, Tensor? tgt_key_padding_mask, Tensor? memory_key_padding_mask, boolean? tgt_is_causal=false, boolean? memory_is_causal=false)
+]])
+declare.named(M.TransformerDecoder, 'forward', [[
+  forward(self, Tensor tgt, Tensor memory, Tensor? tgt_mask, Tensor? memory_mask, Tensor? tgt_key_padding_mask, Tensor? memory_key_padding_mask, boolean? tgt_is_causal, boolean? memory_is_causal=false)
+]])
+declare.named(M.Transformer, 'forward', [[
+  forward(self, Tensor src, Tensor tgt, Tensor? src_mask, Tensor? tgt_mask, Tensor? memory_mask, Tensor? src_key_padding_mask, Tensor? tgt_key_padding_mask, Tensor? memory_key_padding_mask, boolean? src_is_causal, boolean? tgt_is_causal, boolean? memory_is_causal=false)
+]])
 
 return M

@@ -18,9 +18,8 @@ local fused_adadelta = torch._C._fused_adadelta_
 
 local Adadelta = Optimizer:extend('Adadelta')
 
-function Adadelta:init(params, ...)
-  local options = Optimizer.read('Adadelta', 'lr rho eps weight_decay',
-    { lr = 1.0, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false }, ...)
+function Adadelta:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', rho = 'rho value', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   if options.rho > 1 then fail('Invalid rho value: %s', tostring(options.rho)) end
@@ -41,5 +40,7 @@ function Adadelta:update_batch(batch, group)
   fused_adadelta(batch.params, batch.grads, batch.square_avg, batch.acc_delta, group.lr, group.rho, group.eps,
     group.weight_decay, group.maximize)
 end
+
+Optimizer.declare(Adadelta, 'number|Tensor lr=1.0, number rho=0.9, number eps=1e-6, number weight_decay=0, boolean? foreach, *, boolean capturable=false, boolean maximize=false, boolean differentiable=false')
 
 return Adadelta

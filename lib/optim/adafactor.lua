@@ -16,7 +16,6 @@ Adafactor
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local Adafactor = Optimizer:extend('Adafactor')
 
@@ -24,14 +23,9 @@ local function check(holds, text, value)
   if not holds then fail(text, tostring(value)) end
 end
 
-function Adafactor:init(params, ...)
-  local names = { 'lr', 'beta2_decay', 'eps', 'd', 'weight_decay' }
-  local known = { 'lr', 'beta2_decay', 'eps', 'd', 'weight_decay', 'maximize', 'foreach', 'fused', 'capturable', 'differentiable' }
-  local named = kinds.by_name('Adafactor', names, known, ...)
-  local eps = named.eps or { nil, 1e-3 }
-  kinds.check('Adafactor', 'eps', eps, 'table')
-  named.eps = nil
-  local options = Optimizer.read('Adafactor', '', { lr = 0.01, beta2_decay = -0.8, d = 1.0, weight_decay = 0.0, maximize = false }, named)
+function Adafactor:init(given)
+  local params, options = Optimizer.options_of(self, given)
+  local eps = options.eps
   local first, second = eps[1] or false, eps[2] == nil and 1e-3 or eps[2]
   check(Optimizer.rate(options) >= 0, 'Learning rate should be >= 0 but is: %s', Optimizer.rate(options))
   check(options.beta2_decay <= 0, 'beta2_decay should be <= 0 but is: %s', options.beta2_decay)
@@ -75,5 +69,7 @@ function Adafactor:update(parameter, grad, group, state)
   local update = variance:clamp({ min = least * least }):rsqrt() * grad
   parameter:add_(update, { alpha = -rate / math.max(1, size_of(update) / group.d) })
 end
+
+Optimizer.declare(Adafactor, 'number|Tensor lr=0.01, number beta2_decay=-0.8, table eps={nil, 0.001}, number d=1.0, number weight_decay=0.0, *, boolean? foreach, boolean maximize=false')
 
 return Adafactor

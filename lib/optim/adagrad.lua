@@ -18,9 +18,8 @@ local fused_adagrad = torch._C._fused_adagrad_
 
 local Adagrad = Optimizer:extend('Adagrad')
 
-function Adagrad:init(params, ...)
-  local options = Optimizer.read('Adagrad', 'lr lr_decay weight_decay initial_accumulator_value eps',
-    { lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10, maximize = false }, ...)
+function Adagrad:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', lr_decay = 'lr_decay value',
     weight_decay = 'weight_decay value', initial_accumulator_value = 'initial_accumulator_value value',
     eps = 'epsilon value' })
@@ -56,5 +55,7 @@ function Adagrad:update_sparse(parameter, grad, group, state)
   local roots = state.sum:sparse_mask(grad):values():sqrt_():add_(group.eps)
   parameter:add_(torch._C._sparse_like(grad, grad:values() / roots), { alpha = -rate })
 end
+
+Optimizer.declare(Adagrad, 'number|Tensor lr=0.01, number lr_decay=0, number weight_decay=0, number initial_accumulator_value=0, number eps=1e-10, boolean? foreach, *, boolean maximize=false, boolean differentiable=false, boolean? fused')
 
 return Adagrad

@@ -18,11 +18,10 @@ local Optimizer = require 'torch.optim.optimizer'
 local fused_adam = torch._C._fused_adam_
 
 local Adam = Optimizer:extend('Adam')
-Adam.default_options = { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, amsgrad = false,
-  maximize = false, decoupled_weight_decay = false, capturable = false }
+Adam.has_capturable = true
 
-function Adam:init(params, ...)
-  local options = Optimizer.read(self.__classname, 'lr betas eps weight_decay amsgrad', self.default_options, ...)
+function Adam:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)
@@ -71,5 +70,7 @@ function Adam:update_batch(batch, group)
     group.lr, group.betas[1], group.betas[2], group.weight_decay, group.eps, group.decoupled_weight_decay,
     group.amsgrad, group.maximize)
 end
+
+Optimizer.declare(Adam, 'number|Tensor lr=0.001, times betas={0.9, 0.999}, number eps=1e-8, number weight_decay=0, boolean amsgrad=false, *, boolean? foreach, boolean maximize=false, boolean capturable=false, boolean differentiable=false, boolean? fused, boolean decoupled_weight_decay=false')
 
 return Adam

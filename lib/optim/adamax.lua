@@ -17,9 +17,8 @@ local fused_adamax = torch._C._fused_adamax_
 
 local Adamax = Optimizer:extend('Adamax')
 
-function Adamax:init(params, ...)
-  local options = Optimizer.read('Adamax', 'lr betas eps weight_decay',
-    { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, maximize = false }, ...)
+function Adamax:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)
@@ -38,5 +37,7 @@ function Adamax:update_batch(batch, group)
   fused_adamax(batch.params, batch.grads, batch.exp_avg, batch.exp_inf, batch.step, group.lr, group.betas[1],
     group.betas[2], group.weight_decay, group.eps, group.maximize)
 end
+
+Optimizer.declare(Adamax, 'number|Tensor lr=0.002, times betas={0.9, 0.999}, number eps=1e-8, number weight_decay=0, boolean? foreach, *, boolean maximize=false, boolean differentiable=false, boolean capturable=false')
 
 return Adamax

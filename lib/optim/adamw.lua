@@ -12,9 +12,14 @@ AdamW
 ]=]
 
 local Adam = require 'torch.optim.adam'
+local Optimizer = require 'torch.optim.optimizer'
 
 local AdamW = Adam:extend('AdamW')
-AdamW.default_options = { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 1e-2, amsgrad = false,
-  maximize = false, decoupled_weight_decay = true, capturable = false }
+
+function AdamW:init(options)
+  options.decoupled_weight_decay = true
+  Adam.init(self, options)
+end
+Optimizer.declare(AdamW, 'number|Tensor lr=0.001, times betas={0.9, 0.999}, number eps=1e-8, number weight_decay=0.01, boolean amsgrad=false, *, boolean maximize=false, boolean? foreach, boolean capturable=false, boolean differentiable=false, boolean? fused')
 
 return AdamW

@@ -18,9 +18,8 @@ local fused_asgd = torch._C._fused_asgd_
 
 local ASGD = Optimizer:extend('ASGD')
 
-function ASGD:init(params, ...)
-  local options = Optimizer.read('ASGD', 'lr lambd alpha t0 weight_decay',
-    { lr = 1e-2, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0, maximize = false }, ...)
+function ASGD:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', weight_decay = 'weight_decay value' })
   Optimizer.init(self, params, options)
 end
@@ -42,5 +41,7 @@ function ASGD:update_batch(batch, group)
   local mu = Optimizer.rounded(1 / math.max(1, step - group.t0))
   for _, each in ipairs(batch.states) do each.eta, each.mu = eta, mu end
 end
+
+Optimizer.declare(ASGD, 'number|Tensor lr=0.01, number lambd=1e-4, number alpha=0.75, number t0=1e6, number weight_decay=0, boolean? foreach, boolean maximize=false, boolean differentiable=false, boolean capturable=false')
 
 return ASGD

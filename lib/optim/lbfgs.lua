@@ -26,9 +26,8 @@ local strong_wolfe = require 'torch.optim.strong_wolfe'
 
 local LBFGS = Optimizer:extend('LBFGS')
 
-function LBFGS:init(params, ...)
-  local options = Optimizer.read('LBFGS', 'lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn',
-    { lr = 1, max_iter = 20, max_eval = false, tolerance_grad = 1e-7, tolerance_change = 1e-9, history_size = 100, line_search_fn = false }, ...)
+function LBFGS:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate' })
   options.max_eval = options.max_eval or options.max_iter * 5 // 4
   if options.line_search_fn and options.line_search_fn ~= 'strong_wolfe' then
@@ -161,5 +160,7 @@ function LBFGS:step(closure)
     return loss
   end)
 end
+
+Optimizer.declare(LBFGS, 'number|Tensor lr=1, integer max_iter=20, integer|boolean max_eval=false, number tolerance_grad=1e-7, number tolerance_change=1e-9, integer history_size=100, string|boolean line_search_fn=false')
 
 return LBFGS

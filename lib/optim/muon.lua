@@ -25,10 +25,8 @@ local function check(value, what)
   if type(value) ~= 'number' or not (value >= 0) then fail('%s should be >= 0 but is: %s', what, tostring(value)) end
 end
 
-function Muon:init(params, ...)
-  local options = Optimizer.read('Muon', 'lr weight_decay momentum nesterov ns_coefficients eps ns_steps adjust_lr_fn',
-    { lr = 1e-3, weight_decay = 0.1, momentum = 0.95, nesterov = true, ns_coefficients = { 3.4445, -4.775, 2.0315 }, eps = 1e-7,
-      ns_steps = 5, adjust_lr_fn = false }, ...)
+function Muon:init(given)
+  local params, options = Optimizer.options_of(self, given)
   check(Optimizer.rate(options), 'Learning rate')
   check(options.momentum, 'momentum')
   check(options.weight_decay, 'weight decay')
@@ -75,5 +73,7 @@ function Muon:update(parameter, grad, group, state)
   parameter:mul_(1 - group.lr * group.weight_decay)
   parameter:add_(update:to(parameter.dtype), { alpha = -group.lr * ratio })
 end
+
+Optimizer.declare(Muon, 'number|Tensor lr=0.001, number weight_decay=0.1, number momentum=0.95, boolean nesterov=true, times ns_coefficients={3.4445, -4.775, 2.0315}, number eps=1e-7, integer ns_steps=5, string|boolean adjust_lr_fn=false')
 
 return Muon

@@ -17,9 +17,8 @@ local fused_nadam = torch._C._fused_nadam_
 
 local NAdam = Optimizer:extend('NAdam')
 
-function NAdam:init(params, ...)
-  local options = Optimizer.read('NAdam', 'lr betas eps weight_decay momentum_decay decoupled_weight_decay',
-    { lr = 2e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, momentum_decay = 4e-3, decoupled_weight_decay = false, maximize = false }, ...)
+function NAdam:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value',
     weight_decay = 'weight_decay value', momentum_decay = 'momentum_decay value' })
   Optimizer.check_betas(options)
@@ -45,5 +44,7 @@ function NAdam:update_batch(batch, group)
     beta1, beta2, group.weight_decay, group.eps, group.decoupled_weight_decay, group.maximize)
   for _, state in ipairs(batch.states) do state.mu_product = mu_product end
 end
+
+Optimizer.declare(NAdam, 'number|Tensor lr=0.002, times betas={0.9, 0.999}, number eps=1e-8, number weight_decay=0, number momentum_decay=0.004, boolean decoupled_weight_decay=false, *, boolean? foreach, boolean maximize=false, boolean capturable=false, boolean differentiable=false')
 
 return NAdam

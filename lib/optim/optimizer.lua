@@ -24,7 +24,7 @@ local kinds = require 'torch.support.kinds'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local hook_list = require 'torch.support.hook_list'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 local parameters_of = require 'torch.nn.parameters_of'
 
 local Optimizer = class.Object:extend('Optimizer')
@@ -72,12 +72,11 @@ end
 -- change nothing; what the other two promise is had where a class has an option of that name.
 local WAYS = { foreach = true, fused = true, capturable = false, differentiable = false }
 
-local function read_ways(what, named, defaults)
+local function read_ways(self, options)
   for name, harmless in pairs(WAYS) do
-    if named[name] ~= nil then kinds.check(what, name, named[name], 'boolean') end
-    if defaults[name] == nil then
-      if named[name] and not harmless then fail('%s(): %s = true is not supported', what, name) end
-      named[name] = nil
+    if name ~= 'capturable' or not self.has_capturable then
+      if options[name] and not harmless then fail('%s(): %s = true is not supported', self.__classname, name) end
+      options[name] = nil
     end
   end
 end
@@ -90,30 +89,32 @@ function Optimizer.set_rate(group, rate)
   if torch.is_tensor(group.lr) then group.lr:fill_(rate) else group.lr = rate end
 end
 
+-- How many numbers are in options that are lists.
+local LENGTHS = { betas = 2, etas = 2, step_sizes = 2, ns_coefficients = 3 }
+
 -- The group as a step reads it, its rate a number.
 local function with_rate(group)
   return torch.is_tensor(group.lr) and setmetatable({ lr = group.lr:item() }, { __index = group }) or group
 end
 
--- The options of a constructor, the arguments after the parameters: in a row in the order of the names in `order`, then
--- by name in a last table.
-function Optimizer.read(what, order, defaults, ...)
-  local names = kinds.words(order)
-  local named = kinds.by_name(what, names, kinds.all_names(names, defaults, WAYS), ...)
-  read_ways(what, named, defaults)
-  local options = options_of(what, named, defaults)
+-- Declares the arguments of a class's constructor after the parameters; its init gets them by name, in one table.
+function Optimizer.declare(made, arguments)
+  declare.named(made, 'init', ('init(self, any params, %s)'):format(arguments))
+end
+
+-- Of the arguments of a constructor by name: the parameters, and the options.
+function Optimizer.options_of(self, given)
+  local what, options = self.__classname, {}
+  for name, value in pairs(given) do options[name] = value end
+  options.params = nil
+  read_ways(self, options)
   if torch.is_tensor(options.lr) and options.lr:numel() ~= 1 then
     fail('%s(): Tensor lr must be 1-element, got %s', what, tostring(options.lr.shape))
   end
-  for name, default in pairs(defaults) do
-    if type(default) == 'table' then
-      kinds.check(what, name, options[name], 'times')
-      if #options[name] ~= #default then
-        fail("%s(): argument '%s' must be a list of %d numbers, got %d", what, name, #default, #options[name])
-      end
-    end
+  for name, n in pairs(LENGTHS) do
+    if options[name] and #options[name] ~= n then fail("%s(): argument '%s' must be a list of %d numbers, got %d", what, name, n, #options[name]) end
   end
-  return options
+  return given.params, options
 end
 
 -- Refuses values outside of what options may be: {lr = 'learning rate', eps = 'epsilon value', ...}.

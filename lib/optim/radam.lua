@@ -17,9 +17,8 @@ local fused_radam = torch._C._fused_radam_
 
 local RAdam = Optimizer:extend('RAdam')
 
-function RAdam:init(params, ...)
-  local options = Optimizer.read('RAdam', 'lr betas eps weight_decay decoupled_weight_decay',
-    { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, decoupled_weight_decay = false, maximize = false }, ...)
+function RAdam:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)
@@ -38,5 +37,7 @@ function RAdam:update_batch(batch, group)
   fused_radam(batch.params, batch.grads, batch.exp_avg, batch.exp_avg_sq, batch.step, group.lr, group.betas[1],
     group.betas[2], group.weight_decay, group.eps, group.decoupled_weight_decay, group.maximize)
 end
+
+Optimizer.declare(RAdam, 'number|Tensor lr=0.001, times betas={0.9, 0.999}, number eps=1e-8, number weight_decay=0, boolean decoupled_weight_decay=false, *, boolean? foreach, boolean maximize=false, boolean capturable=false, boolean differentiable=false')
 
 return RAdam

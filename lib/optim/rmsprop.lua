@@ -17,9 +17,8 @@ local fused_rmsprop = torch._C._fused_rmsprop_
 
 local RMSprop = Optimizer:extend('RMSprop')
 
-function RMSprop:init(params, ...)
-  local options = Optimizer.read('RMSprop', 'lr alpha eps weight_decay momentum centered',
-    { lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0, centered = false, maximize = false }, ...)
+function RMSprop:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value', momentum = 'momentum value',
     weight_decay = 'weight_decay value', alpha = 'alpha value' })
   Optimizer.init(self, params, options)
@@ -44,5 +43,7 @@ function RMSprop:update_batch(batch, group)
   fused_rmsprop(batch.params, batch.grads, batch.square_avg, batch.grad_avg or {}, batch.momentum_buffer or {},
     group.lr, group.alpha, group.eps, group.weight_decay, group.momentum, group.centered, group.maximize)
 end
+
+Optimizer.declare(RMSprop, 'number|Tensor lr=0.01, number alpha=0.99, number eps=1e-8, number weight_decay=0, number momentum=0, boolean centered=false, boolean capturable=false, boolean? foreach, boolean maximize=false, boolean differentiable=false')
 
 return RMSprop

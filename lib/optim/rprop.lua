@@ -18,9 +18,8 @@ local fused_rprop = torch._C._fused_rprop_
 
 local Rprop = Optimizer:extend('Rprop')
 
-function Rprop:init(params, ...)
-  local options = Optimizer.read('Rprop', 'lr etas step_sizes',
-    { lr = 1e-2, etas = { 0.5, 1.2 }, step_sizes = { 1e-6, 50 }, maximize = false }, ...)
+function Rprop:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate' })
   local minus, plus = options.etas[1], options.etas[2]
   if not (0 < minus and minus < 1 and 1 < plus) then fail('Invalid eta values: %s, %s', minus, plus) end
@@ -41,5 +40,7 @@ function Rprop:update_batch(batch, group)
   fused_rprop(batch.params, batch.grads, batch.prev, batch.step_size, group.etas[1], group.etas[2],
     group.step_sizes[1], group.step_sizes[2], group.maximize)
 end
+
+Optimizer.declare(Rprop, 'number|Tensor lr=0.01, times etas={0.5, 1.2}, times step_sizes={1e-6, 50}, *, boolean capturable=false, boolean? foreach, boolean maximize=false, boolean differentiable=false')
 
 return Rprop

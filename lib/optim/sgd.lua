@@ -18,9 +18,8 @@ local fused_sgd = torch._C._fused_sgd_
 
 local SGD = Optimizer:extend('SGD')
 
-function SGD:init(params, ...)
-  local options = Optimizer.read('SGD', 'lr momentum dampening weight_decay nesterov',
-    { lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false }, ...)
+function SGD:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', momentum = 'momentum value', weight_decay = 'weight_decay value' })
   if options.nesterov and (options.momentum <= 0 or options.dampening ~= 0) then
@@ -70,5 +69,7 @@ function SGD:update_sparse(parameter, grad, group, state)
   end
   parameter:add_(grad, { alpha = group.maximize and group.lr or -group.lr })
 end
+
+Optimizer.declare(SGD, 'number|Tensor lr=0.001, number momentum=0, number dampening=0, number weight_decay=0, boolean nesterov=false, *, boolean maximize=false, boolean? foreach, boolean differentiable=false, boolean? fused')
 
 return SGD

@@ -20,8 +20,8 @@ local like = torch._C._sparse_like
 
 local SparseAdam = Optimizer:extend('SparseAdam')
 
-function SparseAdam:init(params, ...)
-  local options = Optimizer.read('SparseAdam', 'lr betas eps maximize', { lr = 1e-3, betas = { 0.9, 0.999 }, eps = 1e-8, maximize = false }, ...)
+function SparseAdam:init(given)
+  local params, options = Optimizer.options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value' })
   local rate = Optimizer.rate(options)
   if rate == 0 or options.eps == 0 then fail('Invalid %s: 0', rate == 0 and 'learning rate' or 'epsilon value') end
@@ -54,5 +54,7 @@ function SparseAdam:update_sparse(parameter, grad, group, state)
   local size = group.lr * math.sqrt(1 - beta2 ^ state.step) / (1 - beta1 ^ state.step)
   parameter:add_(like(grad, (first + first_step) / ((second + second_step):sqrt() + group.eps)), { alpha = -size })
 end
+
+Optimizer.declare(SparseAdam, 'number|Tensor lr=0.001, times betas={0.9, 0.999}, number eps=1e-8, boolean maximize=false')
 
 return SparseAdam

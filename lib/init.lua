@@ -59,7 +59,7 @@ function torch.sparse_compressed_tensor(...) return require('torch.sparse.constr
 -- Methods that are written in Lua refuse what is no tensor, as those in C do.
 for name, method in pairs(torch._C.methods) do
   if debug.getlocal(method, 1) then -- those in C have none
-    torch._C.methods[name] = checked.method('Tensor', name, method, torch.is_tensor, { ['numpy.options'] = 'named|boolean?', options = 'any?' })
+    torch._C.methods[name] = checked.method({ __classname = 'Tensor' }, name, method, torch.is_tensor, { ['numpy.options'] = 'named|boolean?', options = 'any?' })
   end
 end
 

@@ -15,7 +15,7 @@ local Constraint = class.Object:extend 'Constraint'
 Constraint.is_discrete, Constraint.event_dim = false, 0
 
 --- A mask of what satisfies the constraint.
-function Constraint:check() fail('%s.check is not implemented', torch.type(self)) end
+function Constraint:check(value) fail('%s.check is not implemented', torch.type(self)) end
 function Constraint:__tostring() return torch.type(self) .. '()' end
 
 local M = { Constraint = Constraint }

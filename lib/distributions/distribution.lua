@@ -159,10 +159,10 @@ function Distribution:sample(...)
   return self:rsample(...)
 end
 
-function Distribution:rsample() fail('%s has no rsample: its draws are not differentiable', torch.type(self)) end
+function Distribution:rsample(...) fail('%s has no rsample: its draws are not differentiable', torch.type(self)) end
 
 for _, name in ipairs { 'log_prob', 'entropy', 'cdf', 'icdf', 'expand', 'enumerate_support' } do
-  Distribution[name] = function(self) fail('%s.%s is not implemented', torch.type(self), name) end
+  Distribution[name] = function(self, ...) fail('%s.%s is not implemented', torch.type(self), name) end
 end
 
 function Distribution:perplexity() return self:entropy():exp() end

@@ -174,7 +174,7 @@ function Module:compile(options)
   compiled_calls[self] = torch.compile(function(...) return call(self, ...) end, options)
 end
 
-function Module:forward()
+function Module:forward(...)
   fail(('Module [%s] is missing the required "forward" function'):format(torch.type(self)))
 end
 

@@ -201,6 +201,17 @@ end]]):format(table.concat(upvalues, ', '), #parameters > 0 and list .. ', ' or 
     table.concat(defaults, ' '), table.concat(values, ', '), #parameters > 0 and ', ' .. list or '')
 end
 
+local compiled = {} -- by their source: many declarations have the same
+
+local function compile(source)
+  local chunk = compiled[source]
+  if not chunk then
+    chunk = assert(load(source, '=[ltensor arguments]', 't', { select = select, type = type }))
+    compiled[source] = chunk
+  end
+  return chunk
+end
+
 --- f, called with the arguments that the declaration says.
 function M.declare(text, f)
   local signature = type(text) == 'string' and M.parse(text) or text
@@ -208,8 +219,7 @@ function M.declare(text, f)
   for i, a in ipairs(signature) do
     constants[2 * i - 1], constants[2 * i] = a.kind and (a.kind:gsub('%?$', '')), a.default
   end
-  local wrapped = assert(load(source_of(signature), '=[ltensor arguments]', 't', { select = select, type = type }))(
-    f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
+  local wrapped = compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
   declared[wrapped], checked.originals[wrapped] = signature, f
   return wrapped
 end
@@ -246,6 +256,7 @@ function M.functions(module, text)
   return module
 end
 
+
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
 local function method_signature(class, name, text, is_self)
@@ -257,12 +268,18 @@ local function method_signature(class, name, text, is_self)
   return signature
 end
 
---- A method whose declaration is the list of its own parameters, each of which may be nil.
-function M.method_of_locals(class, name, f)
-  local names = {}
-  for i = 1, debug.getinfo(f, 'u').nparams do names[i] = debug.getlocal(f, i) end
-  local signature = method_signature(class, name, ('%s(%s)'):format(name, table.concat(names, ', ')))
-  for i = 2, #signature do signature[i].optional = true end
+--- f, whose declaration is the list of its own parameters: kind_of(parameter) is the kind of each, nil where it may be anything.
+--- class, is_self: of a method.
+function M.of_locals(name, f, kind_of, class, is_self)
+  local parameters = {}
+  for i = 1, debug.getinfo(f, 'u').nparams do parameters[i] = debug.getlocal(f, i) end
+  local text = ('%s(%s)'):format(name, table.concat(parameters, ', '))
+  local signature = class and method_signature(class, name, text, is_self) or M.parse(text)
+  for i = class and 2 or 1, #signature do
+    local a = signature[i]
+    a.kind = kind_of(a.name)
+    a.optional = not a.kind or a.kind:sub(-1) == '?'
+  end
   return M.declare(signature, f)
 end
 

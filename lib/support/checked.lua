@@ -45,36 +45,42 @@ checked.plain_forwards = setmetatable({}, { __mode = 'k' })
 --- The function that a checked one stands for; others are themselves.
 function checked.original(f) return originals[f] or f end
 
--- { {position, name, kind}, ... } of the parameters that are declared, from the first on.
-local function checks_of(what, f, first, declarations)
-  local list, name = {}, what:match '[%w_]+$'
-  for i = first, debug.getinfo(f, 'u').nparams do
+-- What the parameter of a function must be; nil: anything.
+local function kind_of(what, parameter, declarations)
+  local name = what:match '[%w_]+$'
+  return declarations and declarations[name .. '.' .. parameter] or declared[name .. '.' .. parameter]
+    or declarations and declarations[parameter] or declared[parameter]
+end
+
+local function takes_any_number(f) return debug.getinfo(f, 'u').isvararg end
+
+local function read_by_locals(what, f, declarations, class, is_self)
+  return require('torch.support.arguments').of_locals(what, f, function(parameter) return kind_of(what, parameter, declarations) end, class, is_self)
+end
+
+-- f, which takes any number of arguments and reads them itself: those that have names are looked at first. is_self: of a method.
+local function looking(what, f, declarations, class, is_self)
+  local checks = {}
+  for i = is_self and 2 or 1, debug.getinfo(f, 'u').nparams do
     local parameter = debug.getlocal(f, i)
-    local kind = declarations and declarations[name .. '.' .. parameter] or declared[name .. '.' .. parameter]
-      or declarations and declarations[parameter] or declared[parameter]
-    if kind then list[#list + 1] = { i, parameter, kind } end
+    checks[#checks + 1] = { i, parameter, kind_of(what, parameter, declarations) }
   end
-  return list
-end
-
-local function look(what, checks, ...)
-  for i = 1, #checks do
-    local at, name, kind = checks[i][1], checks[i][2], checks[i][3]
-    local value = select(at, ...)
-    if not fits(value, kind) then check(what, name, value, kind) end
-  end
-end
-
---- f, with its arguments looked at first.
-function checked.wrap(what, f, declarations)
-  local checks = checks_of(what, f, 1, declarations)
-  if #checks == 0 then return f end
   local function wrapped(...)
-    look(what, checks, ...)
+    if is_self and not is_self((...)) then checked.refuse_self(what, class.__classname, (...)) end
+    for i = 1, #checks do
+      local at, name, kind = checks[i][1], checks[i][2], checks[i][3]
+      local value = select(at, ...)
+      if kind and not fits(value, kind) then check(what, name, value, kind) end
+    end
     return f(...)
   end
   originals[wrapped] = f
   return wrapped
+end
+
+--- f, with its arguments read first.
+function checked.wrap(what, f, declarations)
+  return (takes_any_number(f) and looking or read_by_locals)(what, f, declarations)
 end
 
 --- The functions of a module of ours, in place. declarations: kinds beside those that are declared for all.
@@ -94,16 +100,9 @@ function checked.refuse_self(what, class, self)
     kinds.with_article(class), kinds.described(self), name, what)
 end
 
---- A method of a class, which is named, with its self and its arguments looked at first.
+--- A method of a class, with its self and its arguments read first.
 function checked.method(class, what, f, is_self, declarations)
-  local checks = checks_of(what, f, 2, declarations)
-  local function wrapped(self, ...)
-    if not is_self(self) then checked.refuse_self(what, class, self) end
-    if #checks > 0 then look(what, checks, self, ...) end
-    return f(self, ...)
-  end
-  originals[wrapped] = f
-  return wrapped
+  return (takes_any_number(f) and looking or read_by_locals)(what, f, declarations, class, is_self)
 end
 
 --- Of a forward that looks at its input itself: that it is a tensor.
@@ -114,19 +113,11 @@ end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
--- A forward whose arguments are read by their names in the function; one that takes any number looks only whether it was called
--- with a colon.
+-- A forward whose arguments may be anything.
 local function checked_forward(class, f)
-  if not debug.getinfo(f, 'u').isvararg then
-    local wrapped = require('torch.support.arguments').method_of_locals(class, 'forward', f)
-    checked.plain_forwards[wrapped] = f
-    return wrapped
-  end
-  local function wrapped(self, ...)
-    if not is_object(self) then checked.refuse_self('forward', class.__classname, self) end
-    return f(self, ...)
-  end
-  originals[wrapped] = f
+  if takes_any_number(f) then return checked.method(class, 'forward', f, is_object) end
+  local wrapped = require('torch.support.arguments').of_locals('forward', f, function() return nil end, class)
+  checked.plain_forwards[wrapped] = f
   return wrapped
 end
 
@@ -136,7 +127,7 @@ function checked.member(class, name, f)
   if left_alone[name] and name ~= 'forward' or debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end
   if debug.getinfo(f, 'S').source:sub(1, 10) ~= '=[ltensor ' then return f end
   if name == 'forward' then return checked_forward(class, f) end
-  return checked.method(class.__classname, name, f, is_object)
+  return checked.method(class, name, f, is_object)
 end
 
 --- The methods of a table that is the metatable of its objects, in place.
@@ -144,7 +135,7 @@ function checked.methods(class, name, declarations)
   local function is_self(value) return debug.getmetatable(value) == class end
   for key, f in pairs(class) do
     if type(f) == 'function' and key:sub(1, 1) ~= '_' and debug.getlocal(f, 1) == 'self' then
-      class[key] = checked.method(name, key, f, is_self, declarations)
+      class[key] = checked.method({ __classname = name }, key, f, is_self, declarations)
     end
   end
   return class

@@ -151,7 +151,7 @@ function AffineTransform:equal(other)
 end
 function AffineTransform:_call(x) return self.loc + self.scale * x end
 function AffineTransform:_inverse(y) return (y - self.loc) / self.scale end
-function AffineTransform:log_abs_det_jacobian(x)
+function AffineTransform:log_abs_det_jacobian(x, y)
   local n = self._event_dim
   local scale = self.scale
   local result = torch.is_tensor(scale) and scale:abs():log() or torch.full_like(x, math.log(math.abs(scale)))
@@ -181,7 +181,7 @@ end
 function CumulativeDistributionTransform:arguments() return self.distribution end
 function CumulativeDistributionTransform:_call(x) return self.distribution:cdf(x) end
 function CumulativeDistributionTransform:_inverse(y) return self.distribution:icdf(y) end
-function CumulativeDistributionTransform:log_abs_det_jacobian(x) return self.distribution:log_prob(x) end
+function CumulativeDistributionTransform:log_abs_det_jacobian(x, y) return self.distribution:log_prob(x) end
 M.CumulativeDistributionTransform = CumulativeDistributionTransform
 
 return M

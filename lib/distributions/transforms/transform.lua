@@ -107,7 +107,7 @@ function Transform:_inv_call(y)
 end
 
 for _, name in ipairs { '_call', '_inverse', 'log_abs_det_jacobian' } do
-  Transform[name] = function(self) fail('%s.%s is not implemented', torch.type(self), name) end
+  Transform[name] = function(self, ...) fail('%s.%s is not implemented', torch.type(self), name) end
 end
 
 --- The shape of y for one of x, and the other way round.
@@ -319,7 +319,7 @@ local function exchange(shape, from, to)
 end
 function ReshapeTransform:_call(x) return x:reshape(exchange(x.shape, self.in_shape, self.out_shape)) end
 function ReshapeTransform:_inverse(y) return y:reshape(exchange(y.shape, self.out_shape, self.in_shape)) end
-function ReshapeTransform:log_abs_det_jacobian(x)
+function ReshapeTransform:log_abs_det_jacobian(x, y)
   return x:new_zeros(utils.slice(x.shape, 1, x.ndim - #self.in_shape))
 end
 function ReshapeTransform:forward_shape(shape) return exchange(shape, self.in_shape, self.out_shape) end

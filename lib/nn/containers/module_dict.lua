@@ -67,7 +67,7 @@ end
 
 ModuleDict.clear = Module._clear_modules
 
-function ModuleDict:forward()
+function ModuleDict:forward(...)
   fail('Module [%s] is missing the required "forward" function', self:_get_name())
 end
 

@@ -94,6 +94,6 @@ function ParameterDict:__tostring()
   return self:_get_name() .. '(' .. table.concat(lines, '\n') .. ')'
 end
 
-function ParameterDict:forward() fail 'ParameterDict should not be called.' end
+function ParameterDict:forward(...) fail 'ParameterDict should not be called.' end
 
 return ParameterDict

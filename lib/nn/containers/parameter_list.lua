@@ -95,6 +95,6 @@ function ParameterList:__tostring()
   return self:_get_name() .. '(' .. table.concat(lines, '\n') .. ')'
 end
 
-function ParameterList:forward() fail 'ParameterList should not be called.' end
+function ParameterList:forward(...) fail 'ParameterList should not be called.' end
 
 return ParameterList

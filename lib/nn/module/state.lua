@@ -176,7 +176,7 @@ return function(Module)
   function Module:get_extra_state()
     fail('%s has no get_extra_state: its class must define it when its state has more than tensors', torch.type(self))
   end
-  function Module:set_extra_state()
+  function Module:set_extra_state(state)
     fail('%s has no set_extra_state: its class must define it when its state has more than tensors', torch.type(self))
   end
   base_methods.get_extra_state, base_methods.set_extra_state = Module.get_extra_state, Module.set_extra_state

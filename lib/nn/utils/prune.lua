@@ -21,7 +21,7 @@ local BasePruningMethod = class.Object:extend 'BasePruningMethod'
 BasePruningMethod.PRUNING_TYPE = 'unstructured'
 prune.BasePruningMethod = BasePruningMethod
 
-function BasePruningMethod:compute_mask() fail('%s defines no compute_mask', torch.type(self)) end
+function BasePruningMethod:compute_mask(t, default_mask) fail('%s defines no compute_mask', torch.type(self)) end
 
 function BasePruningMethod:apply_mask(module)
   local mask, original = module[self._name .. '_mask'], module[self._name .. '_orig']

@@ -224,9 +224,7 @@ function M.declare(text, f)
   return wrapped
 end
 
-local function each_line(text)
-  return text:gmatch '%s*([^\n]+)'
-end
+local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
 
 local function by_name(signature, first, ...)
   local values = {}
@@ -247,11 +245,11 @@ function M.named(class, name, text)
   return M.methods(class, text)
 end
 
---- The functions of a module of ours that the lines of a text declare, in place.
+--- The functions of a module of ours that a text declares, one after the other, in place.
 function M.functions(module, text)
-  for line in each_line(text) do
-    local name = line:match '^[%w_]+'
-    module[name] = M.declare(line, assert(module[name], line))
+  for declaration in each_declaration(text) do
+    local name = declaration:match '^[%w_]+'
+    module[name] = M.declare(declaration, assert(module[name], declaration))
   end
   return module
 end
@@ -283,14 +281,14 @@ function M.of_locals(name, f, kind_of, class, is_self)
   return M.declare(signature, f)
 end
 
---- The methods of a class that the lines of a text declare, in place: their first argument is self. is_self: whether a value may
+--- The methods of a class that a text declares, in place: their first argument is self. is_self: whether a value may
 --- be (nil: any object).
 function M.methods(class, text, is_self)
-  for line in each_line(text) do
-    local name = line:match '^[%w_]+'
-    local signature = method_signature(class, name, line, is_self)
+  for declaration in each_declaration(text) do
+    local name = declaration:match '^[%w_]+'
+    local signature = method_signature(class, name, declaration, is_self)
     if name == 'init' then declared[class] = signature end
-    rawset(class, name, M.declare(signature, checked.original(assert(class[name], line))))
+    rawset(class, name, M.declare(signature, checked.original(assert(class[name], declaration))))
   end
   return class
 end

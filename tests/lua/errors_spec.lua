@@ -204,7 +204,7 @@ describe('a module or an optimizer', function()
     says('torch.nn.init.normal_(5)', "normal_(): argument 'tensor' must be a Tensor")
     says("torch.nn.utils.clip_grad_norm_(net, 'a')", "clip_grad_norm_(): argument 'max_norm' must be a number, not 'a'")
     says("torch.optim.SGD(net:parameters(), {lr = 'fast'})", "SGD(): argument 'lr' must be a number or a Tensor, not 'fast'")
-    says('torch.optim.lr_scheduler.StepLR(net, 1)', 'Linear is not an Optimizer')
+    says('torch.optim.lr_scheduler.StepLR(net, 1)', "StepLR(): argument 'optimizer' must be an Optimizer, not a Linear")
   end)
 end)
 

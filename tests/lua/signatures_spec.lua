@@ -128,34 +128,6 @@ describe('the arguments of', function()
     end
   end)
 
-  it('schedulers are those of PyTorch', function()
-    local Scheduler, heard = require 'torch.optim.lr_scheduler.scheduler', nil
-    local real, compared = Scheduler.arguments, 0
-    Scheduler.arguments = function(_, names, defaults)
-      heard = { names, defaults }
-      error 'heard'
-    end
-    for row in each 'lr_scheduler' do
-      heard = nil
-      pcall(torch.optim.lr_scheduler[row.name], torch.optim.SGD { torch.ones(1) })
-      if heard then
-        compared = compared + 1
-        for i = 2, math.max(#row.arguments, #heard[1] + 1) do
-          local argument, name = row.arguments[i] or {}, heard[1][i - 1]
-          local where = ('lr_scheduler.%s.%s'):format(row.name, tostring(name))
-          assert.equal(argument[1], name, where)
-          if argument.optional then
-            check_default(where, argument, heard[2][name])
-          else
-            assert.equal(Scheduler.NEEDED, heard[2][name], where)
-          end
-        end
-      end
-    end
-    Scheduler.arguments = real
-    assert(compared > 12, compared)
-  end)
-
   it('functions begin with input, which may be given by name', function()
     local F, x = torch.nn.functional, torch.tensor { -1.0, 3.0 }
     assert.same({ 0.0, 3.0 }, torch.relu({ input = x }):tolist())

@@ -26,6 +26,7 @@ ChainedScheduler
 
 local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 local function check(what, optimizer, schedulers)
@@ -53,10 +54,8 @@ local function undo(scheduler)
   if not scheduler.schedulers then scheduler.last_epoch = scheduler.last_epoch - 1 end
 end
 
-function SequentialLR:init(optimizer, ...)
-  local a = Scheduler.arguments('SequentialLR', { 'schedulers', 'milestones', 'last_epoch' },
-    { schedulers = Scheduler.NEEDED, milestones = Scheduler.NEEDED, last_epoch = -1 }, ...)
-  Scheduler.check_optimizer(optimizer)
+function SequentialLR:init(a)
+  local optimizer = a.optimizer
   check('SequentialLR', optimizer, a.schedulers)
   if #a.milestones ~= #a.schedulers - 1 then
     fail('Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone '
@@ -70,6 +69,7 @@ function SequentialLR:init(optimizer, ...)
   first:initial_step()
   self._last_lr = first:get_last_lr()
 end
+Scheduler.declare(SequentialLR, 'table schedulers, table milestones')
 
 -- Whose turn it is, and whether it begins.
 function SequentialLR:present()
@@ -98,6 +98,7 @@ function ChainedScheduler:init(schedulers, optimizer)
   self.optimizer, self.schedulers = optimizer, schedulers
   self._last_lr = self:present_rates()
 end
+declare.methods(ChainedScheduler, 'init(self, any schedulers, Optimizer? optimizer)')
 
 function ChainedScheduler:initial_step()
   for _, each in ipairs(self.schedulers) do each:initial_step() end

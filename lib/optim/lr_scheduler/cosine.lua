@@ -28,12 +28,11 @@ local fail = require 'torch.support.fail'
 
 local CosineAnnealingLR = Scheduler:extend('CosineAnnealingLR')
 
-function CosineAnnealingLR:init(optimizer, ...)
-  local a = Scheduler.arguments('CosineAnnealingLR', { 'T_max', 'eta_min', 'last_epoch' },
-    { T_max = Scheduler.NEEDED, eta_min = 0.0, last_epoch = -1 }, ...)
+function CosineAnnealingLR:init(a)
   self.T_max, self.eta_min = a.T_max, a.eta_min
-  self:start(optimizer, a.last_epoch)
+  self:start(a.optimizer, a.last_epoch)
 end
+Scheduler.declare(CosineAnnealingLR, 'number T_max, number eta_min=0.0')
 
 function CosineAnnealingLR:get_lr()
   local epoch, T_max, eta_min = self.last_epoch, self.T_max, self.eta_min
@@ -55,9 +54,7 @@ end
 
 local WarmRestarts = Scheduler:extend('CosineAnnealingWarmRestarts')
 
-function WarmRestarts:init(optimizer, ...)
-  local a = Scheduler.arguments('CosineAnnealingWarmRestarts', { 'T_0', 'T_mult', 'eta_min', 'last_epoch' },
-    { T_0 = Scheduler.NEEDED, T_mult = 1, eta_min = 0.0, last_epoch = -1 }, ...)
+function WarmRestarts:init(a)
   if math.type(a.T_0) ~= 'integer' or a.T_0 <= 0 then
     fail('Expected positive integer T_0, but got %s', tostring(a.T_0))
   end
@@ -65,8 +62,9 @@ function WarmRestarts:init(optimizer, ...)
     fail('Expected integer T_mult >= 1, but got %s', tostring(a.T_mult))
   end
   self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = a.T_0, a.T_0, a.T_mult, a.eta_min, a.last_epoch
-  self:start(optimizer, a.last_epoch)
+  self:start(a.optimizer, a.last_epoch)
 end
+Scheduler.declare(WarmRestarts, 'any T_0, any T_mult=1, number eta_min=0.0')
 
 function WarmRestarts:get_lr()
   local factor = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2

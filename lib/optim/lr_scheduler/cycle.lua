@@ -26,7 +26,6 @@ CyclicLR
 local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
-local NEEDED = Scheduler.NEEDED
 
 -- How the optimizer calls what is cycled: its momentum, or the first of its betas.
 local function check_momentum(optimizer)
@@ -85,14 +84,8 @@ local function phases_of(a, total)
   }
 end
 
-function OneCycleLR:init(optimizer, ...)
-  local a = Scheduler.arguments('OneCycleLR',
-    { 'max_lr', 'total_steps', 'epochs', 'steps_per_epoch', 'pct_start', 'anneal_strategy', 'cycle_momentum',
-      'base_momentum', 'max_momentum', 'div_factor', 'final_div_factor', 'three_phase', 'last_epoch' },
-    { max_lr = NEEDED, total_steps = false, epochs = false, steps_per_epoch = false, pct_start = 0.3,
-      anneal_strategy = 'cos', cycle_momentum = true, base_momentum = 0.85, max_momentum = 0.95, div_factor = 25.0,
-      final_div_factor = 1e4, three_phase = false, last_epoch = -1 }, ...)
-  Scheduler.check_optimizer(optimizer)
+function OneCycleLR:init(a)
+  local optimizer = a.optimizer
   self.total_steps = number_of_steps(a)
   if a.pct_start < 0 or a.pct_start > 1 then
     fail('Expected float between 0 and 1 pct_start, but got %s', tostring(a.pct_start))
@@ -119,6 +112,10 @@ function OneCycleLR:init(optimizer, ...)
   end
   self:start(optimizer, a.last_epoch)
 end
+Scheduler.declare(OneCycleLR, [[
+  number|table max_lr, any total_steps=false, any epochs=false, any steps_per_epoch=false, number pct_start=0.3, any anneal_strategy='cos',
+  boolean cycle_momentum=true, number|table base_momentum=0.85, number|table max_momentum=0.95, number div_factor=25.0,
+  number final_div_factor=1e4, boolean three_phase=false]])
 
 function OneCycleLR:get_lr()
   local step, anneal = self.last_epoch, self.anneal_strategy == 'cos' and cosine or linear
@@ -149,14 +146,8 @@ local SCALES = {
   exp_range = function(gamma) return function(step) return gamma ^ step end, 'iterations' end,
 }
 
-function CyclicLR:init(optimizer, ...)
-  local a = Scheduler.arguments('CyclicLR',
-    { 'base_lr', 'max_lr', 'step_size_up', 'step_size_down', 'mode', 'gamma', 'scale_fn', 'scale_mode',
-      'cycle_momentum', 'base_momentum', 'max_momentum', 'last_epoch' },
-    { base_lr = NEEDED, max_lr = NEEDED, step_size_up = 2000, step_size_down = false, mode = 'triangular', gamma = 1.0,
-      scale_fn = false, scale_mode = 'cycle', cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9,
-      last_epoch = -1 }, ...)
-  Scheduler.check_optimizer(optimizer)
+function CyclicLR:init(a)
+  local optimizer = a.optimizer
   local base = Scheduler.per_group(optimizer, 'base_lr', a.base_lr)
   for i, group in ipairs(a.last_epoch == -1 and optimizer.param_groups or {}) do Optimizer.set_rate(group, base[i]) end
   self.max_lrs = Scheduler.per_group(optimizer, 'max_lr', a.max_lr)
@@ -178,6 +169,10 @@ function CyclicLR:init(optimizer, ...)
   self.cycle_base = base
   self:start(optimizer, a.last_epoch)
 end
+Scheduler.declare(CyclicLR, [[
+  number|table base_lr, number|table max_lr, integer step_size_up=2000, integer|boolean step_size_down=false, string mode='triangular',
+  number gamma=1.0, function|boolean scale_fn=false, string scale_mode='cycle', boolean cycle_momentum=true, number|table base_momentum=0.8,
+  number|table max_momentum=0.9]])
 
 function CyclicLR:get_lr()
   local cycle = math.floor(1 + self.last_epoch / self.total_size)

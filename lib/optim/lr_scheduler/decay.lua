@@ -61,24 +61,22 @@ PolynomialLR
 
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
-local NEEDED = Scheduler.NEEDED
 
--- A class whose init takes the arguments named into fields of these names; check(a) refuses some.
-local function scheduler(name, names, defaults, check)
+-- A class whose init takes the arguments that are declared into fields of these names; check(a) refuses some.
+local function scheduler(name, arguments, check)
   local class = Scheduler:extend(name)
-  names[#names + 1], defaults.last_epoch = 'last_epoch', -1
-  function class:init(optimizer, ...)
-    local a = Scheduler.arguments(name, names, defaults, ...)
+  function class:init(a)
     if check then check(a) end
     for key, value in pairs(a) do
-      if key ~= 'last_epoch' then self[key] = value end
+      if key ~= 'last_epoch' and key ~= 'optimizer' then self[key] = value end
     end
-    self:start(optimizer, a.last_epoch)
+    self:start(a.optimizer, a.last_epoch)
   end
+  Scheduler.declare(class, arguments)
   return class
 end
 
-local StepLR = scheduler('StepLR', { 'step_size', 'gamma' }, { step_size = NEEDED, gamma = 0.1 })
+local StepLR = scheduler('StepLR', 'integer step_size, number gamma=0.1')
 
 function StepLR:get_lr()
   if self.last_epoch == 0 or self.last_epoch % self.step_size ~= 0 then return self:present_rates() end
@@ -90,7 +88,7 @@ function StepLR:closed_form()
 end
 
 -- A milestone may be there several times.
-local MultiStepLR = scheduler('MultiStepLR', { 'milestones', 'gamma' }, { milestones = NEEDED, gamma = 0.1 }, function(a)
+local MultiStepLR = scheduler('MultiStepLR', 'any milestones, number gamma=0.1', function(a)
   if type(a.milestones) ~= 'table' then fail 'MultiStepLR: milestones must be a list of epochs' end
 end)
 
@@ -110,7 +108,7 @@ function MultiStepLR:closed_form()
   return self:each_base(function(base) return base * self.gamma ^ passed end)
 end
 
-local ConstantLR = scheduler('ConstantLR', { 'factor', 'total_iters' }, { factor = 1 / 3, total_iters = 5 }, function(a)
+local ConstantLR = scheduler('ConstantLR', 'number factor=1/3, number total_iters=5', function(a)
   if a.factor > 1 or a.factor < 0 then fail 'Constant multiplicative factor expected to be between 0 and 1.' end
 end)
 
@@ -125,8 +123,7 @@ function ConstantLR:closed_form()
   return self:each_base(function(base) return base * factor end)
 end
 
-local LinearLR = scheduler('LinearLR', { 'start_factor', 'end_factor', 'total_iters' },
-  { start_factor = 1 / 3, end_factor = 1.0, total_iters = 5 }, function(a)
+local LinearLR = scheduler('LinearLR', 'number start_factor=1/3, number end_factor=1.0, number total_iters=5', function(a)
     if a.start_factor > 1 or a.start_factor <= 0 then
       fail 'Starting multiplicative factor expected to be greater than 0 and less or equal to 1.'
     end
@@ -147,7 +144,7 @@ function LinearLR:closed_form()
   return self:each_base(function(base) return base * factor end)
 end
 
-local ExponentialLR = scheduler('ExponentialLR', { 'gamma' }, { gamma = NEEDED })
+local ExponentialLR = scheduler('ExponentialLR', 'number gamma')
 
 function ExponentialLR:get_lr()
   if self._is_initial then return self:present_rates() end
@@ -158,7 +155,7 @@ function ExponentialLR:closed_form()
   return self:each_base(function(base) return base * self.gamma ^ self.last_epoch end)
 end
 
-local PolynomialLR = scheduler('PolynomialLR', { 'total_iters', 'power' }, { total_iters = 5, power = 1.0 })
+local PolynomialLR = scheduler('PolynomialLR', 'number total_iters=5, number power=1.0')
 
 function PolynomialLR:get_lr()
   if self._is_initial or self.last_epoch > self.total_iters then return self:present_rates() end

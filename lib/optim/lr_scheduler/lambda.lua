@@ -25,21 +25,18 @@ MultiplicativeLR
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
-local NAMES, DEFAULTS = { 'lr_lambda', 'last_epoch' }, { lr_lambda = Scheduler.NEEDED, last_epoch = -1 }
-
-local function init(self, optimizer, lr_lambda, ...)
-  local a = Scheduler.arguments(self.__classname, NAMES, DEFAULTS, lr_lambda, ...)
-  Scheduler.check_optimizer(optimizer)
-  local functions = Scheduler.per_group(optimizer, 'lr_lambda', a.lr_lambda)
+local function init(self, a)
+  local functions = Scheduler.per_group(a.optimizer, 'lr_lambda', a.lr_lambda)
   for _, f in ipairs(functions) do
     if type(f) ~= 'function' then fail('%s: lr_lambda must be a function or a list of them', self.__classname) end
   end
   self.lambda_of = function(i) return functions[i] end -- functions are no state
-  Scheduler.start(self, optimizer, a.last_epoch)
+  Scheduler.start(self, a.optimizer, a.last_epoch)
 end
 
 local LambdaLR = Scheduler:extend('LambdaLR')
 LambdaLR.init = init
+Scheduler.declare(LambdaLR, 'function|table lr_lambda')
 
 function LambdaLR:get_lr()
   return self:each_base(function(base, i) return base * self.lambda_of(i)(self.last_epoch) end)
@@ -47,6 +44,7 @@ end
 
 local MultiplicativeLR = Scheduler:extend('MultiplicativeLR')
 MultiplicativeLR.init = init
+Scheduler.declare(MultiplicativeLR, 'function|table lr_lambda')
 
 function MultiplicativeLR:get_lr()
   if self._is_initial then return self:present_rates() end

@@ -13,16 +13,13 @@ ReduceLROnPlateau
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 local Plateau = Scheduler:extend('ReduceLROnPlateau')
 
-function Plateau:init(optimizer, ...)
-  local a = Scheduler.arguments('ReduceLROnPlateau',
-    { 'mode', 'factor', 'patience', 'threshold', 'threshold_mode', 'cooldown', 'min_lr', 'eps' },
-    { mode = 'min', factor = 0.1, patience = 10, threshold = 1e-4, threshold_mode = 'rel', cooldown = 0, min_lr = 0,
-      eps = 1e-8 }, ...)
-  Scheduler.check_optimizer(optimizer)
+function Plateau:init(a)
+  local optimizer = a.optimizer
   if a.factor >= 1 then fail 'Factor should be < 1.0.' end
   if a.mode ~= 'min' and a.mode ~= 'max' then fail('mode %s is unknown!', tostring(a.mode)) end
   if a.threshold_mode ~= 'rel' and a.threshold_mode ~= 'abs' then
@@ -35,6 +32,10 @@ function Plateau:init(optimizer, ...)
   self.best = a.mode == 'min' and math.huge or -math.huge
   self._last_lr = self:present_rates()
 end
+declare.named(Plateau, 'init', [[
+  init(self, Optimizer optimizer, any mode='min', number factor=0.1, integer patience=10, number threshold=1e-4, any threshold_mode='rel',
+  integer cooldown=0, number|table min_lr=0, number eps=1e-8)
+]])
 
 function Plateau:is_better(value)
   local margin = self.threshold_mode == 'abs' and self.threshold or nil
@@ -53,8 +54,8 @@ function Plateau:reduce()
 end
 
 -- metric: a number, or a tensor that holds one.
-function Plateau:step(metric)
-  local value = torch.is_tensor(metric) and metric:item() or metric
+function Plateau:step(metrics)
+  local value = torch.is_tensor(metrics) and metrics:item() or metrics
   if type(value) ~= 'number' then fail 'ReduceLROnPlateau: step() needs the metric' end
   self.last_epoch = self.last_epoch + 1
   if self:is_better(value) then

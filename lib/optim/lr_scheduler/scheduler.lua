@@ -18,6 +18,7 @@ LRScheduler
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Optimizer = require 'torch.optim.optimizer'
@@ -27,20 +28,9 @@ local Scheduler = class.Object:extend('LRScheduler')
 -- What is no state of its own.
 local NOT_SAVED = { optimizer = true, schedulers = true }
 
--- The arguments after the optimizer by name: those in a row in the order of `names`, then the last table's.
--- defaults: by name; NEEDED: there is none; false: may be absent.
-Scheduler.NEEDED = {}
-
-function Scheduler.arguments(what, names, defaults, ...)
-  local values = kinds.by_name(what, names, kinds.all_names(names, defaults), ...)
-  for name, value in pairs(defaults) do
-    if values[name] == nil then values[name] = value end
-  end
-  for _, name in ipairs(names) do
-    if values[name] == Scheduler.NEEDED then fail("%s() missing required argument: '%s'", what, name) end
-  end
-  kinds.check_named(what, values, {})
-  return values
+-- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init gets all by name, in one table.
+function Scheduler.declare(made, arguments)
+  declare.named(made, 'init', ('init(self, Optimizer optimizer, %s, integer last_epoch=-1)'):format(arguments))
 end
 
 -- One value for each group from a number or a list of them.

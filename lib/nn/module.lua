@@ -364,8 +364,8 @@ end
 
 function Module:eval() return self:train(false) end
 
-function Module:requires_grad_(on)
-  for _, parameter in ipairs(self:parameters()) do parameter.requires_grad = on == nil or on end
+function Module:requires_grad_(requires_grad)
+  for _, parameter in ipairs(self:parameters()) do parameter.requires_grad = requires_grad ~= false end
   return self
 end
 

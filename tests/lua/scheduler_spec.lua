@@ -119,7 +119,7 @@ describe('lr_scheduler: errors', function()
   it('are PyTorch\'s', function()
     local o = new_optimizer 'SGD'
     fails_with("StepLR(): argument 'optimizer' must be an Optimizer, not a table", S.StepLR, {}, 3)
-    fails_with("missing required argument: 'step_size'", S.StepLR, o)
+    fails_with("missing 1 required argument: 'step_size'", S.StepLR, o)
     fails_with("unexpected keyword argument 'gama'", S.StepLR, o, 3, { gama = 1 })
     fails_with('Constant multiplicative factor expected to be between 0 and 1.', S.ConstantLR, o, 2)
     fails_with('Starting multiplicative factor expected', S.LinearLR, o, 0)

@@ -107,9 +107,15 @@ typedef enum lt_dtype {
     LT_COMPLEX128, /* of doubles */
     LT_UINT16,     /* these three are stored and converted, compared for equality and added, but have few of the other operations */
     LT_UINT32,
-    LT_UINT64      /* an lt_scalar holds one above INT64_MAX as a double */
+    LT_UINT64,     /* an lt_scalar holds one above INT64_MAX as a double */
+    /* Floats of one byte: stored, moved, compared for equality and converted (to and from float32 with PyTorch's rounding). */
+    LT_FLOAT8_E5M2,     /* as float16 without the lower half of its bits: with infinities */
+    LT_FLOAT8_E4M3FN,   /* no infinities: what is too large becomes the largest number, 448 */
+    LT_FLOAT8_E5M2FNUZ, /* no infinities and no -0: what is too large becomes nan */
+    LT_FLOAT8_E4M3FNUZ,
+    LT_FLOAT8_E8M0FNU   /* powers of two from 2^-127 to 2^127, without sign and 0: scales of blocks */
 } lt_dtype;
-#define LT_DTYPE_COUNT 16 /* of this header; later versions have more */
+#define LT_DTYPE_COUNT 21 /* of this header; later versions have more */
 
 LT_API size_t lt_dtype_size(lt_dtype dtype); /* bytes of an element; 0: there is no such dtype */
 LT_API const char *

@@ -13,7 +13,8 @@ local MAX_DEPTH = 64 -- dimensions of a tensor
 
 --- By the number of PyTorch's ScalarType, from 1.
 local dtypes = { torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, nil, torch.complex64, torch.complex128,
-  torch.bool, torch.bfloat16, [28] = torch.uint16, [34] = torch.uint32, [35] = torch.uint64 }
+  torch.bool, torch.bfloat16, [28] = torch.uint16, torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz,
+  torch.float8_e5m2fnuz, torch.float8_e8m0fnu, [34] = torch.uint32, [35] = torch.uint64 }
 
 local Null = {}
 

@@ -15,7 +15,8 @@ M.storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharSto
   BFloat16Storage = torch.bfloat16, FloatStorage = torch.float32, DoubleStorage = torch.float64,
   ComplexFloatStorage = torch.complex64, ComplexDoubleStorage = torch.complex128 }
 local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64',
-  'complex32', 'complex64', 'complex128', 'uint16', 'uint32', 'uint64' }
+  'complex32', 'complex64', 'complex128', 'uint16', 'uint32', 'uint64', 'float8_e5m2', 'float8_e4m3fn', 'float8_e5m2fnuz',
+  'float8_e4m3fnuz', 'float8_e8m0fnu' }
 -- Storages of elements that ltensor does not have: named when they are met.
 local other_storages = { 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage' }
 -- Classes of tensors, which the oldest files name beside each tensor.

@@ -25,6 +25,11 @@
 ---@field uint16 torch.dtype
 ---@field uint32 torch.dtype
 ---@field uint64 torch.dtype
+---@field float8_e5m2 torch.dtype
+---@field float8_e4m3fn torch.dtype
+---@field float8_e5m2fnuz torch.dtype
+---@field float8_e4m3fnuz torch.dtype
+---@field float8_e8m0fnu torch.dtype
 ---@field bool torch.dtype
 ---@field half torch.dtype
 ---@field float torch.dtype

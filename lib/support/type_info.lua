@@ -12,6 +12,11 @@ local type_info = {}
 -- By dtype: bits of the significand that are stored, the greatest exponent, decimal digits that survive.
 local formats = { float16 = { 10, 15, 3 }, bfloat16 = { 7, 127, 2 }, float32 = { 23, 127, 6 }, float64 = { 52, 1023, 15 } }
 
+-- Floats of one byte, as PyTorch describes them: the largest number, the smallest normal one, eps, and the least number where it is not
+-- the largest negated.
+local one_byte = { float8_e5m2 = { 57344.0, 2.0 ^ -14, 0.25 }, float8_e4m3fn = { 448.0, 2.0 ^ -6, 0.125 },
+  float8_e5m2fnuz = { 57344.0, 2.0 ^ -15, 0.125 }, float8_e4m3fnuz = { 240.0, 2.0 ^ -7, 0.125 }, float8_e8m0fnu = { 2.0 ^ 127, 2.0 ^ -127, 1.0, 2.0 ^ -127 } }
+
 local function name_of(dtype) return (tostring(dtype):gsub('^torch%.', '')) end
 
 local function read(what, dtype)
@@ -41,15 +46,23 @@ local function object(what, fields, shown)
   })
 end
 
+local function finfo_of(dtype, fields)
+  fields.bits, fields.dtype, fields.smallest_normal = dtype.itemsize * 8, dtype, fields.tiny
+  return object('finfo', fields, { 'resolution', 'min', 'max', 'eps', 'smallest_normal', 'tiny', 'dtype' })
+end
+
 --- The limits of a floating dtype.
 function type_info.finfo(dtype)
   dtype = read('finfo', dtype or torch.get_default_dtype())
-  local format = formats[name_of(dtype)]
+  local format, limits = formats[name_of(dtype)], one_byte[name_of(dtype)]
+  if limits then
+    local max, tiny, eps, min = table.unpack(limits)
+    return finfo_of(dtype, { eps = eps, max = max, min = min or -max, tiny = tiny, resolution = 1.0 })
+  end
   if not format then fail("torch.finfo() requires a floating point input type. Use torch.iinfo to handle '%s'", tostring(dtype)) end
   local stored, exponent, digits = table.unpack(format)
   local max, tiny = (2 - 2.0 ^ -stored) * 2.0 ^ exponent, 2.0 ^ (1 - exponent)
-  return object('finfo', { bits = dtype.itemsize * 8, dtype = dtype, eps = 2.0 ^ -stored, max = max, min = -max, tiny = tiny,
-    smallest_normal = tiny, resolution = 10.0 ^ -digits }, { 'resolution', 'min', 'max', 'eps', 'smallest_normal', 'tiny', 'dtype' })
+  return finfo_of(dtype, { eps = 2.0 ^ -stored, max = max, min = -max, tiny = tiny, resolution = 10.0 ^ -digits })
 end
 
 --- The limits of an integer dtype.

@@ -335,7 +335,8 @@ static int tensor_pin_memory(lua_State *L)
 
 static int tensor_is_floating_point(lua_State *L)
 {
-    lua_pushboolean(L, lt_dtype_is_float((lt_dtype)lt_lua_check_tensor(L, 1)->dtype));
+    const lt_dtype dtype = (lt_dtype)lt_lua_check_tensor(L, 1)->dtype;
+    lua_pushboolean(L, lt_dtype_is_float(dtype) || lt_dtype_is_float8(dtype));
     return 1;
 }
 

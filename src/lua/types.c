@@ -163,11 +163,12 @@ static int dtype_index(lua_State *L)
     const lt_dtype *dtype = lt_lua_check_udata(L, 1, DTYPE_META);
     const char *key = luaL_tolstring(L, 2, NULL);
     if (strcmp(key, "is_floating_point") == 0)
-        lua_pushboolean(L, lt_dtype_is_float(*dtype));
+        lua_pushboolean(L, lt_dtype_is_float(*dtype) || lt_dtype_is_float8(*dtype));
     else if (strcmp(key, "is_complex") == 0)
         lua_pushboolean(L, lt_dtype_is_complex(*dtype));
     else if (strcmp(key, "is_signed") == 0)
-        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8 && !lt_dtype_is_unsigned(*dtype));
+        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8 && !lt_dtype_is_unsigned(*dtype) &&
+                               *dtype != LT_FLOAT8_E8M0FNU);
     else if (strcmp(key, "itemsize") == 0)
         lua_pushinteger(L, (lua_Integer)lt_dtype_size(*dtype));
     else

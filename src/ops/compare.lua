@@ -4,7 +4,7 @@
 local function comparison(name, doc, aliases, equal)
   local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
   return { ('%s(Tensor self, %s other) -> Tensor'):format(name, other), variants = 'function method out',
-    pointwise = 'compare', kernel = 'compare: float integer bool' .. (equal and ' complex unsigned' or ' order'), doc = doc, aliases = aliases }
+    float8 = name == 'eq' or name == 'ne', pointwise = 'compare', kernel = 'compare: float integer bool' .. (equal and ' complex unsigned' or ' order'), doc = doc, aliases = aliases }
 end
 
 -- Its in-place form: 1 and 0 of self's dtype, which no longer depend on what self was.
@@ -39,17 +39,17 @@ return {
   comparison_ 'logical_xor',
   { 'logical_not_(Tensor self) -> self', variants = 'method', overlap = 'elementwise',
     doc = 'What logical_not says, as 1 and 0 in the dtype of self, which is overwritten.', grad = { self = 'zeros_like(grad)' } },
-  { 'isnan(Tensor self) -> Tensor', sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is nan.' },
+  { 'isnan(Tensor self) -> Tensor', float8 = true, sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is nan.' },
   { 'isinf(Tensor self) -> Tensor', sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is plus or minus infinity.' },
   { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is neither infinite nor nan.' },
 
   -- ---- whole tensors -------------------------------------------------------------------------------------------
-  { 'equal(Tensor self, Tensor other) -> bool', doc = 'Whether two tensors have the same sizes and elements.' },
+  { 'equal(Tensor self, Tensor other) -> bool', float8 = true, doc = 'Whether two tensors have the same sizes and elements.' },
   { 'isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=false) -> Tensor', forward = 'constant', batch = 'broadcast',
     doc = 'Where |self - other| <= atol + rtol * |other|.' },
   { 'allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=false) -> bool',
     doc = 'Whether isclose holds everywhere.' },
-  { 'is_nonzero(Tensor self) -> bool', doc = 'Whether the only element of a tensor is not 0.' },
+  { 'is_nonzero(Tensor self) -> bool', float8 = true, doc = 'Whether the only element of a tensor is not 0.' },
 
   examples = [=[
 eq

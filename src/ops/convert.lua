@@ -7,23 +7,23 @@ end
 
 return {
   -- ---- copies -----------------------------------------------------------------------------------------------
-  { 'detach(Tensor self) -> Tensor', sparse = 'form', forward = 'constant', batch = 'broadcast', reads = false,
+  { 'detach(Tensor self) -> Tensor', float8 = true, sparse = 'form', forward = 'constant', batch = 'broadcast', reads = false,
     doc = 'The same memory without history: no gradient flows through it.' },
   { '_without_derivative(Tensor self, Tensor source) -> Tensor', variants = 'library', batch = 'loop',
     doc = 'A copy of self, a function of source that has no derivative: where source requires grad, so does the copy, and backward is an error.' },
-  { 'clone(Tensor self) -> Tensor', batch = 'broadcast', sparse = 'form', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
+  { 'clone(Tensor self) -> Tensor', float8 = true, batch = 'broadcast', sparse = 'form', doc = 'A copy with memory of its own, whose dimensions lie in the order of self\'s.',
     forward = 'linear', grad = { self = 'grad' } },
-  { 'clone.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', grad_fn = 'CloneBackward0', forward = 'linear', grad = { self = 'grad' },
+  { 'clone.format(Tensor self, *, string memory_format) -> Tensor', float8 = true, batch = 'broadcast', grad_fn = 'CloneBackward0', forward = 'linear', grad = { self = 'grad' },
     doc = 'A copy as of clone (`torch.preserve_format`), one whose dimensions lie in order (`torch.contiguous_format`), or an image [batch, channels, height, width] whose channels '
       .. 'lie last in memory (`torch.channels_last`; `torch.channels_last_3d`: of one with a depth). Convolutions on a GPU take such images as they are. Raises an error for other numbers of dimensions.' },
   { 'contiguous(Tensor self) -> Tensor', batch = 'broadcast', variants = 'method', composite = true,
     doc = 'The tensor itself when its elements lie in order, else a copy.' },
   { 'contiguous.format(Tensor self, *, string memory_format) -> Tensor', batch = 'broadcast', variants = 'method', composite = true,
     doc = 'The tensor itself when its elements lie as memory_format says, else a copy that does, as of clone.' },
-  { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', sparse = 'form', overlap = 'elementwise', variants = 'method', grad_fn = 'CopyBackwards',
+  { 'copy_(Tensor self, Tensor src, bool non_blocking=false) -> self', float8 = true, sparse = 'form', overlap = 'elementwise', variants = 'method', grad_fn = 'CopyBackwards',
     doc = 'Copies the elements of `src` (broadcast, converted, from any device) into self.',
     forward = 'linear', grad = { self = 'zeros_like(grad)', src = 'to(grad, device_of(src), dtype_of(src))' } },
-  { '_to_copy(Tensor self, Dtype? dtype=nil, Device? device=nil, bool non_blocking=false) -> Tensor', batch = 'broadcast', sparse = 'form', records = true, variants = 'function',
+  { '_to_copy(Tensor self, Dtype? dtype=nil, Device? device=nil, bool non_blocking=false) -> Tensor', float8 = true, batch = 'broadcast', sparse = 'form', records = true, variants = 'function',
     doc = 'A copy on another device, in another dtype, or both.', grad_fn = 'ToCopyBackward0',
     forward = 'linear', grad = { self = 'to(grad, device_of(self), dtype_of(self))' } },
 

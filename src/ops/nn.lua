@@ -18,7 +18,7 @@ return {
   { 'feature_alpha_dropout(Tensor input, float p=0.5, bool training=false, bool inplace=false) -> Tensor', random = 'training && p > 0', variants = 'nn',
     composite = true, doc = 'alpha_dropout of whole channels.' },
 
-  { 'embedding(Tensor weight, IndexTensor indices, Index? padding_idx=nil, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', batch = 'embedding', positions = true,
+  { 'embedding(Tensor weight, IndexTensor indices, Index? padding_idx=nil, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', float8 = true, batch = 'embedding', positions = true,
     variants = 'function', doc = 'The rows of weight that indices name; that of padding_idx gets no gradient.',
     forward = 'linear', grad = { weight = '_embedding_backward(grad, sizes_of(weight), indices, padding_idx, scale_grad_by_freq, sparse)' } },
   { 'embedding.nn(IndexTensor input, Tensor weight, Index? padding_idx=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', batch = 'through', positions = true,

@@ -119,7 +119,7 @@ return {
   { '_clamp_both(Tensor self, Scalar min, Scalar max) -> Tensor', variants = 'function', pointwise = 'promote', kernel = 'arithmetic: float integer', numbers = 'promote', refuses_complex = 'clamp is not supported for complex types',
     doc = 'min(max(self, min), max): clamp with both bounds.', grad_fn = 'ClampBackward1',
     grad = { self = '_within(grad, self, min, max)' } },
-  { 'where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor', variants = 'function out',
+  { 'where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor', float8 = true, variants = 'function out',
     pointwise = 'select', kernel = 'arithmetic: float integer bool complex unsigned', check = 'choices', doc = '`self` where `condition` is true, `other` elsewhere; x:where(condition, other) is torch.where(condition, x, other). torch.where(condition) is condition:nonzero{as_tuple = true}.',
     grad = { self = 'where(condition, grad, 0)', other = 'where(condition, 0, grad)' } },
   { 'addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor', variants = all,

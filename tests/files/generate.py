@@ -67,6 +67,9 @@ def arrays():
     np.savez_compressed(at("deflated.npz"), zeros=np.zeros((40, 50)), counts=np.arange(100, dtype=np.int16))
 
 
+FLOAT8 = ("float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu")
+
+
 def checkpoints():
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
@@ -83,6 +86,10 @@ def checkpoints():
     values = torch.tensor([0, 1, 2, 100])
     names = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
     torch.save({name: values.to(getattr(torch, name)) for name in names}, at("dtypes.pt"))
+    codes = torch.arange(256, dtype=torch.uint8)
+    torch.save({kind: codes.view(getattr(torch, kind)) for kind in FLOAT8} | {
+        "matrix": codes.view(torch.float8_e4m3fn).view(16, 16).t(), "parameter": torch.nn.Parameter(codes[:4].view(torch.float8_e5m2)),
+        "weight": torch.ones(2)}, at("float8.pt"))
     plain = {"big": 2**70, "wide": -(2**40), "least": -(2**63), "bytes": b"a\xff\0", "none": None, "list": [1, None, "x", 2.5],
              "tuple": (1, (2, 3)), "size": torch.Size([2, 3]), "dtype": torch.bfloat16, "device": torch.device("cuda:1"),
              "true": True, "text": "\u00e9", "default": collections.defaultdict(list, {"a": [1]}), "none_at": {0: None, 1: 5},

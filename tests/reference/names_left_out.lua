@@ -35,7 +35,7 @@ return {
   { reason = 'quantized engines, and dtypes of fewer bits than eight or of packed bits',
     names = [[*.q_%g+ *.qscheme *.int_repr *.dequantize torch.quantize%g+ torch.qu?int%g+ torch.fbgemm_%g+ torch.fake_quantize_%g+
       torch.fused_%g+ torch.choose_qparams_optimized torch.empty_quantized torch.bits%g+ torch.bit torch.u?int[1-7] torch.float4%g+
-      torch.float8%g+ torch.Tensor.is_quantized torch.nn.functional.scaled_mm torch.nn.functional.scaled_grouped_mm torch.nn.functional.grouped_mm
+      torch.Tensor.is_quantized torch.nn.functional.scaled_mm torch.nn.functional.scaled_grouped_mm torch.nn.functional.grouped_mm
       torch.Tensor.is_nested torch.Tensor.to_padded_tensor]] },
   { reason = 'hooks of one vendor or one library behind the functions that are here',
     names = [[torch.cudnn_%g+ torch.miopen_%g+ torch.mkldnn_%g+ torch.Tensor.is_%a+ torch.Tensor.to_mkldnn torch.is_vulkan_available torch.set_flush_denormal

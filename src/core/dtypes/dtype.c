@@ -6,6 +6,7 @@
 
 #include "context/context.h"
 #include "error.h"
+#include "formulas/float8.h"
 #include "half.h"
 
 static const struct {
@@ -27,6 +28,11 @@ static const struct {
     [LT_UINT16] = {"uint16", NULL, "UInt16", "short unsigned int"},
     [LT_UINT32] = {"uint32", NULL, "UInt32", "unsigned int"},
     [LT_UINT64] = {"uint64", NULL, "UInt64", "long unsigned int"},
+    [LT_FLOAT8_E5M2] = {"float8_e5m2", NULL, "Float8_e5m2", "c10::Float8_e5m2"},
+    [LT_FLOAT8_E4M3FN] = {"float8_e4m3fn", NULL, "Float8_e4m3fn", "c10::Float8_e4m3fn"},
+    [LT_FLOAT8_E5M2FNUZ] = {"float8_e5m2fnuz", NULL, "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz"},
+    [LT_FLOAT8_E4M3FNUZ] = {"float8_e4m3fnuz", NULL, "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz"},
+    [LT_FLOAT8_E8M0FNU] = {"float8_e8m0fnu", NULL, "Float8_e8m0fnu", "c10::Float8_e8m0fnu"},
 };
 
 static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
@@ -83,6 +89,11 @@ lt_dtype lt_promote(lt_dtype a, lt_dtype b)
 {
     if (a == b || b == LT_DTYPE_NONE) return b;
     if (a == LT_DTYPE_NONE) return a;
+    if (lt_dtype_is_float8(a) || lt_dtype_is_float8(b)) {
+        lt_error_set(LT_ERR_RUNTIME, "Promotion for Float8 Types is not supported, attempted to promote %s and %s", info[a].scalar_name,
+                     info[b].scalar_name);
+        return LT_DTYPE_NONE;
+    }
     if ((lt_dtype_is_unsigned(a) && !lt_dtype_is_float(b)) || (lt_dtype_is_unsigned(b) && !lt_dtype_is_float(a))) {
         lt_error_set(LT_ERR_RUNTIME, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote %s and %s",
                      info[a].scalar_name, info[b].scalar_name);
@@ -102,7 +113,7 @@ lt_dtype lt_promote(lt_dtype a, lt_dtype b)
 
 static int kind_of(lt_dtype d)
 {
-    return d == LT_BOOL ? 0 : lt_dtype_is_complex(d) ? 3 : lt_dtype_is_float(d) ? 2 : 1;
+    return d == LT_BOOL ? 0 : lt_dtype_is_complex(d) ? 3 : lt_dtype_is_inexact(d) ? 2 : 1;
 }
 
 bool lt_can_cast(lt_dtype from, lt_dtype to) { return kind_of(from) <= kind_of(to); }
@@ -142,6 +153,11 @@ lt_scalar lt_load_scalar(const void *p, lt_dtype dtype)
     case LT_UINT16: return lt_int(*(const uint16_t *)p);
     case LT_UINT32: return lt_int(*(const uint32_t *)p);
     case LT_UINT64: return *(const uint64_t *)p > INT64_MAX ? lt_float((double)*(const uint64_t *)p) : lt_int(*(const int64_t *)p);
+    case LT_FLOAT8_E5M2:
+    case LT_FLOAT8_E4M3FN:
+    case LT_FLOAT8_E5M2FNUZ:
+    case LT_FLOAT8_E4M3FNUZ:
+    case LT_FLOAT8_E8M0FNU: return lt_float(lt_float8_to_float(dtype, *(const uint8_t *)p));
     default: return lt_float(*(const double *)p);
     }
 }
@@ -172,6 +188,11 @@ void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
     case LT_UINT64:
         *(uint64_t *)p = lt_scalar_is_inexact(s) && s.v.d >= 0x1p63 && s.v.d < 0x1p64 ? (uint64_t)s.v.d : (uint64_t)lt_scalar_int(s);
         break;
+    case LT_FLOAT8_E5M2:
+    case LT_FLOAT8_E4M3FN:
+    case LT_FLOAT8_E5M2FNUZ:
+    case LT_FLOAT8_E4M3FNUZ:
+    case LT_FLOAT8_E8M0FNU: *(uint8_t *)p = lt_float_to_float8(dtype, (float)lt_scalar_double(s)); break;
     default: *(double *)p = lt_scalar_double(s); break;
     }
 }

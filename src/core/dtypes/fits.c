@@ -27,7 +27,7 @@ static bool stays_finite(lt_scalar s, lt_dtype dtype)
     const double x = lt_scalar_double(s);
     if (s.imaginary != 0 && !lt_dtype_is_complex(dtype)) return false;
     if (lt_dtype_is_complex(dtype)) return stays_finite(lt_float(x), lt_real_of(dtype)) && stays_finite(lt_float(s.imaginary), lt_real_of(dtype));
-    if (!isfinite(x) || dtype == LT_FLOAT64) return true;
+    if (!isfinite(x) || dtype == LT_FLOAT64 || lt_dtype_is_float8(dtype)) return true; /* those of one byte have an answer to every number */
     if (fabs(x) > FLT_MAX) return false;
     if (dtype == LT_FLOAT16) return fabs(x) <= 65504;
     return dtype != LT_BFLOAT16 || fabs(x) <= 0x1.fep127;

@@ -38,6 +38,9 @@ static const char *const dtype_names[LT_DTYPE_COUNT] = {
     [LT_INT32] = "I32",   [LT_INT64] = "I64",   [LT_FLOAT16] = "F16",   [LT_BFLOAT16] = "BF16",
     [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64", [LT_COMPLEX64] = "C64", [LT_UINT16] = "U16",
     [LT_UINT32] = "U32",  [LT_UINT64] = "U64",
+    [LT_FLOAT8_E5M2] = "F8_E5M2",         [LT_FLOAT8_E4M3FN] = "F8_E4M3",
+    [LT_FLOAT8_E5M2FNUZ] = "F8_E5M2FNUZ", [LT_FLOAT8_E4M3FNUZ] = "F8_E4M3FNUZ",
+    [LT_FLOAT8_E8M0FNU] = "F8_E8M0",
 };
 
 /* ---- reading the header ------------------------------------------------------------------------------------- */

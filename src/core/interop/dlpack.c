@@ -23,6 +23,9 @@ static const DLDataType types[LT_DTYPE_COUNT] = {
     [LT_COMPLEX32] = {kDLComplex, 32, 1}, [LT_COMPLEX64] = {kDLComplex, 64, 1},
     [LT_COMPLEX128] = {kDLComplex, 128, 1},
     [LT_UINT16] = {kDLUInt, 16, 1}, [LT_UINT32] = {kDLUInt, 32, 1}, [LT_UINT64] = {kDLUInt, 64, 1},
+    [LT_FLOAT8_E5M2] = {kDLFloat8_e5m2, 8, 1}, [LT_FLOAT8_E4M3FN] = {kDLFloat8_e4m3fn, 8, 1},
+    [LT_FLOAT8_E5M2FNUZ] = {kDLFloat8_e5m2fnuz, 8, 1}, [LT_FLOAT8_E4M3FNUZ] = {kDLFloat8_e4m3fnuz, 8, 1},
+    [LT_FLOAT8_E8M0FNU] = {kDLFloat8_e8m0fnu, 8, 1},
 };
 
 /* ---- lending ------------------------------------------------------------------------------------------------- */

@@ -38,7 +38,12 @@ typedef enum DLDataTypeCode {
     kDLOpaqueHandle,
     kDLBfloat,
     kDLComplex,
-    kDLBool
+    kDLBool,
+    kDLFloat8_e4m3fn = 10, /* DLPack 1.1 */
+    kDLFloat8_e4m3fnuz,
+    kDLFloat8_e5m2,
+    kDLFloat8_e5m2fnuz,
+    kDLFloat8_e8m0fnu
 } DLDataTypeCode;
 
 typedef struct DLDataType {

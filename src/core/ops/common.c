@@ -56,19 +56,22 @@ lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src)
     return it.numel > 0 ? lt_backend_of(dst)->copy(&it) : LT_OK;
 }
 
+lt_scalar lt_stored_value(lt_scalar value, lt_dtype dtype)
+{
+    uint64_t element = 0;
+    if (lt_same_bits(dtype) == dtype) return value;
+    lt_store_scalar(&element, dtype, value);
+    return lt_load_scalar(&element, lt_same_bits(dtype));
+}
+
 lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
 {
     lt_iter it;
     /* In a single element of a half type what is too large becomes infinity, as in PyTorch. */
     if (t->numel != 1 || !lt_dtype_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
     LT_TRY(lt_iter_elementwise(&it, &t, 1));
-    if (lt_dtype_is_unsigned((lt_dtype)t->dtype)) { /* what the element is, as an integer of its bits */
-        uint64_t element = 0;
-        lt_store_scalar(&element, (lt_dtype)t->dtype, value);
-        it.dtype[0] = lt_same_bits((lt_dtype)t->dtype);
-        value = lt_load_scalar(&element, it.dtype[0]);
-    }
-    return it.numel > 0 ? lt_backend_of(t)->fill(&it, value) : LT_OK;
+    it.dtype[0] = lt_same_bits((lt_dtype)t->dtype);
+    return it.numel > 0 ? lt_backend_of(t)->fill(&it, lt_stored_value(value, (lt_dtype)t->dtype)) : LT_OK;
 }
 
 lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out)

@@ -36,6 +36,9 @@ lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src);
 /* The same between any devices, entered in the ledger. */
 lt_status lt_copy(lt_tensor *dst, lt_tensor *src, bool non_blocking);
 
+/* A number as an element of the dtype, as kernels that see lt_same_bits of it must be given it. */
+lt_scalar lt_stored_value(lt_scalar value, lt_dtype dtype);
+
 /* Fills t with one value. Does not bump its version. */
 lt_status lt_fill_value(lt_tensor *t, lt_scalar value);
 

@@ -97,7 +97,7 @@ static bool overlaps(const lt_tensor *out, const lt_tensor *input)
     return out->storage == input->storage && !lt_same_elements(out, input);
 }
 
-/* ---- unsigned integers ------------------------------------------------------------------------------------------- */
+/* ---- unsigned integers, floats of one byte ------------------------------------------------------------------------------------------- */
 
 /* New reference: t converted to dtype, the bits of an unsigned one as integers of its size. */
 static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
@@ -106,7 +106,7 @@ static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     LT_TRY(lt_cast(t, dtype, &cast));
     lt_status status = LT_OK;
     *out = cast;
-    if (lt_dtype_is_unsigned(dtype)) {
+    if (lt_same_bits(dtype) != dtype) {
         status = lt_tensor_alias(cast, out);
         lt_tensor_release(cast);
         if (status == LT_OK) (*out)->dtype = (int8_t)lt_same_bits(dtype);
@@ -131,19 +131,21 @@ done:
 }
 
 /* Kernels know no unsigned dtype but uint8: they see its bits as integers of its size where that comes to the same, what it is
- * converted to elsewhere. compute: what the op would be computed in. */
+ * converted to elsewhere. Floats of one byte are chosen by their bits and compared as float32. compute: what the op would be computed in. */
 static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
                               lt_dtype compute, lt_tensor **out)
 {
     LT_AT_ONCE();
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
-    const bool by_bits = facts->same_bits && lt_dtype_is_unsigned(compute), by_order = compute == LT_UINT64 && !by_bits;
+    const bool by_bits = lt_dtype_is_float8(compute) ? facts->rule == LT_RULE_SELECT : facts->same_bits && lt_dtype_is_unsigned(compute),
+               by_order = compute == LT_UINT64 && !by_bits;
     const int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_tensor *known[MAX_INPUTS] = {NULL}, *result = NULL, *work = NULL;
     lt_status status = LT_OK;
     for (int i = 0; i < n; i++) {
-        const bool kept = i < first || !(by_bits || lt_dtype_is_unsigned((lt_dtype)inputs[i]->dtype));
-        const lt_dtype as = by_bits || !lt_dtype_is_unsigned(compute) ? compute : LT_INT64;
+        const lt_dtype own = (lt_dtype)inputs[i]->dtype;
+        const bool kept = i < first || !(by_bits || lt_same_bits(own) != own);
+        const lt_dtype as = lt_dtype_is_float8(compute) && !by_bits ? LT_FLOAT32 : by_bits || !lt_dtype_is_unsigned(compute) ? compute : LT_INT64;
         if (kept && !by_order) known[i] = lt_tensor_retain(inputs[i]);
         else if (by_order) LT_CHECK(turned(inputs[i], LT_INT64, &known[i]));
         else LT_CHECK(without_unsigned(inputs[i], as, &known[i]));
@@ -173,10 +175,11 @@ done:
     return status;
 }
 
+/* Or of one byte. */
 static bool any_unsigned(lt_tensor *const *inputs, int n)
 {
     bool any = false;
-    for (int i = 0; i < n; i++) any = any || lt_dtype_is_unsigned((lt_dtype)inputs[i]->dtype);
+    for (int i = 0; i < n; i++) any = any || lt_same_bits((lt_dtype)inputs[i]->dtype) != (lt_dtype)inputs[i]->dtype;
     return any;
 }
 

@@ -195,7 +195,9 @@ static inline bool lt_is_aligned(const void *p) { return reinterpret_cast<uintpt
 LT_CUDA_FN bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64; }
 static inline bool lt_is_complex(lt_dtype dtype) { return dtype >= LT_COMPLEX32 && dtype <= LT_COMPLEX128; }
 /* uint16, uint32, uint64: copied and converted (copy.cu), else core hands over their bits as integers of their size. */
-static inline bool lt_is_unsigned(lt_dtype dtype) { return dtype >= LT_UINT16; }
+static inline bool lt_is_unsigned(lt_dtype dtype) { return dtype >= LT_UINT16 && dtype <= LT_UINT64; }
+/* Floats of one byte: copied and converted (copy.cu), else core hands over their bits as uint8. */
+static inline bool lt_is_float8(lt_dtype dtype) { return dtype >= LT_FLOAT8_E5M2; }
 /* Of a complex dtype that of its parts. */
 static inline lt_dtype lt_part_of(lt_dtype dtype)
 {

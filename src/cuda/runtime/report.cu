@@ -15,7 +15,8 @@ static const char *scalar_name(lt_dtype dtype)
     static const char *const names[LT_DTYPE_COUNT] = {"Bool", "Byte", "Char",     "Short", "Int",
                                                       "Long", "Half", "BFloat16", "Float", "Double",
                                                       "ComplexHalf", "ComplexFloat", "ComplexDouble",
-                                                      "UInt16", "UInt32", "UInt64"};
+                                                      "UInt16", "UInt32", "UInt64", "Float8_e5m2", "Float8_e4m3fn",
+                                                      "Float8_e5m2fnuz", "Float8_e4m3fnuz", "Float8_e8m0fnu"};
     return dtype >= 0 && dtype < LT_DTYPE_COUNT ? names[dtype] : "Undefined";
 }
 

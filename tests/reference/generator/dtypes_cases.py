@@ -11,6 +11,8 @@ DTYPES = {
     "LT_INT64": torch.int64, "LT_FLOAT16": torch.float16, "LT_BFLOAT16": torch.bfloat16, "LT_FLOAT32": torch.float32,
     "LT_FLOAT64": torch.float64, "LT_COMPLEX32": torch.complex32, "LT_COMPLEX64": torch.complex64, "LT_COMPLEX128": torch.complex128,
     "LT_UINT16": torch.uint16, "LT_UINT32": torch.uint32, "LT_UINT64": torch.uint64,
+    "LT_FLOAT8_E5M2": torch.float8_e5m2, "LT_FLOAT8_E4M3FN": torch.float8_e4m3fn, "LT_FLOAT8_E5M2FNUZ": torch.float8_e5m2fnuz,
+    "LT_FLOAT8_E4M3FNUZ": torch.float8_e4m3fnuz, "LT_FLOAT8_E8M0FNU": torch.float8_e8m0fnu,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -31,7 +33,7 @@ def table(out, kind, name, entry):
 def promoted(a, b):
     try:
         return NAMES[torch.promote_types(a, b)]
-    except RuntimeError:  # unsigned integers with what is no float
+    except RuntimeError:  # unsigned integers with what is no float, floats of one byte with another dtype
         return "LT_DTYPE_NONE"
 
 

@@ -54,7 +54,7 @@ static void choose_family(int first, int end, const lt_pointwise_row *rows)
     memcpy(lt_pointwise_loops[first], rows, (size_t)(end - first) * sizeof *rows);
 }
 
-/* The conversions of the chosen set, and those of unsigned integers and of complex numbers, which have no instruction set. */
+/* The conversions of the chosen set, and those of unsigned integers, complex numbers and floats of one byte, which have no instruction set. */
 static lt_loop casts[LT_DTYPE_COUNT][LT_DTYPE_COUNT];
 
 __attribute__((constructor)) static void choose_loops(void)
@@ -64,6 +64,7 @@ __attribute__((constructor)) static void choose_loops(void)
     lt_loops.cast = casts;
     lt_enter_unsigned_casts(casts);
     lt_enter_complex_casts(casts);
+    lt_enter_float8_casts(casts);
 #define CHOOSE(name, NAME) choose_family(LT_PW_##NAME, LT_PW_##NAME##_END, lt_loops.name);
     LT_KERNEL_FAMILIES(CHOOSE)
 #undef CHOOSE

@@ -348,6 +348,9 @@ extern lt_pointwise_row lt_pointwise_loops[];
  * then those of complex numbers (common/complex_cast.c). */
 void lt_enter_unsigned_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
+void lt_enter_float8_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
+/* A conversion made of two, a block at a time. */
+void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n);
 
 #define LT_LOOP_PASTE(name, isa) lt_##name##_##isa
 #define LT_LOOP_NAME(name, isa) LT_LOOP_PASTE(name, isa)

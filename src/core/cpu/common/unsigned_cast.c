@@ -34,8 +34,7 @@ WITH_INTEGER(uint16_t, uint32_t)
 WITH_INTEGER(uint16_t, uint64_t)
 WITH_INTEGER(uint32_t, uint64_t)
 
-/* By way of another dtype, a block at a time. */
-static void by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n)
+void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n)
 {
     enum { BLOCK = 256 };
     _Alignas(64) char between[BLOCK * sizeof(double)];
@@ -64,10 +63,10 @@ static void truth(size_t size, char *const *ptrs, const int64_t *strides, int64_
         CALL;                                                                                      \
     }
 #define WAYS(u, U)                                                                                 \
-    WAY(half_of_##u, by_way_of(LT_FLOAT32, LT_FLOAT16, U, ptrs, strides, n))                       \
-    WAY(u##_of_half, by_way_of(LT_FLOAT32, U, LT_FLOAT16, ptrs, strides, n))                       \
-    WAY(bfloat16_of_##u, by_way_of(LT_FLOAT32, LT_BFLOAT16, U, ptrs, strides, n))                  \
-    WAY(u##_of_bfloat16, by_way_of(LT_FLOAT32, U, LT_BFLOAT16, ptrs, strides, n))                  \
+    WAY(half_of_##u, lt_cast_by_way_of(LT_FLOAT32, LT_FLOAT16, U, ptrs, strides, n))                       \
+    WAY(u##_of_half, lt_cast_by_way_of(LT_FLOAT32, U, LT_FLOAT16, ptrs, strides, n))                       \
+    WAY(bfloat16_of_##u, lt_cast_by_way_of(LT_FLOAT32, LT_BFLOAT16, U, ptrs, strides, n))                  \
+    WAY(u##_of_bfloat16, lt_cast_by_way_of(LT_FLOAT32, U, LT_BFLOAT16, ptrs, strides, n))                  \
     WAY(bool_of_##u, truth(sizeof(u), ptrs, strides, n))
 WAYS(uint16_t, LT_UINT16)
 WAYS(uint32_t, LT_UINT32)

@@ -183,7 +183,8 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
         if (lt_dtype_is_complex(to.dtype))
             LT_CHECK(scatter_lanes(mode, op, work, d, where, src, value, *out == NULL));
         else
-            LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL, value, *out == NULL));
+            LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL,
+                                                   lt_stored_value(value, (lt_dtype)self->dtype), *out == NULL));
     }
     end_change(out, work);
     work = NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "dtypes/float8_arguments.h"
 #include "ops/compose.h"
 #include "devices/copies.h"
 #include "counting.h"
@@ -360,6 +361,7 @@ lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt
     lt_tensor *here = NULL;
     lt_status status;
     int before = 0;
+    if (accumulate && lt_dtype_is_float8((lt_dtype)self->dtype)) return lt_refuse_dtype("index_put", (lt_dtype)self->dtype);
     LT_CHECK(bring_values(values, self, &here));
     lt_tensor *mask = the_mask(indices, &before);
     if (mask != NULL && here->ndim == 0 && !accumulate && before + mask->ndim <= self->ndim) {

@@ -3,6 +3,7 @@
  * sides are accessed in whole cache lines. Integers are read as int64_t, so that every conversion is exact or rounds once.
  * Places are counted in 32 bits: larger copies come in pieces (pieces.cuh). */
 #include "cuda.h"
+#include "formulas/float8.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
@@ -296,6 +297,12 @@ static lt_dtype same_bits(lt_dtype dtype)
     return dtype == LT_UINT16 ? LT_INT16 : dtype == LT_UINT32 ? LT_INT32 : dtype == LT_UINT64 ? LT_INT64 : dtype;
 }
 
+/* The bits of the elements of an unsigned dtype, 0 for others. */
+static uint64_t bits_of(lt_dtype dtype)
+{
+    return dtype == LT_UINT16 ? UINT16_MAX : dtype == LT_UINT32 ? UINT32_MAX : dtype == LT_UINT64 ? UINT64_MAX : 0;
+}
+
 /* The dtypes differ, and one of them is unsigned. */
 static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
 {
@@ -311,7 +318,7 @@ static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
             LT_LAUNCH(from_unsigned<uint64_t>, blocks, BLOCK, stream, a);
         return;
     }
-    const uint64_t kept = in == LT_UINT16 ? UINT16_MAX : in == LT_UINT32 ? UINT32_MAX : UINT64_MAX;
+    const uint64_t kept = lt_is_unsigned(in) ? bits_of(in) : UINT64_MAX;
     a.in_dtype = same_bits(in);
     if (a.out_dtype == LT_UINT16)
         LT_LAUNCH(to_unsigned<uint16_t>, blocks, BLOCK, stream, a, kept);
@@ -319,6 +326,57 @@ static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(to_unsigned<uint32_t>, blocks, BLOCK, stream, a, kept);
     else
         LT_LAUNCH(to_unsigned<uint64_t>, blocks, BLOCK, stream, a, kept);
+}
+
+/* ---- floats of one byte --------------------------------------------------------------------------------------- */
+
+/* Out of floats of one byte, by way of float32. */
+static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
+{
+    int32_t offset[ITEMS][2];
+    const int n = locate(a, offset);
+    for (int i = 0; i < n; i++) {
+        const float value = lt_float8_to_float(a.in_dtype, *reinterpret_cast<const uint8_t *>(a.in + offset[i][1]));
+        char *const to = a.out + offset[i][0];
+        switch (a.out_dtype) {
+        case LT_UINT16: *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(whole(value)); break;
+        case LT_UINT32: *reinterpret_cast<uint32_t *>(to) = static_cast<uint32_t>(whole(value)); break;
+        case LT_UINT64: *reinterpret_cast<uint64_t *>(to) = whole(value); break;
+        case LT_FLOAT8_E5M2:
+        case LT_FLOAT8_E4M3FN:
+        case LT_FLOAT8_E5M2FNUZ:
+        case LT_FLOAT8_E4M3FNUZ:
+        case LT_FLOAT8_E8M0FNU: *reinterpret_cast<uint8_t *>(to) = lt_float_to_float8(a.out_dtype, value); break;
+        default: lt_store<float>(a.out_dtype, to, value); break;
+        }
+    }
+}
+
+/* Into them; kept: the bits of an unsigned input, which is read as an integer of its size. */
+static __global__ void __launch_bounds__(BLOCK) to_float8(copy_operands a, uint64_t kept)
+{
+    int32_t offset[ITEMS][2];
+    const int n = locate(a, offset);
+    for (int i = 0; i < n; i++) {
+        const char *const from = a.in + offset[i][1];
+        const float value = kept != 0 ? static_cast<float>(static_cast<uint64_t>(lt_load<int64_t>(a.in_dtype, from)) & kept)
+                                      : lt_load<float>(a.in_dtype, from);
+        *reinterpret_cast<uint8_t *>(a.out + offset[i][0]) = lt_float_to_float8(a.out_dtype, value);
+    }
+}
+
+/* The dtypes differ, and one of them is of one byte. */
+static void launch_float8(const lt_iter *it, cudaStream_t stream)
+{
+    copy_operands a = operands(it, 1, nullptr);
+    const unsigned blocks = lt_blocks(a.places.numel, BLOCK * ITEMS);
+    if (lt_is_float8(a.in_dtype)) {
+        LT_LAUNCH(from_float8, blocks, BLOCK, stream, a);
+        return;
+    }
+    const uint64_t kept = bits_of(a.in_dtype);
+    a.in_dtype = same_bits(a.in_dtype);
+    LT_LAUNCH(to_float8, blocks, BLOCK, stream, a, kept);
 }
 
 /* ---- complex numbers by their parts --------------------------------------------------------------------------- */
@@ -396,6 +454,8 @@ lt_status lt_cuda_copy(const lt_iter *it)
     LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
         if (same)
             launch_same(piece, stream);
+        else if (lt_is_float8(it->dtype[0]) || lt_is_float8(it->dtype[1]))
+            launch_float8(piece, stream);
         else if (lt_is_unsigned(it->dtype[0]) || lt_is_unsigned(it->dtype[1]))
             launch_unsigned(piece, stream);
         else

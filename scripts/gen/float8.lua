@@ -1,0 +1,36 @@
+-- float8.lua - what the public function of an op does with floats of one byte (float8_e4m3fn and others): for autograd.lua. They are
+-- stored, moved and converted, not computed with. An op whose declaration says `float8 = true`, a view and what is made of other ops
+-- takes them; every other one refuses them here, as arguments, as what is written to, and as the dtype of its result.
+
+local M = {}
+
+-- Of each argument that may have such a dtype: the C text of whether it has, and of the dtype.
+local function probes(op, form)
+  local list = {}
+  local function add(condition, dtype) list[#list + 1] = { condition = condition, dtype = dtype } end
+  local function tensor(name, optional)
+    add(('%slt_dtype_is_float8((lt_dtype)%s->dtype)'):format(optional and name .. ' != NULL && ' or '', name), ('(lt_dtype)%s->dtype'):format(name))
+  end
+  for _, a in ipairs(op.args) do
+    local kind = a.type:gsub('%?$', '')
+    if kind == 'Tensor[]' then add(('lt_any_float8(%s)'):format(a.name), ('lt_float8_of(%s)'):format(a.name))
+    elseif kind == 'Dtype' then add(('lt_dtype_is_float8(%s)'):format(a.name), a.name)
+    elseif kind == 'Tensor' or kind == 'Tensor|Scalar' then tensor(a.name, a.optional) end
+  end
+  if form == 'OUT' then tensor 'out' end
+  return list
+end
+
+--- The lines of a function that refuse floats of one byte; nil where none can be given, or all are taken.
+function M.check(op, form)
+  if op.float8 or op.view or op.composite then return nil end
+  local list = probes(op, form)
+  if #list == 0 then return nil end
+  local conditions, dtype = {}, list[#list].dtype
+  for i, p in ipairs(list) do conditions[i] = #list > 1 and p.condition:find '&&' and '(' .. p.condition .. ')' or p.condition end
+  for i = #list - 1, 1, -1 do dtype = ('%s ? %s : %s'):format(list[i].condition, list[i].dtype, dtype) end
+  return ('    if (__builtin_expect(%s, 0))\n        return lt_refuse_dtype("%s", %s);'):format(table.concat(conditions, ' || '),
+    (op.name:gsub('^_+', '')), dtype)
+end
+
+return M

@@ -50,6 +50,7 @@ local function mean_square(x, dim) return x:square():sum(dim, true) / x:size(dim
 local function size_of(x) return x:norm():item() / math.sqrt(x:numel()) end
 
 function Adafactor:update(parameter, grad, group, state)
+  if parameter.dtype.is_complex then fail 'Adafactor does not support complex parameters' end
   self:_refuse_recording "it reads the sizes of parameters and updates, which a replay would not"
   if group.maximize then grad = -grad end
   state.step = state.step + 1

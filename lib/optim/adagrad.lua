@@ -38,7 +38,7 @@ local COLUMNS = { 'sum' }
 function Adagrad:columns() return COLUMNS end
 
 function Adagrad:new_state(parameter, group)
-  return { step = 0, sum = torch.full_like(parameter, group.initial_accumulator_value) }
+  return { step = 0, sum = Optimizer.full_like(parameter, group.initial_accumulator_value) }
 end
 
 function Adagrad:update_batch(batch, group)

@@ -39,12 +39,14 @@ end
 
 -- ---- the parameters as one vector -------------------------------------------------------------------------------
 
+-- Complex numbers are pairs of real ones.
+local function as_real(t) return t.dtype.is_complex and torch.view_as_real(t:resolve_conj()) or t end
+
 local function gather_gradient(params)
   local parts = {}
   for i, parameter in ipairs(params) do
     local grad = parameter.grad
-    parts[i] = grad == nil and torch.zeros(parameter:numel(), { dtype = parameter.dtype, device = parameter.device })
-      or grad:reshape(-1)
+    parts[i] = as_real(grad == nil and torch.zeros_like(parameter) or grad):reshape(-1)
   end
   return torch.cat(parts, 1)
 end
@@ -52,6 +54,7 @@ end
 local function move(params, t, direction)
   local first = 1
   for _, parameter in ipairs(params) do
+    parameter = as_real(parameter)
     local n = parameter:numel()
     parameter:add_(direction:narrow(1, first, n):view_as(parameter), { alpha = t })
     first = first + n

@@ -266,6 +266,35 @@ local function update_sparse(self, parameter, grad, group)
   self:update_sparse(parameter, grad, group, state)
 end
 
+-- Complex parameters are updated as pairs of real numbers, as in PyTorch: their tensors are seen so, and their state is
+-- complex to everybody else.
+local function as_real(value) return value.dtype.is_complex and torch.view_as_real(value) or value end
+
+local function real_state(state, parameter)
+  local shape = parameter.shape
+  return setmetatable({}, {
+    __index = function(_, name)
+      local value = state[name]
+      return torch.is_tensor(value) and as_real(value) or value
+    end,
+    __newindex = function(_, name, value)
+      if torch.is_tensor(value) and value.shape == shape then value = torch.view_as_complex(value) end
+      state[name] = value
+    end,
+  })
+end
+
+local function real_parts(parameter, grad, state)
+  if not parameter.dtype.is_complex then return parameter, grad, state end
+  local real = torch.view_as_real(parameter)
+  return real, torch.view_as_real(grad:resolve_conj()), real_state(state, real)
+end
+
+--- For state that begins as a number: of a complex parameter in both parts.
+function Optimizer.full_like(parameter, value)
+  return torch.full_like(parameter, parameter.dtype.is_complex and torch.complex(value, value) or value)
+end
+
 local function batches_of(self, group)
   local batches, by_key, columns = {}, {}, self:columns(group)
   for _, parameter in ipairs(group.params) do
@@ -283,6 +312,7 @@ local function batches_of(self, group)
         batches[#batches + 1] = batch
       end
       local n = #batch.params + 1
+      parameter, grad, state = real_parts(parameter, grad, state)
       batch.params[n], batch.grads[n], batch.states[n] = parameter, grad, state
       for _, name in ipairs(columns) do batch[name][n] = state[name] end
     end

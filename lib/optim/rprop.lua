@@ -31,7 +31,7 @@ local COLUMNS = { 'prev', 'step_size' }
 function Rprop:columns() return COLUMNS end
 
 function Rprop:new_state(parameter, group)
-  return { step = 0, prev = torch.zeros_like(parameter), step_size = torch.full_like(parameter, group.lr) }
+  return { step = 0, prev = torch.zeros_like(parameter), step_size = Optimizer.full_like(parameter, group.lr) }
 end
 
 function Rprop:_counts() return false end

@@ -22,7 +22,7 @@ local declared = {
   new_scale = 'number|Tensor?', metric = 'number|Tensor', ['set_growth_factor.value'] = 'number', ['set_backoff_factor.value'] = 'number',
   ['set_growth_interval.value'] = 'integer', ['scale.outputs'] = 'Tensor|table', ['to_empty.options'] = 'any', ['load_state_dict.options'] = 'any?',
   ['type.dtype'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
-  token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['pop.name'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', ['append.layer'] = 'Module', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
+  token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['pop.name'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', ['append.layer'] = 'Module', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', ['step.epoch'] = 'number?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
 }
 
 -- Methods on the path of every step, and those that take a class or anything for self.

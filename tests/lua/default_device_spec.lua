@@ -6,6 +6,15 @@ local device = tostring(torch.zeros(1, { device = os.getenv 'LTENSOR_TEST_DEVICE
 describe('the default device', function()
   after_each(function() torch.set_default_device(nil) end)
 
+  it('is where lazy layers make their parameters and buffers', function()
+    torch.set_default_device(device)
+    for _, layer in ipairs { torch.nn.LazyLinear(3), torch.nn.LazyBatchNorm1d() } do
+      assert.equal(device, tostring(layer(torch.ones(2, 5)).device))
+      for _, tensor in ipairs(layer:parameters()) do assert.equal(device, tostring(tensor.device)) end
+      for _, tensor in ipairs(layer:buffers()) do assert.equal(device, tostring(tensor.device)) end
+    end
+  end)
+
   it('is where tensors are made that name none', function()
     assert.equal('cpu', tostring(torch.get_default_device()))
     local plain = torch.zeros

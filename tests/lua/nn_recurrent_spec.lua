@@ -155,3 +155,29 @@ describe('nn.RNNBase', function()
     assert.has_error(function() torch.nn.RNNBase('FOO', 4, 8) end)
   end)
 end)
+
+describe('recurrent layers and cells', function()
+  it('take a batch without sequences, give no rows and gradients of zeros', function()
+    for _, name in ipairs { 'LSTM', 'GRU', 'RNN' } do
+      for _, options in ipairs { {}, { num_layers = 2, bidirectional = true }, { batch_first = true }, name == 'LSTM' and { proj_size = 2 } or {} } do
+        local layer = nn[name](3, 4, options):to(device)
+        local x = torch.zeros(options.batch_first and { 0, 5, 3 } or { 5, 0, 3 }, { device = device, requires_grad = true })
+        local output, state = layer(x)
+        local width = (options.proj_size or 4) * (options.bidirectional and 2 or 1)
+        assert.same(options.batch_first and { 0, 5, width } or { 5, 0, width }, { table.unpack(output.shape) })
+        local h = name == 'LSTM' and state[1] or state
+        assert.same({ options.bidirectional and 4 or 1, 0, options.proj_size or 4 }, { table.unpack(h.shape) })
+        output:sum():backward()
+        assert.equal(x.shape, x.grad.shape)
+        for key, parameter in layer:named_parameters() do assert.equal(0, parameter.grad:abs():sum():item(), key) end
+        assert.same({ 0 }, { torch.no_grad(function() return layer(x):numel() end) })
+      end
+      local cell = nn[name .. 'Cell'](3, 4):to(device)
+      local h = cell(torch.zeros(0, 3, { device = device }))
+      assert.same({ 0, 4 }, { table.unpack(h.shape) })
+      h:sum():backward()
+      assert.equal(0, cell.bias_hh.grad:abs():sum():item())
+    end
+    assert.error_matches(function() nn.GRU(3, 4):to(device)(torch.zeros(0, 0, 3, { device = device })) end, 'Expected sequence length to be larger than 0 in RNN')
+  end)
+end)

@@ -147,6 +147,51 @@ describe('optim: any parameters', function()
   end)
 end)
 
+describe('optim: complex parameters', function()
+  local options = { SGD = { momentum = 0.9, weight_decay = 0.1 }, Adagrad = { initial_accumulator_value = 0.5 }, LBFGS = { line_search_fn = 'strong_wolfe' },
+    Adam = { amsgrad = true } }
+
+  for _, name in ipairs { 'SGD', 'Adam', 'AdamW', 'Adagrad', 'Adadelta', 'RMSprop', 'Rprop', 'NAdam', 'RAdam', 'Adamax', 'ASGD', 'LBFGS' } do
+    it(name .. ' moves them as pairs of real numbers, with complex state', function()
+      local function run(dtype)
+        local start = torch.tensor({ { 1.0, 2.0 }, { -0.5, 0.25 }, { 3.0, -1.0 } }, { dtype = torch.float64, device = device })
+        local p = leaf(dtype.is_complex and torch.view_as_complex(start) or start)
+        local given = { lr = 0.1 }
+        for key, value in pairs(options[name] or {}) do given[key] = value end
+        local optimizer = optim[name]({ p }, given)
+        local function closure()
+          optimizer:zero_grad()
+          local real = dtype.is_complex and torch.view_as_real(p) or p
+          local loss = ((real - 0.3) ^ 2 * torch.tensor({ 1.0, 3.0 }, { dtype = torch.float64, device = device })):sum()
+          loss:backward()
+          return loss
+        end
+        for _ = 1, 4 do
+          if name ~= 'LBFGS' then closure() end
+          optimizer:step(name == 'LBFGS' and closure or nil)
+        end
+        return p, optimizer
+      end
+      local complex, optimizer = run(torch.complex128)
+      local real = run(torch.float64)
+      assert.equal(torch.complex128, complex.dtype)
+      local expected = flat(real)
+      for i, got in ipairs(flat(torch.view_as_real(complex:detach()))) do close(expected[i], got, 1e-12, name) end
+      local other = optim[name]({ leaf(complex) }, { lr = 0.1 })
+      other:load_state_dict(optimizer:state_dict())
+      for key, value in pairs(optimizer.state[complex]) do
+        if torch.is_tensor(value) and value.shape == complex.shape then assert.equal(torch.complex128, value.dtype, key) end
+      end
+    end)
+  end
+
+  it('Adafactor refuses', function()
+    local p = leaf(torch.ones(2, { dtype = torch.complex64, device = device }))
+    p.grad = torch.ones_like(p)
+    fails_with('Adafactor does not support complex parameters', function() optim.Adafactor({ p }):step() end)
+  end)
+end)
+
 describe('optim: groups and state', function()
   local function net()
     torch.manual_seed(3)

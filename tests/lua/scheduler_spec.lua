@@ -91,6 +91,22 @@ describe('lr_scheduler: a given epoch', function()
     end
   end)
 
+  it('of warm restarts may have a fraction', function()
+    local o = new_optimizer 'SGD'
+    o.param_groups[1].lr = 1.0
+    local s, rates = S.CosineAnnealingWarmRestarts(o, 4, 2), {}
+    for i = 0, 12, 2 do
+      s:step(i + 0.25)
+      rates[#rates + 1] = o.param_groups[1].lr
+    end
+    -- PyTorch's
+    for i, expected in ipairs { 0.990392640202, 0.402454838992, 0.997592363336, 0.817196642082, 0.450991429835, 0.113494773319, 0.999397728103 } do
+      close(expected, rates[i], ('rate %d'):format(i))
+    end
+    assert.same({ 12, 16 }, { s.last_epoch, s.T_i })
+    assert.equal('integer', math.type(s.T_i))
+  end)
+
   it('resumes where a run was', function()
     local o = new_optimizer 'SGD'
     local s = S.StepLR(o, 2)

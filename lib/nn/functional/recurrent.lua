@@ -29,8 +29,9 @@ function steps.lstm(x, g, _, c)
   return torch.sigmoid(o) * torch.tanh(c), c
 end
 
--- The first and last row of every step, and how many sequences it has.
+-- The first row of every step, and how many sequences it has. Of no sequences one step gives all there is: no rows.
 local function places(rows, batch, sizes)
+  if batch == 0 then return { { 1, 0 } } end
   local list, row = {}, 1
   local n = sizes and #sizes or rows // batch
   for t = 1, n do
@@ -129,6 +130,7 @@ end
 -- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows of each step, when
 -- they differ. Returns the output [rows, hidden] and the last h (and c).
 function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  if hx:size(1) == 0 then return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse) end
   if (gates.dtype ~= hx.dtype or gates.dtype ~= weight_hh.dtype) and torch.is_autocast_enabled(gates.device.type) then
     return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
   end

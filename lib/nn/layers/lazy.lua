@@ -104,7 +104,7 @@ end
 function Unmade:init(options)
   kinds.check(self.__classname, 'options', options, 'table?')
   options = options or {}
-  self.device = options.device and torch.device(options.device) or torch.device 'cpu'
+  self.device = options.device and torch.device(options.device) or torch.get_default_device()
   self.dtype = options.dtype or torch.get_default_dtype()
   self.requires_grad = options.requires_grad ~= false
 end

@@ -194,7 +194,7 @@ local function run(self, rows, states, sizes)
   end
   local dropout = self.dropout > 0 and self.training and self.num_layers > 1 and self.dropout or nil
   local output, hn, cn
-  if not rows.is_cpu and torch.cuda._cudnn_enabled() and sizes == nil and self.proj_size == 0 then
+  if not rows.is_cpu and torch.cuda._cudnn_enabled() and sizes == nil and self.proj_size == 0 and states[1]:size(2) > 0 then
     output, hn, cn = run_network(self, rows, states, weights, dropout, states[1]:size(2))
   end
   if output == nil then

@@ -90,7 +90,7 @@ function WarmRestarts:step(epoch)
     self.T_cur = epoch % self.T_0
   else
     local n = math.floor(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1) / math.log(self.T_mult))
-    self.T_i = self.T_0 * self.T_mult ^ n
+    self.T_i = math.tointeger(self.T_0 * self.T_mult ^ n)
     self.T_cur = epoch - self.T_0 * (self.T_mult ^ n - 1) / (self.T_mult - 1)
   end
   self.last_epoch = math.floor(epoch)

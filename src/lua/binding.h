@@ -228,6 +228,7 @@ void lt_lua_open_files(lua_State *L);      /* torch._C.save_safetensors, load_sa
 void lt_lua_open_json(lua_State *L);       /* torch._C.read_json */
 void lt_lua_open_bytes(lua_State *L);      /* torch._C.tensor_bytes, tensor_of_bytes */
 void lt_lua_open_images(lua_State *L);     /* torch._C.decode_image */
+void lt_lua_open_csv(lua_State *L);        /* torch._C.read_csv */
 void lt_lua_open_worker(lua_State *L);     /* torch._C.fork_worker */
 void lt_lua_open_byte_files(lua_State *L); /* torch._C.open_file, create_file ... */
 void lt_lua_open_stoppable(lua_State *L);  /* torch._C.stoppable */

@@ -122,6 +122,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_bytes(L);
     lt_lua_open_json(L);
     lt_lua_open_images(L);
+    lt_lua_open_csv(L);
     lt_lua_open_worker(L);
     lt_lua_open_byte_files(L);
     lt_lua_open_dlpack(L);

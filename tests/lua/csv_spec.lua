@@ -25,7 +25,7 @@ describe('csv.read', function()
     assert.same({'rooms', 'area', 'the, kind'}, {t[1], t[2], t[3]})
     assert.equal(torch.int64, t.rooms.dtype)
     assert.same({1, 3}, t.rooms:tolist())
-    assert.equal(torch.float32, t.area.dtype)
+    assert.equal(torch.float64, t.area.dtype)
     assert.is_true(t.area[2]:isnan():item())
     assert.same({'a "b"', 'two\nlines'}, t['the, kind'])
   end)
@@ -47,5 +47,130 @@ describe('csv.read', function()
     fails("FILE: two columns are called 'a'", 'a,a\n')
     fails("FILE:3: column 'a': \"x\" is no number", 'a\n1\nx\n', {types = {a = 'float'}})
     fails("there is no type 'word'", 'a\n1\n', {types = {a = 'word'}})
+    fails("FILE: there is no column 'b', for which a type is given; the first is 'a'", 'a\n1\n', {types = {b = 'float'}})
+    fails("FILE: there is no column 'b', for which a type is given", '', {types = {b = 'float'}})
+    fails("separator must be one or several characters", 'a\n1\n', {separator = ''})
+    fails("comment must be one character", 'a\n1\n', {comment = '//'})
+    fails("skip must be at least 0", 'a\n1\n', {skip = -1})
+  end)
+
+  it('keeps all digits of numbers: int64 where all are integers, else float64', function()
+    local t = read('id,gap,point,mixed,wide,small\n9007199254740993,16777217,1700000001.5,16777217,9223372036854775808,1e-320\n'
+      .. '-9223372036854775808,NA,-122.419415512,0.5,1,-0.0\n')
+    assert.same({9007199254740993, math.mininteger}, t.id:tolist())
+    for _, name in ipairs {'gap', 'point', 'mixed', 'wide', 'small'} do assert.equal(torch.float64, t[name].dtype) end
+    assert.equal(16777217, t.gap[1]:item())
+    assert.is_true(t.gap[2]:isnan():item())
+    assert.same({1700000001.5, -122.419415512}, t.point:tolist())
+    assert.same({16777217, 0.5}, t.mixed:tolist())
+    assert.same({2.0 ^ 63, 1}, t.wide:tolist())
+    assert.equal(1e-320, t.small[1]:item())
+    assert.equal(-math.huge, 1 / t.small[2]:item())
+  end)
+
+  it('rounds every number as Lua does', function()
+    math.randomseed(7)
+    local texts, numbers = {}, {}
+    for i = 1, 3000 do
+      local x = string.unpack('d', string.pack('i8', math.random(0)))
+      if x ~= x or x - x ~= 0 then x = math.random() end
+      local form = ({'%.17g', '%.16e', '%.3f', '%.15f', '%d.%d'})[i % 5 + 1]
+      if form:find 'f' then x = math.fmod(x, 1e15) end
+      texts[i] = form == '%d.%d' and form:format(math.random(0), math.random(0) >> 1) or form:format(x)
+      numbers[i] = tonumber(texts[i])
+    end
+    local found = read('x\n' .. table.concat(texts, '\n') .. '\n').x:tolist()
+    for i, number in ipairs(numbers) do
+      if found[i] ~= number then error(('%s became %.17g, not %.17g'):format(texts[i], found[i], number)) end
+    end
+  end)
+
+  it('takes a column for text where one field is no number, the numbers before it included', function()
+    local t = read 'a,b,c,d,e\n01,1.50,NA,1,0x10\n2,,x,2,1\nx,nan?,7,1e,2\n'
+    assert.same({'01', '2', 'x'}, t.a)
+    assert.same({'1.50', '', 'nan?'}, t.b)
+    assert.same({'NA', 'x', '7'}, t.c)
+    assert.same({'1', '2', '1e'}, t.d)
+    assert.same({'0x10', '1', '2'}, t.e)
+    assert.same({math.huge, -math.huge, 1}, read('a\nInfinity\n-inf\n 1 \n').a:tolist())
+  end)
+
+  it('makes columns of the dtypes that are asked for', function()
+    local text = 'a,b,c\n1,2.5,3\n4,5,6\n'
+    local t = read(text, {types = {a = 'double', b = torch.float16, c = torch.int8}, dtype = torch.float32})
+    assert.same({torch.float64, torch.float16, torch.int8}, {t.a.dtype, t.b.dtype, t.c.dtype})
+    assert.equal(torch.float32, read(text, {dtype = torch.float32}).b.dtype)
+    assert.equal(torch.int64, read(text, {dtype = torch.float32}).a.dtype)
+    assert.same({'1', '4'}, read(text, {types = {a = 'string'}}).a)
+    fails("column 'c' has integers that torch.int8 does not hold", 'c\n300\n', {types = {c = torch.int8}})
+    fails('FILE:2: column \'a\': "NA" is no integer', 'a\nNA\n', {types = {a = 'integer'}})
+    fails('FILE:2: column \'a\': "1.5" is no integer', 'a\n1.5\n', {types = {a = 'integer'}})
+  end)
+
+  it('leaves out comments and lines at the beginning', function()
+    local t = read('made by a program\n\n# columns "\na,b # two\n1,2\n# 3,4\n5,"#6"\n', {comment = '#', skip = 2})
+    assert.same({1, 5}, t.a:tolist())
+    assert.same({'2', '#6'}, t['b '])
+    assert.equal(0, #read('a\n', {skip = 5}))
+    fails('FILE:4: 1 fields, 2 wanted', '\n#\na,b\n1\n', {comment = '#'})
+  end)
+
+  it('parts fields by several characters and by runs of blanks', function()
+    local t = read('a||b|c||d\n1||"x||y"||3\n2||z||4', {separator = '||'})
+    assert.same({'x||y', 'z'}, t['b|c'])
+    assert.same({3, 4}, t.d:tolist())
+    local blanks = read('  a \tb  c\n1  2 \t 3  \n\t4 "5 6" 7\n   \n', {separator = 'blanks'})
+    assert.same({1, 4}, blanks.a:tolist())
+    assert.same({'2', '5 6'}, blanks.b)
+    assert.same({3, 7}, blanks.c:tolist())
+    fails('FILE:1: text behind a quoted field', '"a"|b\n', {separator = '||'})
+  end)
+
+  it('reads records longer than its buffer, and lines that end in any way', function()
+    local long = ('x'):rep(700000)
+    local t = read('a,b\r\n"' .. long .. '\n""",1\r2,3\r\n4,5')
+    assert.equal(long .. '\n"', t.a[1])
+    assert.same({1, 3, 5}, t.b:tolist())
+    local rows = {}
+    for i = 1, 60000 do rows[i] = ('%d,"%s",%.2f'):format(i, ('y'):rep(i % 23), i / 4) end
+    t = read('a,b,c\r\n' .. table.concat(rows, '\r\n') .. '\r\n')
+    assert.equal(60000 * 60001 // 2, t.a:sum():item())
+    assert.equal(60000, #t.b)
+    for i = 1, 60000, 997 do assert.equal(i % 23, #t.b[i]) end
+  end)
+
+  it('reads many columns of few rows', function()
+    local names, values = {}, {}
+    for i = 1, 5000 do names[i], values[i] = 'c' .. i, i end
+    local t = read(table.concat(names, ',') .. '\n' .. table.concat(values, ',') .. '\n')
+    assert.equal(5000, #t)
+    assert.equal(4711, t.c4711:item())
+  end)
+
+  it('reads a text that gzip has compressed, and says what is wrong with a damaged one', function()
+    local path = os.tmpname()
+    assert(os.execute(("printf 'a,b\\n1,x\\n2,y\\n' | gzip -c > %s"):format(path)))
+    local t = csv.read(path)
+    local file <close> = assert(io.open(path, 'rb'))
+    local whole = file:read 'a'
+    os.remove(path)
+    assert.same({1, 2}, t.a:tolist())
+    assert.same({'x', 'y'}, t.b)
+    fails('FILE: its gzip data end early', whole:sub(1, -12))
+  end)
+
+  it('names the encoding that it does not read', function()
+    fails('FILE: the text is UTF-16', '\xff\xfea\0,\0b\0\n\0')
+    fails('FILE: the text is UTF-16', '\0a\0,\0b\0\n')
+  end)
+
+  it('does not wait for a pipe', function()
+    local path = os.tmpname()
+    os.remove(path)
+    assert(os.execute('mkfifo ' .. path))
+    local ok, message = pcall(csv.read, path)
+    os.remove(path)
+    assert.is_false(ok)
+    assert(message:find('not a file', 1, true), message)
   end)
 end)

@@ -1,80 +1,85 @@
--- csv.lua - utils.data.csv.read(path, {...}): tables of numbers and words, as spreadsheets write them.
+-- csv.lua - utils.data.csv.read(path, {...}): tables of numbers and words, as spreadsheets write them; also compressed by gzip.
 --
--- Fields are parted by `separator` (','); quoted ones may hold separators, line ends and doubled quotes. Options:
--- header (true: the first line names the columns; false; or a list of names), types ({name = 'float' | 'integer' |
--- 'string'}; else found from the values), missing (texts that stand for nothing, {'', 'NA', 'NaN', 'nan'}), fill (the
--- number put for them; nan, which makes a column float), max_bytes (2^30: a longer file is an error).
+-- A column of integers is int64; one of numbers, some with a fraction or missing, is float64; any other one is a list of strings.
+-- Quoted fields may hold separators, line ends and doubled quotes. Options:
+--
+--   separator (',')   one or several characters; 'blanks': runs of blanks and tabs
+--   header (true)     the first line names the columns; false: column_1, column_2, ...; or a list of names
+--   types             {name = type}: 'integer' (int64), 'float' (the default dtype), 'double' (float64), 'string', or a dtype
+--   dtype             of columns that would be float64
+--   missing           texts that stand for nothing, {'', 'NA', 'NaN', 'nan'}
+--   fill (nan)        the number put for them
+--   comment           a character: what follows it on a line is left out
+--   skip (0)          lines at the beginning that are left out
+--   max_bytes (2^30)  a longer text is an error
+--
 -- A file that is no table is an error with its line.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
-local csv_rows = require 'torch.support.csv_rows'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
 local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 
--- As other programs write what has no digits.
-local INFINITE = { inf = math.huge, ['+inf'] = math.huge, ['-inf'] = -math.huge }
+local INTEGER, FLOAT, TEXT = 1, 2, 3 -- as in csv.h
 
-local function number_of(value) return tonumber(value) or INFINITE[value:lower()] end
-
-local function kind_of(values, missing)
-  local kind = 'integer'
-  for _, value in ipairs(values) do
-    if not missing[value] then
-      local number = number_of(value)
-      if not number or value:find '^%s*[+-]?0[xX]' then return 'string' end
-      if math.type(number) == 'float' then kind = 'float' end
-    elseif kind == 'integer' then
-      kind = 'float'
-    end
+-- What a type in `types` asks of the reader, and the dtype that the column then becomes (nil: as it is read).
+local function type_of(given)
+  if given == 'string' then return TEXT end
+  if given == 'integer' then return INTEGER end
+  if given == 'float' then return FLOAT, torch.get_default_dtype() end
+  local dtype = given == 'double' and torch.float64 or given
+  if type(dtype) == 'string' and torch.type(torch[dtype]) == 'dtype' then dtype = torch[dtype] end
+  if torch.type(dtype) ~= 'dtype' or dtype.is_complex or dtype == torch.bool then
+    fail("csv.read: there is no type '%s'; types are 'integer', 'float', 'double', 'string' and dtypes of integers and floats", tostring(given))
   end
-  return kind
+  return dtype.is_floating_point and FLOAT or INTEGER, dtype
 end
 
-local function column_of(values, kind, missing, fill, where)
-  if kind == 'string' then return values end
-  local numbers = {}
-  for i, value in ipairs(values) do
-    local number = missing[value] and fill or number_of(value)
-    if kind == 'integer' and number then number = math.tointeger(number) end
-    if not number then fail('%s: %q is no %s', where(i), value, kind == 'integer' and 'integer' or 'number') end
-    numbers[i] = number
+-- A column in the dtype that was asked for; integers that it does not hold are an error.
+local function converted(column, dtype, path, name)
+  if not dtype or not torch.is_tensor(column) or column.dtype == dtype then return column end
+  local there = column:to(dtype)
+  if not dtype.is_floating_point and not there:to(torch.int64):equal(column) then
+    fail("%s: column '%s' has integers that %s does not hold", path, name, tostring(dtype))
   end
-  return torch.tensor(numbers, { dtype = kind == 'integer' and torch.int64 or torch.get_default_dtype() })
+  return there
+end
+
+local function check(options)
+  local separator, comment = options.separator, options.comment
+  if separator == '' or separator:find '["\r\n%z]' then fail('csv.read: separator must be one or several characters without quotes and line ends, got %q', separator) end
+  if comment and (#comment ~= 1 or comment:find '["\r\n%z]' or comment == separator:sub(1, 1)) then
+    fail('csv.read: comment must be one character other than a quote and the separator, got %q', comment)
+  end
+  for name, least in pairs { skip = 0, max_bytes = 0 } do
+    local value = options[name]
+    if value < least or value ~= value then fail('csv.read: %s must be at least %d, got %s', name, least, tostring(value)) end
+  end
+  if type(options.header) ~= 'boolean' and type(options.header) ~= 'table' then
+    fail('csv.read: header must be true, false or a list of names, got %s', kinds.described(options.header))
+  end
 end
 
 --- Reads a file: an ordered table of its columns, tensors of numbers and lists of strings.
 function M.read(path, options)
-  options = options_of('csv.read', options, { separator = ',', header = true, types = {}, missing = { '', 'NA', 'NaN', 'nan' },
-    fill = 0 / 0, max_bytes = whole_file.MAX_BYTES })
-  local text = whole_file.read(path, options.max_bytes)
-  local rows = csv_rows(text, options.separator, path)
-  local names = options.header
-  if names == true then
-    names = table.remove(rows, 1) or {}
-  elseif not names then
-    names = {}
-    for i = 1, #(rows[1] or {}) do names[i] = 'column_' .. i end
-  end
-  local missing = {}
-  for _, word in ipairs(options.missing) do missing[word] = true end
-  for _, row in ipairs(rows) do
-    if #row ~= #names then fail('%s:%d: %d fields, %d wanted', path, row.line, #row, #names) end
-  end
-  local dict = ordered_dict.new()
-  for c, name in ipairs(names) do
-    if rawget(dict, name) ~= nil then fail("%s: two columns are called '%s'", path, name) end
-    local values = {}
-    for i, row in ipairs(rows) do values[i] = row[c] end
-    local kind = options.types[name] or kind_of(values, missing)
-    if kind ~= 'integer' and kind ~= 'float' and kind ~= 'string' then fail("csv.read: there is no type '%s'", tostring(kind)) end
-    dict[name] = column_of(values, kind, missing, options.fill, function(i)
-      return ("%s:%d: column '%s'"):format(path, rows[i].line, name)
-    end)
+  options = options_of('csv.read', options, { separator = ',', header = true, types = {}, dtype = torch.float64, missing = { '', 'NA', 'NaN', 'nan' },
+    fill = 0 / 0, comment = false, skip = 0, max_bytes = whole_file.MAX_BYTES })
+  check(options)
+  local asked, dtypes = {}, {}
+  for name, given in pairs(options.types) do asked[name], dtypes[name] = type_of(given) end
+  local names, columns = torch._C.read_csv(path, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
+    skip = math.floor(options.skip), max_bytes = math.floor(options.max_bytes), header = options.header, types = asked, missing = options.missing,
+    fill = options.fill })
+  local dict = setmetatable({}, ordered_dict)
+  for i, name in ipairs(names) do
+    local found = torch.is_tensor(columns[i]) and columns[i].dtype == torch.float64 and options.dtype
+    rawset(dict, i, name)
+    rawset(dict, name, converted(columns[i], dtypes[name] or asked[name] == nil and found or nil, path, name))
   end
   return dict
 end

@@ -75,11 +75,10 @@ function M.read(path, options)
   local names, columns = torch._C.read_csv(path, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
     skip = math.floor(options.skip), max_bytes = math.floor(options.max_bytes), header = options.header, types = asked, missing = options.missing,
     fill = options.fill })
-  local dict = setmetatable({}, ordered_dict)
+  local dict = ordered_dict.new()
   for i, name in ipairs(names) do
     local found = torch.is_tensor(columns[i]) and columns[i].dtype == torch.float64 and options.dtype
-    rawset(dict, i, name)
-    rawset(dict, name, converted(columns[i], dtypes[name] or asked[name] == nil and found or nil, path, name))
+    dict[name] = converted(columns[i], dtypes[name] or asked[name] == nil and found or nil, path, name)
   end
   return dict
 end

@@ -92,7 +92,7 @@ EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),
 # What a library exports is chosen as it is linked (scripts/symbols.lua); inside it a call goes where it says. A section for each
 # function: a program with a static library takes those that it reaches.
 CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-interposition -ffunction-sections \
-             -fdata-sections -fopenmp -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS)
+             -fdata-sections -fopenmp-simd -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
 # Nothing is thrown through core and its kernels: their tables for unwinding, a twentieth of the program, go where debuggers look for them, into
@@ -105,7 +105,7 @@ PACKED := $(if $(shell grep -sl GLIBC_ABI_DT_RELR "`$(CC) -print-file-name=libc.
 # oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
 # Distributions name the first after its version or a part of it, so the name is the library's own; none: built without.
 ONEDNN := $(shell readelf -d "$$($(CC) -print-file-name=libdnnl.so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-CORE_LIBS := -lsleef -lz -lcjson -fopenmp -lm -ldl -lpthread
+CORE_LIBS := -lsleef -lz -lcjson -lm -ldl -lpthread
 READLINE_LIBS := $(if $(LIBEDIT),-ledit,-lreadline)
 
 # ---- the CUDA Toolkit, when there is one ------------------------------------------------------------
@@ -156,7 +156,7 @@ VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # time for nothing that could be measured, once arrays of accumulators are unrolled into registers (-fpeel-loops), branches that do not
 # change taken out of loops (-funswitch-loops) and formulas put into them; where the optimizer has moved a variable to is not worth a quarter of it. Other compilers than GCC have other names for all this.
 VECTOR_GCC := -O2 -falign-loops=32 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops --param=max-inline-insns-single=200 -fno-var-tracking-assignments
-VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(findstring clang,$(CC)),-O3,$(VECTOR_GCC))) -fopenmp-simd -fno-math-errno -fno-trapping-math -Wno-psabi
+VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(findstring clang,$(CC)),-O3,$(VECTOR_GCC))) -fno-math-errno -fno-trapping-math -Wno-psabi
 # What a vector loop leaves over stays a loop: written out for each of thousands of loops it is half of the code, and of the time.
 FAMILY_FLAGS := $(if $(findstring clang,$(CC)),,-fno-peel-loops --param=max-completely-peel-times=4)
 $(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o): private VECTOR_FLAGS += $(FAMILY_FLAGS)
@@ -690,11 +690,9 @@ $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	$(RUN) $(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
 
 # ---- install ---------------------------------------------------------------------------------------------
-# What a program links with the static libraries; gcc and clang have an OpenMP each.
-STATIC_LIBS = $(patsubst -fopenmp,$(if $(findstring clang,$(CC)),-lomp,-lgomp),$(CORE_LIBS))
 install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" STRIP=$(STRIP) \
-	  LIBS="$(STATIC_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) sh scripts/install.sh
+	  LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) sh scripts/install.sh
 
 # What `luarocks make` calls (ltensor-*.rockspec); ROCK_LIBDIR is the rock's folder of modules.
 ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME))

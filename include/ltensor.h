@@ -299,6 +299,21 @@ LT_API lt_status lt_set_default_dtype(lt_dtype dtype);
 LT_API int lt_get_num_threads(void);
 LT_API lt_status lt_set_num_threads(int n);
 
+/* Threads of the host that run the library's parallel loops, instead of the library's own threads.
+ * - threads: the maximum number of tasks of one run(), the calling thread included; at least 1.
+ * - run(user, n, task, argument) calls task(argument, i) once for each i in [0, n) and returns after all calls have
+ *   returned. The calls may be concurrent, on any threads and in any order; a task never waits for another one.
+ *   run() itself may be called by several threads at the same time. */
+typedef struct lt_thread_pool {
+    void *user;
+    int threads;
+    void (*run)(void *user, int n, void (*task)(void *argument, int index), void *argument);
+} lt_thread_pool;
+
+/* Sets the pool of the process; NULL: the library's own threads, the default. *pool is borrowed until another pool is
+ * set. Call it while no operation runs. */
+LT_API void lt_set_thread_pool(const lt_thread_pool *pool);
+
 /* Where the library takes memory of the host from, instead of from the C library and the system. Both functions must be
  * callable by any thread. */
 typedef struct lt_allocator {

@@ -20,7 +20,7 @@ if [ "$(. /etc/os-release 2>/dev/null && echo "${UBUNTU_CODENAME-}")" = jammy ];
     build_packages="$build_packages gcc-12 g++-12"
 fi
 case ${CC-} in
-    *clang*) build_packages="$build_packages clang libomp-dev" ;; # clang's OpenMP has a runtime of its own
+    *clang*) build_packages="$build_packages clang" ;;
 esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
 abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich

@@ -59,7 +59,7 @@ done
 # The plug-in of simulated GPUs is found beside the library, or where LTENSOR_LIB_DIR says, and needs nothing of the host.
 cc -std=c11 -Wall -Wextra -Werror -Iinclude -I"$BUILD/gen" tests/libraries/simulated.c -o "$folder/shared" -L"$BUILD" -Wl,-rpath,"$PWD/$BUILD" -lltensor
 cc -std=c11 -Wall -Wextra -Werror -Iinclude -I"$BUILD/gen" tests/libraries/simulated.c -o "$folder/static" "$BUILD/libltensor.a" -Wl,--gc-sections \
-    -lsleef -lz -lcjson -lgomp -lm -ldl -lpthread
+    -lsleef -lz -lcjson -lm -ldl -lpthread
 LTENSOR_SIM_GPUS=1 "$folder/shared"
 LTENSOR_SIM_GPUS=1 LTENSOR_LIB_DIR=$PWD/$BUILD "$folder/static"
 passed=$((passed + 2))

@@ -22,7 +22,7 @@ for library in "$minimal/libltensor.so" "$minimal/libltensor.a"; do
 done
 
 cc -O2 -Iinclude -I"$minimal/gen" tests/bench/start/product.c "$minimal/libltensor.a" -Wl,--gc-sections -Wl,--as-needed -lsleef -lz -lcjson \
-    -lgomp -lm -ldl -lpthread -o "$work/product"
+    -lm -ldl -lpthread -o "$work/product"
 [ "$("$work/product")" = 376 ] || fail "the product is not right: $("$work/product")"
 strip "$work/product"
 size=$(wc -c <"$work/product")

@@ -23,8 +23,6 @@ ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1:detect_stack_use_after_return=0} expo
 LSAN_OPTIONS=${LSAN_OPTIONS-use_tls=0:suppressions=$PWD/tests/lsan.supp:print_suppressions=0} export LSAN_OPTIONS
 # Kernels that are generated for simulated GPUs are kept with the build.
 XDG_CACHE_HOME=$PWD/$BUILD/cache export XDG_CACHE_HOME
-# Threads that wait by spinning cost a busy machine minutes: the tests' threads sleep.
-OMP_WAIT_POLICY=${OMP_WAIT_POLICY-passive} export OMP_WAIT_POLICY
 BUSTED=${BUSTED-busted --lua=$LTENSOR_BIN}
 # Suites that run at once: more than there are processors would miss what tests expect of time.
 LANES=${LANES-$([ "$(nproc)" -gt 1 ] && [ "$mode" != tsan ] && [ "$mode" != cuda ] && echo 2 || echo 1)}

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <omp.h>
 #include <unistd.h>
 
 #include "context/clock.h"
@@ -31,7 +30,7 @@ static void wait_for(record *r, const atomic_int *what, int least)
 static void meet(const void *context, int64_t job)
 {
     record *r = *(record *const *)context;
-    atomic_store(&r->begun[job], omp_get_thread_num() + 1);
+    atomic_store(&r->begun[job], lt_pool_index() + 1);
     if (job == 0) wait_for(r, &r->begun[JOBS / 2], 1);
     if (job == JOBS / 2) wait_for(r, &r->begun[0], 1);
     atomic_fetch_add(&r->ended, 1);

@@ -1,5 +1,5 @@
 -- threads_spec.lua - results to the bit do not come from how many threads there are, be they more than the processors: what is cut into jobs is cut by
--- its size, and jobs that add up are joined in their order. Not so the gradients of convolutions' weights that oneDNN computes, in float32.
+-- its size, and jobs that add up are joined in their order.
 
 local torch = require 'torch'
 local F = torch.nn.functional
@@ -76,6 +76,10 @@ local families = {
   },
   windows = {
     function() return F.conv2d(images, kernels) end,
+    function() return gradients(F.conv2d, images, kernels) end, -- oneDNN, the weights' gradient summed over parts of the batch
+    function() return gradients(F.conv2d, images[{ {}, {}, { 1, 6 }, { 1, 6 } }], kernels:repeat_interleave(4, 1)) end,
+    function() return gradients(F.conv2d, images[{ { 1, 1 } }], kernels:repeat_interleave(4, 1)) end, -- by output channels
+    function() return gradients(function(i, k) return F.conv2d(i, k, {groups = 4}) end, images[{ { 1, 3 } }], kernels[{ {}, { 1, 4 } }]) end,
     function() return gradients(F.conv2d, images:double(), kernels:double()) end,
     function() return gradients(function(i) return F.conv2d(i, kernels) end, images) end,
     function() return gradients(function(i) return F.max_pool2d(i, 3) end, images) end,

@@ -14,19 +14,16 @@
 #include <unistd.h>
 
 #include "context.h"
-#include "cpu/common/threads.h"
 #include "error.h"
 #include "interrupt.h"
 #include "mem.h"
-
-#include <omp.h>
 
 #define LOOK_NS 10000000 /* between two looks at the interrupt flag */
 
 typedef struct job {
     void (*call)(void *context);
     void *context;
-    int n, threads;
+    int n;
     void *data[LT_APART_ARRAYS];
     size_t capacity[LT_APART_ARRAYS];
     pthread_mutex_t lock;
@@ -75,7 +72,6 @@ static void *run(void *argument)
     job *j = argument;
     lt_here.context = j->context_of_caller;
     lt_here.helper = true;
-    omp_set_num_threads(j->threads);
     j->call(j->context);
     pthread_mutex_lock(&j->lock);
     j->done = true;
@@ -105,7 +101,6 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     pthread_condattr_destroy(&monotonic);
     j->call = call;
     j->n = n;
-    j->threads = lt_get_num_threads();
     lt_context_hold(j->context_of_caller = lt_here.context);
     j->context = lt_mem_alloc(size);
     bool enough = j->context != NULL;
@@ -125,11 +120,9 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     return enough ? LT_OK : LT_ERR_MEMORY;
 }
 
-/* Signals are for the threads that were there before. The thread has OpenMP's pool to itself: the caller's, which has nothing to do meanwhile,
- * ends, for where OpenMP counts more threads than processors each of them sleeps at every barrier, and a call may come to thousands. */
+/* Signals are for the threads that existed before. */
 static bool start(job *j)
 {
-    omp_pause_resource_all(omp_pause_soft);
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);
@@ -174,9 +167,9 @@ lt_status lt_apart(void (*call)(void *context), void *context, size_t size, cons
     job *j;
     void *pointers[LT_APART_ARRAYS];
     LT_TRY(job_new(call, context, size, arrays, n, &j));
-    if (!start(j)) {
-        job_free(j);
-        return lt_error(LT_ERR_MEMORY, "out of memory: no thread could be started");
+    if (!start(j)) { /* no thread is available: the call cannot be interrupted */
+        j->call(j->context);
+        j->done = true;
     }
     if (!wait_for(j)) {
         keep_loaded();

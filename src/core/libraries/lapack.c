@@ -4,7 +4,6 @@
 #include "lapack.h"
 
 #include <dlfcn.h>
-#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -14,6 +13,7 @@
 #include "dtypes/dtype.h"
 #include "library.h"
 #include "mem.h"
+#include "openmp.h"
 
 /* One prototype for the four types of elements, in the order of `kind_of`: a pointer of Fortran's has no type. `real`
  * arguments are of the type of an element's parts. Where the routine for complex elements takes more, it has a row of its own. */
@@ -80,6 +80,7 @@ static struct {
     routines of[KINDS];
     void (*set_num_threads)(int n);
     char *(*get_config)(void);
+    lt_openmp openmp;
     bool complete;
 } lib;
 
@@ -105,7 +106,7 @@ static void look_up(void *library, const char *symbol, void *place)
 static void open_library(const lt_library *self)
 {
     (void)self;
-    void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_openmp_dlopen("libopenblas.so.0", &lib.openmp);
     lib.complete = library != NULL;
     if (library == NULL) return;
     look_up(library, "openblas_set_num_threads", &lib.set_num_threads);
@@ -167,11 +168,10 @@ static void call_routine(void *context)
 {
     static _Atomic int told;
     call *c = context;
-    const int before = omp_get_max_threads();
     if (atomic_exchange(&told, c->threads) != c->threads) lib.set_num_threads(c->threads);
-    omp_set_num_threads(c->threads);
+    const int before = lt_openmp_set_threads(&lib.openmp, c->threads);
     c->routine(c);
-    omp_set_num_threads(before);
+    lt_openmp_set_threads(&lib.openmp, before);
 }
 
 /* Calls routine(c), of about `work` multiplications, with threads from `shared` of them on; with a thread of its own where they are many: so

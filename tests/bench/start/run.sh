@@ -8,7 +8,7 @@ rounds=${ROUNDS-101}
 here=tests/bench/start
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-libs='-Wl,--gc-sections -Wl,--as-needed -lsleef -lz -lcjson -lgomp -lm -ldl -lpthread'
+libs='-Wl,--gc-sections -Wl,--as-needed -lsleef -lz -lcjson -lm -ldl -lpthread'
 
 seconds() { # COMMAND...: how long it takes
     start=$(date +%s%N)

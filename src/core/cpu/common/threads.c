@@ -1,8 +1,10 @@
 /* threads.c - see threads.h. */
 #include "threads.h"
 
-#include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "context/interrupt.h"
 #include "error.h"
@@ -11,14 +13,30 @@
 #define MOST_SHARES 16
 #define MOST_RANGES 64 /* more threads begin with parts of others */
 
+/* Processors that this process may use. */
+static int processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t has bits */
+    return online > 0 ? (int)online : 1;
+}
+
+/* One thread per processor, or $OMP_NUM_THREADS if that is fewer, as PyTorch. */
+static int default_threads(void)
+{
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    const int n = wanted != NULL ? atoi(wanted) : 0, available = processors();
+    const int threads = n > 0 && n < available ? n : available;
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
 int lt_get_num_threads(void)
 {
     lt_context *c = lt_here.context;
     int n = atomic_load_explicit(&c->threads, memory_order_relaxed);
     if (n == 0) {
-        const int processors = omp_get_num_procs();
-        n = omp_get_max_threads();
-        if (n > processors) n = processors;
+        n = default_threads();
         atomic_store_explicit(&c->threads, n, memory_order_relaxed);
     }
     return n;
@@ -70,44 +88,50 @@ static void set_ranges(range *ranges, int n, int64_t jobs)
     }
 }
 
-static void run_ranges(range *ranges, int n, lt_job run, const void *context)
+/* A loop that several threads run. */
+typedef struct loop {
+    range *ranges;
+    int n;
+    lt_job run;
+    const void *context;
+    lt_context *caller; /* helpers work in the caller's context */
+} loop;
+
+static void run_ranges(void *argument, int index)
 {
-    const int own = omp_get_thread_num();
-    for (int r = 0; r < n; r++) {
-        range *from = &ranges[(own + r) % n];
+    const loop *l = argument;
+    const lt_thread own = lt_here;
+    lt_here.context = l->caller;
+    lt_here.helper = own.helper || index != 0;
+    for (int r = 0; r < l->n; r++) {
+        range *from = &l->ranges[(index + r) % l->n];
         while (atomic_load_explicit(&from->next, memory_order_relaxed) < from->end && !lt_interrupted()) {
             const int64_t job = atomic_fetch_add_explicit(&from->next, 1, memory_order_relaxed);
-            if (job < from->end) run(context, job);
+            if (job < from->end) l->run(l->context, job);
         }
     }
+    lt_here = own;
 }
 
-static lt_status share(int64_t jobs, int count, int n, lt_job run, const void *context)
+static lt_status run_loop(int64_t jobs, int threads, int n, lt_job run, const void *context)
 {
-    if (count <= 1) {
+    if (threads <= 1 || jobs <= 1 || lt_pool_busy()) {
         for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
     } else {
-        lt_context *here = lt_here.context;
         range ranges[MOST_RANGES];
+        loop l = {ranges, n, run, context, lt_here.context};
         set_ranges(ranges, n, jobs);
-#pragma omp parallel num_threads(count)
-        {
-            const lt_thread own = lt_here;
-            lt_here.context = here;
-            lt_here.helper = own.helper || omp_get_thread_num() != 0;
-            run_ranges(ranges, n, run, context);
-            lt_here = own;
-        }
+        lt_pool_run(threads < jobs ? threads : (int)jobs, run_ranges, &l);
     }
     return lt_interrupted() ? lt_stopped() : LT_OK;
 }
 
 lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
 {
-    return share(jobs, count, count < MOST_RANGES ? count : MOST_RANGES, run, context);
+    return run_loop(jobs, count, count < MOST_RANGES ? count : MOST_RANGES, run, context);
 }
 
 lt_status lt_cpu_hand_out(int64_t jobs, int count, lt_job run, const void *context)
 {
-    return share(jobs, count, 1, run, context);
+    return run_loop(jobs, count, 1, run, context);
 }

@@ -1,7 +1,8 @@
-/* threads.h - how many threads CPU kernels use. One pool (OpenMP's) serves our loops and OpenBLAS. */
+/* threads.h - how many threads CPU kernels use, and parallel loops on the process's thread pool (context/thread_pool.h). */
 #ifndef LT_CPU_THREADS_H
 #define LT_CPU_THREADS_H
 
+#include "context/thread_pool.h"
 #include "ltensor.h"
 
 /* Elements of work per thread, of those that lie in the nearest cache and cost an instruction: twice as many must be there before a second one is

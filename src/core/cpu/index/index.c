@@ -60,11 +60,8 @@ static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_
     for (int64_t i = 0; i < n; i++, p += stride) {
         const int64_t value = lt_index_from(*(const int64_t *)(const void *)p, x->args->base[k]);
         if (value >= -size && value < size) continue;
-#pragma omp critical(lt_index_error)
-        if (x->bad_index < 0) {
-            x->bad_value = value;
-            __atomic_store_n(&x->bad_index, k, __ATOMIC_RELAXED);
-        }
+        int none = -1;
+        if (__atomic_compare_exchange_n(&x->bad_index, &none, k, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) x->bad_value = value;
         return;
     }
 }

@@ -1,7 +1,6 @@
 /* convolution.c - convolutions on the CPU: what the library of dnnl.c does not take is done here as products of the
  * weights and the windows of the images, written out as columns; images are shared out among the threads. Half types
  * are computed in float. */
-#include <omp.h>
 #include <string.h>
 
 #include "columns.h"
@@ -137,7 +136,7 @@ static lt_status do_image(const job *j, int64_t n, bool first)
 {
     char *image = j->x + n * j->image * j->size, *columns = image;
     if (j->columns != NULL)
-        columns = j->columns + (j->threads > 1 ? omp_get_thread_num() : 0) * j->column * j->size;
+        columns = j->columns + (j->threads > 1 ? lt_pool_index() : 0) * j->column * j->size;
     if (j->part == LT_CONV_X) {
         lt_status status = multiply(j, n, columns, true);
         if (status != LT_OK || j->columns == NULL) return status;
@@ -163,7 +162,7 @@ static void run_share(const void *context, int64_t t)
     job own = *j;
     own.threads = 1;
     own.w += t * n * j->size;
-    if (own.columns != NULL) own.columns += (j->threads > 1 ? omp_get_thread_num() : 0) * j->column * j->size;
+    if (own.columns != NULL) own.columns += (j->threads > 1 ? lt_pool_index() : 0) * j->column * j->size;
     for (int64_t i = from; i < to && !lt_interrupted(); i++) (void)do_image(&own, i, i == from);
 }
 

@@ -4,7 +4,6 @@
  * they lie unless they reach beyond an end of theirs. */
 #include "direct.h"
 
-#include <omp.h>
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -70,7 +69,7 @@ static void run_image(const void *context, int64_t n)
 {
     const job *j = context;
     const lt_direct *d = &j->d;
-    float *frame = j->frames + (j->threads > 1 ? omp_get_thread_num() : 0) * j->frame;
+    float *frame = j->frames + (j->threads > 1 ? lt_pool_index() : 0) * j->frame;
     const float *in = j->in + n * d->inputs * j->in_size[0] * j->in_size[1];
     for (int64_t c = 0; c < d->inputs; c++)
         for (int64_t y = 0; y < j->in_size[0]; y++, in += j->in_size[1])
@@ -130,7 +129,7 @@ static void run_piece(const void *context, int64_t i)
     const int64_t first = at - j->before, count = (n < loops->windows ? loops->windows : n) + j->reach;
     const float *in = j->in + i / j->pieces * d.inputs * d.plane + first;
     if (first < 0 || first + count > j->length) {
-        float *frame = j->frames + (j->threads > 1 ? omp_get_thread_num() : 0) * j->frame;
+        float *frame = j->frames + (j->threads > 1 ? lt_pool_index() : 0) * j->frame;
         const int64_t from = first < 0 ? -first : 0, to = j->length - first < count ? j->length - first : count;
         memset(frame, 0, (size_t)(d.inputs * count) * sizeof *frame);
         for (int64_t c = 0; c < d.inputs && from < to; c++)

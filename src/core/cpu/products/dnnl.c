@@ -1,19 +1,18 @@
-/* dnnl.c - convolutions of float, bfloat16 and 8-bit integers by oneDNN, whose library is loaded when the first one is asked for: at the
- * start it would cost more than everything else together. Without it (or where it was not there at build time) nothing
- * is done here. Its version is the one that was there at build time: dnnl_versions.h.
+/* dnnl.c - see dnnl_plan.h. The library is loaded with the first convolution: at the start of the program it would cost
+ * more than everything else together. Its version is that of the build: dnnl_versions.h.
  *
- * The library makes code for each shape and says in which layout it wants the operands; that, and the primitives that
- * bring them into it, are kept by shape. What they need of memory comes from the block cache, call by call. One call
- * runs at a time: it has all threads anyway. */
-#include "dnnl.h"
+ * oneDNN generates code for each shape and chooses the layouts of the operands. The primitive and the reorders into
+ * these layouts are cached by shape. A plan does not change once it is made, so that threads run it concurrently. */
+#include "dnnl_plan.h"
 
 #include <dlfcn.h>
-#include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "build_config.h" /* generated */
 #include "libraries/library.h"
+#include "libraries/openmp.h"
 #include "mem.h"
 
 #if defined(__has_include)
@@ -44,45 +43,48 @@ bool lt_dnnl_multiplies_int8(void)
 #define KEPT 64
 #define ALIGNMENT ((size_t)4096)
 
-typedef struct key {
-    int64_t dtype, part, bias, threads, batch, groups, in_channels, out_channels;
-    int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-} key;
+typedef lt_dnnl_convolution_shape key;
 
 enum { X_ARRAY, W_ARRAY, Y_ARRAY, ARRAYS };
 
-/* One array: as it lies in the tensor, and as the library wants it. */
+/* One array: its layout in the tensor and the layout that the primitive reads or writes. */
 typedef struct operand {
-    dnnl_memory_t plain, wanted; /* wanted NULL: as it lies */
-    dnnl_primitive_t reorder;    /* to what is wanted; of the result: back */
-    size_t bytes;                /* of what is wanted */
+    layout plain;
+    known_layout wanted;        /* of the primitive */
+    dnnl_primitive_t reorder;   /* to the wanted layout; of the result: back. NULL: the layouts are equal */
+    size_t bytes;               /* of a copy in the wanted layout; 0: none is needed */
 } operand;
 
-typedef struct plan {
+struct lt_dnnl_plan {
     key key;
-    uint64_t used;              /* the number of the last call */
-    dnnl_primitive_t primitive; /* NULL: the library has no way */
+    _Atomic int refs;
+    uint64_t used;                 /* number of the last call */
+    dnnl_primitive_desc_t chosen;  /* owns the wanted layouts */
+    dnnl_primitive_t primitive;    /* NULL: oneDNN does not support the shape */
     operand operands[ARRAYS];
-    dnnl_memory_t bias, scratchpad;
+    layout bias;
+    known_layout scratchpad;
     size_t scratchpad_bytes;
-} plan;
+};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+typedef lt_dnnl_plan plan;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static plan *plans[KEPT];
 static uint64_t calls;
 
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) & ~(ALIGNMENT - 1); }
 
-static void plan_free(plan *p)
+void lt_dnnl_plan_release(lt_dnnl_plan *p)
 {
+    if (p == NULL || atomic_fetch_sub(&p->refs, 1) != 1) return;
     for (int i = 0; i < ARRAYS; i++) {
         if (p->operands[i].reorder != NULL) lib.primitive_destroy(p->operands[i].reorder);
-        if (p->operands[i].wanted != NULL) lib.memory_destroy(p->operands[i].wanted);
-        if (p->operands[i].plain != NULL) lib.memory_destroy(p->operands[i].plain);
+        layout_free(&p->operands[i].plain);
     }
-    if (p->bias != NULL) lib.memory_destroy(p->bias);
-    if (p->scratchpad != NULL) lib.memory_destroy(p->scratchpad);
+    layout_free(&p->bias);
     if (p->primitive != NULL) lib.primitive_destroy(p->primitive);
+    if (p->chosen != NULL) lib.primitive_desc_destroy(p->chosen);
     lt_mem_free(p);
 }
 
@@ -128,20 +130,47 @@ static bool shape_of(const lt_conv *c, shape *s)
     return true;
 }
 
-static bool of_integers(const key *k) { return k->dtype == LT_UINT8 || k->dtype == LT_INT8; }
-
-/* How an array lies in its tensor: images of integers have their channels last. */
-static dnnl_format_tag_t plain_tag(const key *k, int array, int ndim)
-{
-    static const dnnl_format_tag_t tags[] = {dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd, dnnl_abcde, dnnl_abcdef},
-                                   last[] = {dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_acb, dnnl_acdb, dnnl_acdeb};
-    return of_integers(k) && array != W_ARRAY ? last[ndim] : tags[ndim];
-}
+static bool of_integers(const key *k) { return k->conv.dtype == LT_UINT8 || k->conv.dtype == LT_INT8; }
 
 static dnnl_data_type_t type_of(const key *k, int array)
 {
-    if (!of_integers(k)) return k->dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16;
-    return array == Y_ARRAY ? dnnl_s32 : array == X_ARRAY && k->dtype == LT_UINT8 ? dnnl_u8 : dnnl_s8;
+    if (!of_integers(k)) return k->conv.dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16;
+    return array == Y_ARRAY ? dnnl_s32 : array == X_ARRAY && k->conv.dtype == LT_UINT8 ? dnnl_u8 : dnnl_s8;
+}
+
+/* Strides of dense arrays of which this one is a part: the whole ones have `channels` in dimension `at`. */
+static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t channels, dnnl_dims_t strides)
+{
+    int64_t stride = 1;
+    for (int d = ndim; d-- > 0;) {
+        strides[d] = stride;
+        stride *= d == at ? channels : dims[d];
+    }
+}
+
+/* The same of images whose channels are last. */
+static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t channels, dnnl_dims_t strides)
+{
+    int64_t stride = channels;
+    strides[1] = 1;
+    for (int d = ndim; d-- > 2;) {
+        strides[d] = stride;
+        stride *= dims[d];
+    }
+    strides[0] = stride;
+}
+
+/* The layout of an array in its tensor: images of integers have their channels last. */
+static bool plain_layout(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims)
+{
+    dnnl_dims_t strides;
+    if (array == W_ARRAY)
+        dense_strides(ndim, dims, k->conv.groups > 1 ? 2 : 1, k->w_channels, strides);
+    else if (of_integers(k))
+        channels_last_strides(ndim, dims, array == X_ARRAY ? k->x_channels : k->y_channels, strides);
+    else
+        dense_strides(ndim, dims, 1, array == X_ARRAY ? k->x_channels : k->y_channels, strides);
+    return layout_make_strided(made, ndim, dims, type_of(k, array), strides);
 }
 
 static bool describe(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
@@ -176,71 +205,46 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
     return chosen;
 }
 
-/* How an array gets from the tensor's layout to the wanted one, or back. */
-static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, known_layout wanted, bool back)
+/* Prepares the reorder between an array's layout in the tensor and the layout that the primitive wants. */
+static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, bool is_result)
 {
     operand *o = &p->operands[array];
-    layout made = {0};
     dnnl_primitive_desc_t reorder = NULL;
-    bool connected = false;
-    if (!describe(&made, &p->key, array, ndim, dims, plain_tag(&p->key, array, ndim))) return false;
-    const known_layout plain = layout_known(&made);
-    if (lib.memory_create(&o->plain, plain, lib.engine, DNNL_MEMORY_NONE) != dnnl_success) goto done;
-    if (lib.memory_desc_equal(plain, wanted)) {
-        connected = true;
-        goto done;
-    }
-    o->bytes = aligned(lib.memory_desc_get_size(wanted));
-    if (lib.memory_create(&o->wanted, wanted, lib.engine, DNNL_MEMORY_NONE) != dnnl_success ||
-        lib.reorder_primitive_desc_create(&reorder, back ? wanted : plain, lib.engine, back ? plain : wanted, lib.engine,
+    if (!plain_layout(&o->plain, &p->key, array, ndim, dims)) return false;
+    const known_layout plain = layout_known(&o->plain);
+    if (lib.memory_desc_equal(plain, o->wanted)) return true;
+    o->bytes = aligned(lib.memory_desc_get_size(o->wanted));
+    if (lib.reorder_primitive_desc_create(&reorder, is_result ? o->wanted : plain, lib.engine, is_result ? plain : o->wanted, lib.engine,
                                           NULL) != dnnl_success)
-        goto done;
-    connected = lib.primitive_create(&o->reorder, reorder) == dnnl_success;
+        return false;
+    const bool made = lib.primitive_create(&o->reorder, reorder) == dnnl_success;
     lib.primitive_desc_destroy(reorder);
-done:
-    layout_free(&made);
-    return connected;
-}
-
-static bool connect_bias(plan *p, const shape *s)
-{
-    layout bias = {0};
-    bool made = describe(&bias, &p->key, ARRAYS, 1, s->bias, dnnl_a) &&
-                lib.memory_create(&p->bias, layout_known(&bias), lib.engine, DNNL_MEMORY_NONE) == dnnl_success;
-    layout_free(&bias);
     return made;
 }
 
-static bool plan_fill(plan *p, const lt_conv *c)
+static bool plan_fill(plan *p)
 {
+    static const dnnl_query_t queries[][ARRAYS] = {
+        [LT_CONV_Y] = {dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md},
+        [LT_CONV_X] = {dnnl_query_diff_src_md, dnnl_query_weights_md, dnnl_query_diff_dst_md},
+        [LT_CONV_W] = {dnnl_query_src_md, dnnl_query_diff_weights_md, dnnl_query_diff_dst_md},
+    };
+    const lt_conv_part part = p->key.part;
     shape s;
-    if (!shape_of(c, &s)) return false;
-    dnnl_primitive_desc_t pd = choose(&p->key, &s);
-    if (pd == NULL) return false;
-    const int64_t part = p->key.part;
-    const known_layout x = lib.primitive_desc_query_md(pd, part == LT_CONV_X ? dnnl_query_diff_src_md : dnnl_query_src_md, 0);
-    const known_layout w =
-        lib.primitive_desc_query_md(pd, part == LT_CONV_W ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
-    const known_layout y = lib.primitive_desc_query_md(pd, part == LT_CONV_Y ? dnnl_query_dst_md : dnnl_query_diff_dst_md, 0);
-    const known_layout scratchpad = lib.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-    p->scratchpad_bytes = aligned(lib.memory_desc_get_size(scratchpad));
-    bool made = connect(p, X_ARRAY, s.ndim, s.x, x, part == LT_CONV_X) &&
-                connect(p, W_ARRAY, s.w_ndim, s.w, w, part == LT_CONV_W) &&
-                connect(p, Y_ARRAY, s.ndim, s.y, y, part == LT_CONV_Y) &&
-                lib.memory_create(&p->scratchpad, scratchpad, lib.engine, DNNL_MEMORY_NONE) == dnnl_success &&
-                (!p->key.bias || connect_bias(p, &s)) &&
-                lib.primitive_create(&p->primitive, pd) == dnnl_success;
-    lib.primitive_desc_destroy(pd);
-    if (!made && p->primitive != NULL) {
-        lib.primitive_destroy(p->primitive);
-        p->primitive = NULL;
-    }
-    return made;
+    if (!shape_of(&p->key.conv, &s)) return false;
+    p->chosen = choose(&p->key, &s);
+    if (p->chosen == NULL) return false;
+    for (int i = 0; i < ARRAYS; i++) p->operands[i].wanted = lib.primitive_desc_query_md(p->chosen, queries[part][i], 0);
+    p->scratchpad = lib.primitive_desc_query_md(p->chosen, dnnl_query_scratchpad_md, 0);
+    p->scratchpad_bytes = aligned(lib.memory_desc_get_size(p->scratchpad));
+    return connect(p, X_ARRAY, s.ndim, s.x, part == LT_CONV_X) && connect(p, W_ARRAY, s.w_ndim, s.w, part == LT_CONV_W) &&
+           connect(p, Y_ARRAY, s.ndim, s.y, part == LT_CONV_Y) &&
+           (!p->key.bias || describe(&p->bias, &p->key, ARRAYS, 1, s.bias, dnnl_a)) &&
+           lib.primitive_create(&p->primitive, p->chosen) == dnnl_success;
 }
 
-/* The plan of this shape, made when there is none, in the place of the one that was not used for longest. NULL: out
- * of memory. The lock is held. */
-static plan *plan_of(const key *k, const lt_conv *c)
+/* The plan of this shape. A new one replaces the least recently used. NULL: out of memory. The lock is held. */
+static plan *plan_of(const key *k)
 {
     int oldest = 0;
     for (int i = 0; i < KEPT; i++) {
@@ -250,85 +254,113 @@ static plan *plan_of(const key *k, const lt_conv *c)
     plan *p = lt_mem_zalloc(sizeof *p);
     if (p == NULL) return NULL;
     p->key = *k;
-    plan_fill(p, c);
-    if (plans[oldest] != NULL) plan_free(plans[oldest]);
+    p->refs = 1;
+    const int threads = lt_openmp_set_threads(&lib.openmp, 1);
+    if (!plan_fill(p) && p->primitive != NULL) {
+        lib.primitive_destroy(p->primitive);
+        p->primitive = NULL;
+    }
+    lt_openmp_set_threads(&lib.openmp, threads);
+    lt_dnnl_plan_release(plans[oldest]);
     plans[oldest] = p;
     return p;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------ */
-
-static bool reorder(const operand *o, bool back)
+lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **out)
 {
-    if (o->reorder == NULL) return true;
-    dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, back ? o->wanted : o->plain}, {DNNL_ARG_TO, back ? o->plain : o->wanted}};
-    return lib.primitive_execute(o->reorder, lib.stream, 2, arguments) == dnnl_success;
+    *out = NULL;
+    if (!lt_dnnl_found()) return LT_OK;
+    pthread_mutex_lock(&lock);
+    plan *p = plan_of(k);
+    if (p != NULL) p->used = ++calls;
+    if (p != NULL && p->primitive != NULL) {
+        atomic_fetch_add(&p->refs, 1);
+        *out = p;
+    }
+    pthread_mutex_unlock(&lock);
+    return p == NULL ? LT_ERR_MEMORY : LT_OK;
 }
 
-static bool execute(plan *p, void *const *arrays, const void *bias, char *room)
+size_t lt_dnnl_plan_room(const lt_dnnl_plan *p)
+{
+    size_t bytes = p->scratchpad_bytes;
+    for (int i = 0; i < ARRAYS; i++) bytes += p->operands[i].bytes;
+    return bytes + ALIGNMENT;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------ */
+
+/* The memory objects and the stream of one run, so that other threads can run the same plan. */
+typedef struct running {
+    dnnl_stream_t stream;
+    dnnl_memory_t plain[ARRAYS], wanted[ARRAYS], bias, scratchpad;
+} running;
+
+static bool put(dnnl_memory_t *made, known_layout of, const void *data)
+{
+    return lib.memory_create(made, of, lib.engine, (void *)(uintptr_t)data) == dnnl_success;
+}
+
+static bool running_make(running *r, const plan *p, void *const *arrays, const void *bias, char *room)
+{
+    if (lib.stream_create(&r->stream, lib.engine, dnnl_stream_default_flags) != dnnl_success) return false;
+    for (int i = 0; i < ARRAYS; i++) {
+        const operand *o = &p->operands[i];
+        if (!put(&r->plain[i], layout_known(&o->plain), arrays[i])) return false;
+        if (o->bytes == 0) continue;
+        if (!put(&r->wanted[i], o->wanted, room)) return false;
+        room += o->bytes;
+    }
+    return put(&r->scratchpad, p->scratchpad, room) && (!p->key.bias || put(&r->bias, layout_known(&p->bias), bias));
+}
+
+static void running_free(running *r)
+{
+    for (int i = 0; i < ARRAYS; i++) {
+        if (r->plain[i] != NULL) lib.memory_destroy(r->plain[i]);
+        if (r->wanted[i] != NULL) lib.memory_destroy(r->wanted[i]);
+    }
+    if (r->bias != NULL) lib.memory_destroy(r->bias);
+    if (r->scratchpad != NULL) lib.memory_destroy(r->scratchpad);
+    if (r->stream != NULL) lib.stream_destroy(r->stream);
+}
+
+static bool reorder(const running *r, const plan *p, int array, bool back)
+{
+    if (p->operands[array].reorder == NULL) return true;
+    dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, back ? r->wanted[array] : r->plain[array]},
+                                   {DNNL_ARG_TO, back ? r->plain[array] : r->wanted[array]}};
+    return lib.primitive_execute(p->operands[array].reorder, r->stream, 2, arguments) == dnnl_success;
+}
+
+static bool execute(const running *r, const plan *p)
 {
     static const int names[][ARRAYS] = {
         [LT_CONV_Y] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
         [LT_CONV_X] = {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
         [LT_CONV_W] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
     };
-    const int result = p->key.part == LT_CONV_Y ? Y_ARRAY : p->key.part == LT_CONV_X ? X_ARRAY : W_ARRAY;
+    const lt_conv_part part = p->key.part;
+    const int result = part == LT_CONV_Y ? Y_ARRAY : part == LT_CONV_X ? X_ARRAY : W_ARRAY;
     dnnl_exec_arg_t arguments[ARRAYS + 2];
     int n = 0;
     for (int i = 0; i < ARRAYS; i++) {
-        operand *o = &p->operands[i];
-        lib.memory_set_data_handle(o->plain, arrays[i]);
-        if (o->wanted != NULL) {
-            lib.memory_set_data_handle(o->wanted, room);
-            room += o->bytes;
-        }
-        if (i != result && !reorder(o, false)) return false;
-        arguments[n++] = (dnnl_exec_arg_t){names[p->key.part][i], o->wanted != NULL ? o->wanted : o->plain};
+        if (i != result && !reorder(r, p, i, false)) return false;
+        arguments[n++] = (dnnl_exec_arg_t){names[part][i], p->operands[i].bytes > 0 ? r->wanted[i] : r->plain[i]};
     }
-    lib.memory_set_data_handle(p->scratchpad, room);
-    arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, p->scratchpad};
-    if (p->bias != NULL) {
-        lib.memory_set_data_handle(p->bias, (void *)bias);
-        arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_BIAS, p->bias};
-    }
-    return lib.primitive_execute(p->primitive, lib.stream, n, arguments) == dnnl_success && reorder(&p->operands[result], true);
+    arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, r->scratchpad};
+    if (r->bias != NULL) arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_BIAS, r->bias};
+    return lib.primitive_execute(p->primitive, r->stream, n, arguments) == dnnl_success && reorder(r, p, result, true);
 }
 
-static lt_status run(plan *p, void *const *arrays, const void *bias, bool *done)
+bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room)
 {
-    size_t capacity, bytes = p->scratchpad_bytes;
-    for (int i = 0; i < ARRAYS; i++) bytes += p->operands[i].bytes;
-    char *room = lt_block_alloc(bytes + ALIGNMENT, &capacity);
-    if (room == NULL) return LT_ERR_MEMORY;
-    *done = execute(p, arrays, bias, (char *)aligned((size_t)room));
-    lt_block_free(room, capacity);
-    return LT_OK;
-}
-
-lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
-                              const void *bias, bool *done)
-{
-    *done = false;
-    if (!lt_dnnl_found()) return LT_OK;
-    key k;
-    memset(&k, 0, sizeof k);
-    k.dtype = c->dtype, k.part = part, k.bias = bias != NULL, k.threads = threads;
-    k.batch = c->batch, k.groups = c->groups, k.in_channels = c->in_channels, k.out_channels = c->out_channels;
-    for (int d = 0; d < 3; d++) {
-        k.in[d] = c->in[d], k.out[d] = c->out[d], k.kernel[d] = c->kernel[d];
-        k.stride[d] = c->stride[d], k.padding[d] = c->padding[d], k.dilation[d] = c->dilation[d];
-    }
-    void *const arrays[ARRAYS] = {x, w, y};
-    const int before = omp_get_max_threads();
-    pthread_mutex_lock(&lock);
-    if (before != threads) omp_set_num_threads(threads);
-    plan *p = plan_of(&k, c);
-    lt_status status = p == NULL ? LT_ERR_MEMORY : LT_OK;
-    if (p != NULL) p->used = ++calls;
-    if (p != NULL && p->primitive != NULL) status = run(p, arrays, bias, done);
-    if (before != threads) omp_set_num_threads(before);
-    pthread_mutex_unlock(&lock);
-    return status;
+    running r = {NULL};
+    const int threads = lt_openmp_set_threads(&lib.openmp, 1);
+    const bool done = running_make(&r, p, arrays, bias, (char *)aligned((size_t)room)) && execute(&r, p);
+    running_free(&r);
+    lt_openmp_set_threads(&lib.openmp, threads);
+    return done;
 }
 
 #else
@@ -337,12 +369,25 @@ bool lt_dnnl_found(void) { return false; }
 
 bool lt_dnnl_multiplies_int8(void) { return false; }
 
-lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
-                              const void *bias, bool *done)
+lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **out)
 {
-    (void)part, (void)c, (void)threads, (void)x, (void)w, (void)y, (void)bias;
-    *done = false;
+    (void)k;
+    *out = NULL;
     return LT_OK;
 }
+
+size_t lt_dnnl_plan_room(const lt_dnnl_plan *p)
+{
+    (void)p;
+    return 0;
+}
+
+bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room)
+{
+    (void)p, (void)arrays, (void)bias, (void)room;
+    return false;
+}
+
+void lt_dnnl_plan_release(lt_dnnl_plan *p) { (void)p; }
 
 #endif

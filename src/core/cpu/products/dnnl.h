@@ -10,8 +10,8 @@ bool lt_dnnl_found(void);
 /* The same, and whether the processor multiplies 8-bit integers without rounding their sums off to 16 bits on the way. */
 bool lt_dnnl_multiplies_int8(void);
 
-/* As lt_cpu_convolution of one of these types, or lt_cpu_int8_convolution, on so many threads. *done is false when the library is absent or has
- * no way to do it: the arrays are untouched then. */
+/* As lt_cpu_convolution of one of these types, or lt_cpu_int8_convolution, on up to `threads` threads. *done is false if the library is absent or
+ * does not support the shape; the caller then computes the result in another way. */
 lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y,
                               const void *bias, bool *done);
 

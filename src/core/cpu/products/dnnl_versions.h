@@ -4,19 +4,18 @@
 #define LT_CPU_DNNL_VERSIONS_H
 
 #define FUNCTIONS(X)                                                                               \
-    X(engine_create) X(stream_create) X(memory_desc_equal) X(memory_desc_get_size)                 \
+    X(engine_create) X(stream_create) X(stream_destroy) X(memory_desc_equal) X(memory_desc_get_size)                 \
     X(primitive_attr_create) X(primitive_attr_destroy) X(primitive_attr_set_scratchpad_mode)       \
     X(primitive_desc_destroy) X(primitive_desc_query_md) X(primitive_create) X(primitive_destroy)  \
-    X(primitive_execute) X(reorder_primitive_desc_create) X(memory_create) X(memory_set_data_handle) \
-    X(memory_destroy)
+    X(primitive_execute) X(reorder_primitive_desc_create) X(memory_create) X(memory_destroy)
 
 #if DNNL_VERSION_MAJOR == 2
 #define FUNCTIONS_OF_VERSION(X)                                                                    \
-    X(memory_desc_init_by_tag) X(primitive_desc_create) X(dilated_convolution_forward_desc_init)   \
+    X(memory_desc_init_by_tag) X(memory_desc_init_by_strides) X(primitive_desc_create) X(dilated_convolution_forward_desc_init)   \
     X(dilated_convolution_backward_data_desc_init) X(dilated_convolution_backward_weights_desc_init)
 #else
 #define FUNCTIONS_OF_VERSION(X)                                                                    \
-    X(memory_desc_create_with_tag) X(memory_desc_destroy) X(convolution_forward_primitive_desc_create) \
+    X(memory_desc_create_with_tag) X(memory_desc_create_with_strides) X(memory_desc_destroy) X(convolution_forward_primitive_desc_create) \
     X(convolution_backward_data_primitive_desc_create) X(convolution_backward_weights_primitive_desc_create)
 #endif
 
@@ -26,21 +25,20 @@ static struct {
     FUNCTIONS_OF_VERSION(X)
 #undef X
     dnnl_engine_t engine;
-    dnnl_stream_t stream;
+    lt_openmp openmp;
     bool ready;
 } lib;
 
 static void load(const lt_library *self)
 {
-    void *library = dlopen(self->name, RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_openmp_dlopen(self->name, &lib.openmp);
     bool complete = library != NULL;
     if (library == NULL) return;
 #define X(name) complete = complete && (*(void **)&lib.name = dlsym(library, "dnnl_" #name)) != NULL;
     FUNCTIONS(X)
     FUNCTIONS_OF_VERSION(X)
 #undef X
-    lib.ready = complete && lib.engine_create(&lib.engine, dnnl_cpu, 0) == dnnl_success &&
-                lib.stream_create(&lib.stream, lib.engine, dnnl_stream_default_flags) == dnnl_success;
+    lib.ready = complete && lib.engine_create(&lib.engine, dnnl_cpu, 0) == dnnl_success;
 }
 
 /* ---- layouts: memory descriptors that are ours, zeros before and after, and as the functions take and give them ------------------ */
@@ -58,6 +56,11 @@ static bool layout_make(layout *made, int ndim, const dnnl_dims_t dims, dnnl_dat
     return lib.memory_desc_init_by_tag(made, ndim, dims, dtype, tag) == dnnl_success;
 }
 
+static bool layout_make_strided(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, const dnnl_dims_t strides)
+{
+    return lib.memory_desc_init_by_strides(made, ndim, dims, dtype, strides) == dnnl_success;
+}
+
 static void layout_free(layout *made) { (void)made; }
 
 #else
@@ -69,6 +72,11 @@ static known_layout layout_known(const layout *made) { return *made; }
 static bool layout_make(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, dnnl_format_tag_t tag)
 {
     return lib.memory_desc_create_with_tag(made, ndim, dims, dtype, tag) == dnnl_success;
+}
+
+static bool layout_make_strided(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, const dnnl_dims_t strides)
+{
+    return lib.memory_desc_create_with_strides(made, ndim, dims, dtype, strides) == dnnl_success;
 }
 
 static void layout_free(layout *made)

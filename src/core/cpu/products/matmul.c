@@ -1,7 +1,6 @@
 /* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and double and of vector/products/matmul.c
  * for integers: they are cut into pieces that threads share out. Half types are multiplied in float, bfloat16 by tiles where there are any
  * (tiles.h). */
-#include <omp.h>
 
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -115,7 +114,7 @@ static void run_piece(const void *context, int64_t index)
     if (p.row_bias != NULL) p.row_bias = (const char *)p.row_bias + n * f->batch_bias + row * f->size;
     p.m = p.m - row < f->rows ? p.m - row : f->rows;
     p.n = p.n - column < f->columns ? p.n - column : f->columns;
-    if (f->room != NULL) p.room = f->room + (size_t)(f->threads > 1 ? omp_get_thread_num() : 0) * f->room_bytes;
+    if (f->room != NULL) p.room = f->room + (size_t)(f->threads > 1 ? lt_pool_index() : 0) * f->room_bytes;
     f->loop(&p);
 }
 
@@ -150,7 +149,7 @@ static lt_status multiply_floats(const lt_gemm *g)
         put_row_bias(g);
         f.whole.beta = 1;
     }
-    f.threads = omp_in_parallel() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
+    f.threads = lt_pool_busy() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
     cut(&f, g->batch, f.threads);
     lt_scratch scratch;
     if (!vector && !f.whole.few && gathers(&f.whole, size)) {

@@ -65,11 +65,12 @@ typedef struct lt_reduce_loops {
     int take;
     void (*open)(lt_line_part *part);
     bool (*may_have_nan)(const lt_lanes *lanes); /* what the lanes have taken since then */
-    /* Joins a line of less than LT_ROWS_FLUSH rows, of which the lanes have taken all but the last n elements, into its total; false: not, since one may be nan. */
-    bool (*finish)(lt_total *total, lt_lanes *lanes, const void *elements, int64_t n);
+    void (*flush)(lt_line_part *part); /* joins lanes that have taken LT_ROWS_FLUSH rows into the parts, and opens them again */
+    /* Joins a line, of which the part has taken all but the last n elements, into its total; false: not, since one may be nan. */
+    bool (*finish)(lt_total *total, lt_line_part *part, const void *elements, int64_t n);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes apart. Columns are
      * contiguous; the parameters, one a column, are of the elements' type, accumulators of `lane` bytes, at most 8. begin: acc holds nothing yet (of no rows, too).
-     * At most LT_ROWS_FLUSH rows are added up before the accumulators are joined into totals. */
+     * At most LT_COLUMNS_FLUSH rows are added up before the accumulators are joined into totals. */
     void (*rows)(void *acc, bool begin, const char *rows, int64_t row_stride, int64_t nrows, int64_t ncols,
                  const void *parameters);
     void (*join)(lt_total *totals, const void *acc, int64_t n);
@@ -77,13 +78,16 @@ typedef struct lt_reduce_loops {
     int64_t lane;
 } lt_reduce_loops;
 
-#define LT_ROWS_FLUSH 128
+/* So many rows, and rows of columns, are added up before accumulators are joined into totals, which are double: equal numbers, whose errors add up, lose five
+ * units in the last place at most. Rows of columns are added by fours first. */
+#define LT_ROWS_FLUSH 32
+#define LT_COLUMNS_FLUSH 128
 
 /* Lines that the steps of a chain make. */
 typedef struct lt_taken_lines {
     int64_t length, lines, there; /* there: elements from the first one on that may be read */
     const lt_reduce_loops *loops;
-    const lt_lanes *opened; /* lanes that have taken nothing */
+    const lt_line_part *opened; /* a part whose lanes have taken nothing */
     lt_total *totals;
 } lt_taken_lines;
 
@@ -102,6 +106,7 @@ typedef enum lt_rows_op {
     LT_ROWS_MIN,
     LT_ROWS_SUM_ABS,
     LT_ROWS_SUM_SQUARE,
+    LT_ROWS_SUM_OFF, /* x - parameter */
     LT_ROWS_SUM_SQUARE_OFF, /* (x - parameter)^2 */
     LT_ROWS_SUM_POWER, /* |x|^parameter */
     LT_ROWS_SUM_EXP, /* exp(x - parameter) */

@@ -337,8 +337,8 @@ void lt_chain_take(lt_chain_run *run, int64_t from, int64_t to, lt_lanes *lanes)
 int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_lines *l)
 {
     const lt_chain_program *p = run->program;
-    lt_lanes lanes;
-    move_to(run, from, (char *)&lanes);
+    lt_line_part part; /* its lanes are the operand that is taken into */
+    move_to(run, from, (char *)&part.lanes);
     return p->taker->lines(run->call[0].address, &p->taking, l);
 }
 

@@ -52,22 +52,27 @@ static void uniforms(float *x, int64_t n, lt_generator *g)
     }
 }
 
-/* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. */
+/* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. The bound, which rounding may reach, is not included: the lower
+ * one takes its place. */
 static void uniform(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
 {
     if (out->dtype == LT_FLOAT64) {
         double *x = out->data;
-        for (int64_t i = 0; more(i, n); i++) x[i] = fma(lt_generator_uniform(g), to - from, from);
+        for (int64_t i = 0; more(i, n); i++) {
+            const double v = fma(lt_generator_uniform(g), to - from, from);
+            x[i] = v >= to ? from : v;
+        }
         return;
     }
-    float low = round_to(out->dtype, (float)from), high = round_to(out->dtype, (float)to);
-    float range = round_to(out->dtype, high - low);
-    if (out->dtype == LT_FLOAT32 && low == 0 && range == 1) {
+    const float low = (float)from, high = (float)to, bound = round_to(out->dtype, high);
+    if (out->dtype == LT_FLOAT32 && low == 0 && high == 1) {
         uniforms(out->data, n, g);
         return;
     }
-    for (int64_t i = 0; more(i, n); i++)
-        store_float(out->data, out->dtype, i, fmaf(uniform_float(g), range, low));
+    for (int64_t i = 0; more(i, n); i++) {
+        const float v = round_to(out->dtype, fmaf(uniform_float(g), high - low, low));
+        store_float(out->data, out->dtype, i, v >= bound ? low : v);
+    }
 }
 
 /* Every sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */

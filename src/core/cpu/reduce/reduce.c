@@ -5,7 +5,11 @@
  * (int64). A sum of floats is so as exact as PyTorch's cascade. Two ways: along the lines, or down the columns
  * (reduce_columns.c) when the dimension that stays is the dense one. Variance and logsumexp take two passes, of
  * which the second finds the elements in a near cache where they fit. How the work is cut depends on sizes only,
- * never on the number of threads, so the result doesn't either. */
+ * never on the number of threads, so the result doesn't either.
+ *
+ * The mean of a variance is summed from the distances to the first element, which are exact where the mean is large beside the
+ * spread. Squares are summed about that mean in the type of the elements; what rounding it has added to them is taken out in
+ * double. (T. Chan, G. Golub, R. LeVeque: Algorithms for computing the sample variance, 1983.) */
 #include "reduce.h"
 
 #include <math.h>
@@ -53,6 +57,8 @@ static lt_rows_op first_pass(lt_reduction op, double parameter)
     case LT_REDUCE_NORM: return norm_rows(parameter);
     case LT_REDUCE_SUM_NUMBERS: return LT_ROWS_SUM_NUMBERS;
     case LT_REDUCE_COUNT: return LT_ROWS_COUNT;
+    case LT_REDUCE_VAR:
+    case LT_REDUCE_STD: return LT_ROWS_SUM_OFF;
     default: return LT_ROWS_SUM;
     }
 }
@@ -85,7 +91,8 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
                                       : LT_ROWS_U8;
     /* a bool is 0 or 1, and as many are not 0 as their sum */
     const lt_rows_op first = op == LT_REDUCE_COUNT && p->type == LT_ROWS_U8 ? LT_ROWS_SUM : first_pass(op, parameter);
-    const bool two = op == LT_REDUCE_VAR || op == LT_REDUCE_STD || op == LT_REDUCE_LOGSUMEXP;
+    p->varies = op == LT_REDUCE_VAR || op == LT_REDUCE_STD;
+    const bool two = p->varies || op == LT_REDUCE_LOGSUMEXP;
     p->passes[0] = &lt_loops.rows[first][p->type];
     p->passes[1] = &lt_loops.rows[op == LT_REDUCE_LOGSUMEXP ? LT_ROWS_SUM_EXP : LT_ROWS_SUM_SQUARE_OFF][p->type];
     p->npasses = two ? 2 : 1;
@@ -107,12 +114,32 @@ void lt_reduce_begin(const lt_reduce_plan *p, int pass, lt_total *totals, int64_
     for (int64_t j = 0; j < n; j++) totals[j] = p->passes[pass]->identity;
 }
 
-void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, int64_t n)
+lt_total *lt_reduce_before(const lt_reduce_plan *p, const char *elements, int64_t step, int64_t n, lt_total *parameters)
+{
+    if (!p->varies) return NULL;
+    for (int64_t j = 0; j < n && p->count == 0; j++) parameters[j].d = 0;
+    if (p->count > 0)
+        lt_loops.cast[LT_FLOAT64][p->it->dtype[1]]((char *[]){(char *)parameters, (char *)elements},
+                                                   (int64_t[]){sizeof *parameters, step}, n, NULL);
+    return parameters;
+}
+
+void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, const lt_total *before, int64_t n)
 {
     if (p->op == LT_REDUCE_LOGSUMEXP) /* the largest is taken out of the exponents, unless it is infinite */
         for (int64_t j = 0; j < n; j++) totals[j].d = isinf(totals[j].d) ? 0 : totals[j].d;
     else
-        for (int64_t j = 0; j < n; j++) totals[j].d /= (double)p->count;
+        for (int64_t j = 0; j < n; j++) totals[j].d = before[j].d + totals[j].d / (double)p->count;
+}
+
+/* The summed squares about the means, of those about what the loops make of the means. */
+static void correct_squares(const lt_reduce_plan *p, lt_total *totals, const lt_total *means, int64_t n)
+{
+    if (p->type != LT_ROWS_F32) return;
+    for (int64_t j = 0; j < n; j++) {
+        const double off = means[j].d - (double)(float)means[j].d, less = totals[j].d - (double)p->count * off * off;
+        totals[j].d = less < 0 ? 0 : less;
+    }
 }
 
 static void finish_norm(double power, lt_total *t, int64_t n)
@@ -126,6 +153,7 @@ static void finish_norm(double power, lt_total *t, int64_t n)
 void lt_reduce_store(const lt_reduce_plan *p, char *out, int64_t stride, lt_total *totals, const lt_total *parameters,
                      int64_t n)
 {
+    if (p->varies) correct_squares(p, totals, parameters, n);
     switch (p->op) {
     case LT_REDUCE_MEAN:
         for (int64_t j = 0; j < n; j++) totals[j].d /= (double)p->count;
@@ -228,7 +256,7 @@ static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *pa
 
 static void reduce_some(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
 {
-    lt_total totals[LT_REDUCE_BATCH], parameters[LT_REDUCE_BATCH];
+    lt_total totals[LT_REDUCE_BATCH], parameters[LT_REDUCE_BATCH], first[LT_REDUCE_BATCH];
     const bool alone = p->reduced_dims == p->it->ndim;
     const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims], step = alone ? 0 : p->it->strides[1][p->reduced_dims];
     if (p->npasses == 1) {
@@ -240,8 +268,9 @@ static void reduce_some(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
         char *const here[] = {ptrs[0], ptrs[1] + j * step};
-        reduce_results(p, 0, NULL, here, step, m, parameters + j);
-        lt_reduce_between(p, parameters + j, m);
+        const lt_total *before = lt_reduce_before(p, here[1], step, m, first);
+        reduce_results(p, 0, before, here, step, m, parameters + j);
+        lt_reduce_between(p, parameters + j, before, m);
         reduce_results(p, 1, parameters + j, here, step, m, totals + j);
     }
     lt_reduce_store(p, ptrs[0], to, totals, parameters, n);
@@ -286,7 +315,7 @@ typedef struct long_lines {
     int pass;
     int64_t chunk, chunks;
     lt_total *parts;            /* chunks of each result */
-    const lt_total *parameters; /* of the second pass */
+    const lt_total *parameters; /* one a result; NULL: p->parameter */
 } long_lines;
 
 static void reduce_chunk_job(const void *context, int64_t job)
@@ -322,13 +351,18 @@ static lt_status reduce_long_lines(const lt_reduce_plan *p)
     if (chunk < LT_REDUCE_CHUNK) chunk = LT_REDUCE_CHUNK;
     chunk = (chunk + unit - 1) / unit * unit;
     const int64_t chunks = (p->count + chunk - 1) / chunk;
-    lt_total *totals = lt_mem_array(lt_times(p->results, chunks + 2), sizeof *totals);
+    lt_total *totals = lt_mem_array(lt_times(p->results, chunks + 3), sizeof *totals);
     if (totals == NULL) return LT_ERR_MEMORY;
-    lt_total *parameters = totals + p->results;
-    long_lines l = {.plan = p, .chunk = chunk, .chunks = chunks, .parts = parameters + p->results};
+    lt_total *parameters = totals + p->results, *first = parameters + p->results;
+    long_lines l = {.plan = p, .chunk = chunk, .chunks = chunks, .parts = first + p->results};
+    for (int64_t r = 0; r < p->results && p->varies; r++) {
+        char *ptrs[2];
+        lt_reduce_result_at(p->it, p->reduced_dims, r, ptrs);
+        l.parameters = lt_reduce_before(p, ptrs[1], 0, 1, first + r) - r;
+    }
     lt_status status = reduce_long_pass(&l, p->npasses == 1 ? totals : parameters);
     if (p->npasses == 2 && status == LT_OK) {
-        lt_reduce_between(p, parameters, p->results);
+        lt_reduce_between(p, parameters, first, p->results);
         l.pass = 1;
         l.parameters = parameters;
         status = reduce_long_pass(&l, totals);

@@ -21,6 +21,7 @@ typedef struct lt_reduce_plan {
     /* What is done with the elements. A second pass has a parameter for each result, from the first one's total. */
     const lt_reduce_loops *passes[2];
     int npasses;
+    bool varies;     /* variance: the first pass has a parameter for each result, too, its first element */
     int type;        /* LT_ROWS_F32 ... */
     lt_dtype read;   /* elements are read as this dtype */
     int64_t size;    /* bytes of it */
@@ -35,8 +36,10 @@ typedef struct lt_reduce_plan {
     const lt_chain_program *chain; /* what computes the elements, in lines, or rows, one after the other; NULL: they are in memory */
 } lt_reduce_plan;
 
-/* Makes n totals of the first pass parameters of the second. */
-void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, int64_t n);
+/* The parameters of the first pass over n results, `step` bytes from one's elements to the next's. NULL if all have p->parameter, else `parameters`. */
+lt_total *lt_reduce_before(const lt_reduce_plan *p, const char *elements, int64_t step, int64_t n, lt_total *parameters);
+/* Makes n totals of the first pass, whose parameters are `before`, parameters of the second. */
+void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, const lt_total *before, int64_t n);
 /* Finishes n totals and stores them; parameters: of the second pass, if there was one. Overwrites totals. */
 void lt_reduce_store(const lt_reduce_plan *p, char *out, int64_t stride, lt_total *totals, const lt_total *parameters,
                      int64_t n);

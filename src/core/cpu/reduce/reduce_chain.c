@@ -85,7 +85,7 @@ static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t
         lt_reduce_begin(p, 0, totals, m);
         for (int64_t done = 0; done < m; done++) {
             const int64_t from = (first + j + done) * p->count;
-            const lt_taken_lines l = {p->count, m - done, p->chain->chain->numel - from, p->passes[0], &none.lanes, totals + done};
+            const lt_taken_lines l = {p->count, m - done, p->chain->chain->numel - from, p->passes[0], &none, totals + done};
             done += lt_chain_take_lines(&w->run, from, &l);
             if (done < m) take_pieces(p, w, (first + j + done) * p->count, p->count, &(lt_line_part){0}, totals + done);
         }
@@ -96,7 +96,7 @@ static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t
 void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n)
 {
     const int64_t step = p->it->ndim > p->reduced_dims ? p->it->strides[0][p->reduced_dims] : 0;
-    const bool takes = p->chain->takes_lines && p->count >= TAKEN && p->count < LT_ROWS_FLUSH * LT_LINE_ROW;
+    const bool takes = p->chain->takes_lines && p->count >= TAKEN && p->count < LINE;
     if (p->count > LINE || (p->npasses == 1 && p->count > PIECE && !takes)) {
         for (int64_t j = 0; j < n; j++) {
             lt_total total;

@@ -11,7 +11,8 @@
 
 #define TILE LT_REDUCE_TILE
 #define NEAR 4096 /* elements of a chain between its steps and the reduction */
-#define BLOCK 4   /* rows converted at a time */
+#define FOUR 4    /* rows that are added first */
+#define BLOCK FOUR /* rows converted at a time */
 #define WIDE 64   /* columns that narrow rows are made into */
 #define CHUNK ((int64_t)262144)
 #define SLICE 512 /* columns whose chunks are joined at a time */
@@ -59,8 +60,9 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     const columns *c = context;
     const char *row = ptrs[1];
     while (n > 0 && !lt_interrupted()) {
-        if (*c->pending + c->group > LT_ROWS_FLUSH) flush_lanes(c); /* there must be room for what is left of a group */
-        int64_t m = (LT_ROWS_FLUSH - *c->pending - (c->group - 1)) * c->group;
+        /* there must be room for what is left of a group, and groups are taken by fours */
+        if (*c->pending + FOUR + c->group - 1 > LT_COLUMNS_FLUSH) flush_lanes(c);
+        int64_t m = (LT_COLUMNS_FLUSH - *c->pending - (c->group - 1)) / FOUR * FOUR * c->group;
         if (c->plan->convert != NULL && m > BLOCK) m = BLOCK;
         if (m > n) m = n;
         add_rows(c, row, strides[1], m);
@@ -69,12 +71,11 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     }
 }
 
-/* The parameters of a tile as its loops take them, for each row of a group. */
-static const void *spread(const lt_reduce_plan *p, int pass, const lt_total *parameters, void *buffer, int64_t width,
-                          int64_t group)
+/* The parameters of a tile as its loops take them, for each row of a group; NULL: there are none. */
+static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, void *buffer, int64_t width, int64_t group)
 {
     const bool power = p->op == LT_REDUCE_NORM;
-    if (pass == 0 && !power) return NULL;
+    if (parameters == NULL && !power) return NULL;
     for (int64_t j = 0; j < group * width; j++) {
         const double x = power ? p->parameter : parameters[j % width].d;
         if (p->type == LT_ROWS_F32)
@@ -85,12 +86,11 @@ static const void *spread(const lt_reduce_plan *p, int pass, const lt_total *par
     return buffer;
 }
 
-/* So many rows of a chain are computed at a time: a few thousand elements in whole groups. */
+/* So many rows of a chain are computed at a time: a few thousand elements, in fours of groups, as they are added. */
 static int64_t rows_at_once(const columns *c)
 {
-    int64_t rows = NEAR / c->width;
-    if (rows < BLOCK) rows = BLOCK;
-    return rows / c->group * c->group;
+    const int64_t four = FOUR * c->group, fours = NEAR / c->width / four;
+    return fours > 0 ? fours * four : four;
 }
 
 /* Rows [from, to) of a tile into totals. */
@@ -102,7 +102,7 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     const bool dense = p->convert == NULL && p->it->strides[1][0] == width * p->size;
     const int64_t group = dense && width <= WIDE / 2 ? WIDE / width : 1;
     columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
-    c.parameters = spread(p, pass, parameters, spread_out, width, group);
+    c.parameters = spread(p, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
     if (p->chain != NULL)
         lt_reduce_chain_rows(p, from, to, rows_at_once(&c), reduce_rows, &c);
@@ -117,7 +117,8 @@ typedef struct tiled {
     int pass;
     int64_t tiles_across, chunks, rows, width;
     lt_total *parts;      /* NULL for one chunk */
-    lt_total *parameters; /* of the second pass, one a column */
+    lt_total *first;      /* parameters of the first pass, one a column, where it has any */
+    lt_total *parameters; /* of the second pass */
 } tiled;
 
 /* Where a tile begins; *n: how many columns it has. */
@@ -138,12 +139,13 @@ static void tile_job(const void *context, int64_t job)
     char *ptrs[2];
     int64_t n;
     tile_at(t, job, &n, ptrs);
-    lt_total totals[TILE], parameters[TILE];
+    lt_total totals[TILE], parameters[TILE], first[TILE];
     if (p->npasses == 2) {
-        reduce_tile(p, 0, NULL, ptrs, 0, p->count, parameters, n);
-        lt_reduce_between(p, parameters, n);
+        const lt_total *before = lt_reduce_before(p, ptrs[1], p->in_size, n, first);
+        reduce_tile(p, 0, before, ptrs, 0, p->count, parameters, n);
+        lt_reduce_between(p, parameters, before, n);
     }
-    reduce_tile(p, p->npasses - 1, parameters, ptrs, 0, p->count, totals, n);
+    reduce_tile(p, p->npasses - 1, p->npasses == 2 ? parameters : NULL, ptrs, 0, p->count, totals, n);
     lt_reduce_store(p, ptrs[0], p->it->strides[0][p->reduced_dims], totals, parameters, n);
 }
 
@@ -155,7 +157,8 @@ static void chunk_job(const void *context, int64_t job)
     char *ptrs[2];
     int64_t n;
     tile_at(t, tile, &n, ptrs);
-    reduce_tile(t->plan, t->pass, t->parameters + tile * t->width, ptrs, from < count ? from : count,
+    const lt_total *parameters = t->pass == 1 ? t->parameters : t->plan->varies ? t->first : NULL;
+    reduce_tile(t->plan, t->pass, parameters != NULL ? parameters + tile * t->width : NULL, ptrs, from < count ? from : count,
                 to < count ? to : count, t->parts + job * t->width, n);
 }
 
@@ -179,7 +182,7 @@ static void join_job(const void *context, int64_t job)
         return;
     }
     for (int64_t j = 0; j < n - from; j++) parameters[j] = totals[j];
-    lt_reduce_between(p, parameters, n - from);
+    lt_reduce_between(p, parameters, t->first + tile * t->width + from, n - from);
 }
 
 lt_status lt_reduce_columns(const lt_reduce_plan *p)
@@ -192,9 +195,16 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
     t.rows = (p->count + chunks - 1) / chunks;
     if (p->chain != NULL && !lt_chain_divides(p->chain, t.rows * across)) threads = 1;
-    t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 1), width), sizeof *t.parts);
+    t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 2), width), sizeof *t.parts);
     if (t.parts == NULL) return LT_ERR_MEMORY;
     t.parameters = t.parts + tiles * chunks * width;
+    t.first = t.parameters + tiles * width;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        char *ptrs[2];
+        int64_t n;
+        tile_at(&t, tile, &n, ptrs);
+        lt_reduce_before(p, ptrs[1], p->in_size, n, t.first + tile * width);
+    }
     const int64_t slices = (width + SLICE - 1) / SLICE;
     lt_status status = LT_OK;
     for (; t.pass < p->npasses && status == LT_OK; t.pass++) {

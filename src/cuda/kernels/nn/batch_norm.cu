@@ -13,10 +13,16 @@ template <class C> struct measures {
     lt_dtype dtype;
     bool aligned; /* vectors of an inner dimension */
     const char *in;
-    C *parts; /* [splits][2][channels]: mean, squared deviations */
+    C *parts; /* [splits][2][channels]: mean as a distance from the channel's first element, squared deviations */
     C *mean, *rstd, *running_mean, *running_var;
     C eps, momentum;
 };
+
+/* The first element of a channel: distances from it are exact where the mean is large beside the spread. */
+template <class S, class C> static __device__ __forceinline__ C shift_of(const measures<C> &a, int64_t c)
+{
+    return c < a.shape.channels ? lt_as<C>(reinterpret_cast<const S *>(a.in)[c * a.shape.inner]) : 0;
+}
 
 template <class S, class C>
 static __global__ void __launch_bounds__(LT_NORM_THREADS) measure(measures<C> a)
@@ -27,13 +33,14 @@ static __global__ void __launch_bounds__(LT_NORM_THREADS) measure(measures<C> a)
     bool writes;
     const int64_t c = lt_channel_of(a.shape, &writes);
     C count = 0, mean = 0, squares = 0;
+    const C shift = shift_of<S>(a, c);
     lt_for_channel<S, C>(a.shape, arrays, a.aligned, [&](int64_t, int, int m, const C(*x)[N]) {
         const C more = static_cast<C>(m), all = count + more;
         C sum = 0, off = 0;
-        for (int j = 0; j < N; j++) sum += j < m ? x[0][j] : 0;
+        for (int j = 0; j < N; j++) sum += j < m ? x[0][j] - shift : 0;
         const C middle = m == N ? sum * (C{1} / N) : sum / more, delta = middle - mean,
                 part = more / all;
-        for (int j = 0; j < N; j++) off += j < m ? (x[0][j] - middle) * (x[0][j] - middle) : 0;
+        for (int j = 0; j < N; j++) off += j < m ? (x[0][j] - shift - middle) * (x[0][j] - shift - middle) : 0;
         mean += delta * part;
         squares += off + delta * delta * count * part;
         count = all;
@@ -58,6 +65,7 @@ template <class C> static __global__ void join_measures(measures<C> a)
         squares += a.parts[(2 * s + 1) * a.shape.channels + c] + delta * delta * count * n / all;
         count = all;
     }
+    mean += lt_load<C>(a.dtype, a.in + c * a.shape.inner * lt_element_size(a.dtype));
     a.mean[c] = mean;
     a.rstd[c] = 1 / lt_root(squares / count + a.eps);
     if (a.running_mean != nullptr)

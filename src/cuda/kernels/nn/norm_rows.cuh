@@ -13,7 +13,16 @@ template <class C> struct lt_moments {
     C count, mean, squares;
 };
 
-/* mean NULL: nothing is subtracted. parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
+/* The m of N elements that are there, as distances from another. */
+template <int N, class C> static __device__ __forceinline__ void lt_shift_elements(C *x, int m, C shift)
+{
+    LT_UNROLLED
+    for (int j = 0; j < N; j++)
+        if (j < m) x[j] -= shift;
+}
+
+/* mean NULL: nothing is subtracted. Else elements are taken as distances from the row's first one, which are exact where the mean is large beside the spread;
+ * a row that is held keeps them. parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
 template <bool HELD, class S, class C, class Row, class Parameters>
 static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, C *rstd_out, Parameters parameters,
                                                    const lt_team<C> &team)
@@ -22,13 +31,16 @@ static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_
     const int threads = team.threads;
     const auto add = [](C x, C y) { return x + y; };
     lt_held<Row> row = in;
-    C mean = 0, squares = 0;
+    C mean = 0, squares = 0, first[N] = {0};
+    if (mean_out != nullptr) in.get(static_cast<int64_t>(0), 1, first);
+    const C shift = first[0];
     if constexpr (HELD) {
         const auto sum_of = [&](int thread, Row &own) {
             C sum = 0;
             lt_row_pass<HELD, true>(
                 n, thread, threads,
-                [&](int64_t, int, const C *x) {
+                [&](int64_t, int m, C *x) {
+                    lt_shift_elements<N>(x, m, shift);
                     LT_UNROLLED
                     for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
                 },
@@ -59,9 +71,10 @@ static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_
         const auto measure = [&](int thread, Row &own, lt_moments<C> &o) {
             lt_row_pass<HELD, true>(
                 n, thread, threads,
-                [&](int64_t, int m, const C *x) {
+                [&](int64_t, int m, C *x) {
                     const C more = static_cast<C>(m);
                     C sum = 0;
+                    lt_shift_elements<N>(x, m, shift);
                     LT_UNROLLED
                     for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
                     const C part = sum / more, off = part - o.mean;
@@ -86,12 +99,13 @@ static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_
     team.each(
         [&](int thread, Row &own) {
             if (thread == 0) {
-                if (mean_out != nullptr) *mean_out = mean;
+                if (mean_out != nullptr) *mean_out = mean + shift;
                 *rstd_out = rstd;
             }
             lt_row_pass<HELD, false>(
                 n, thread, threads,
-                [&](int64_t i, int m, const C *x) {
+                [&](int64_t i, int m, C *x) {
+                    if (!HELD) lt_shift_elements<N>(x, m, shift);
                     C parameter[N], y[N]; /* one array for both: registers are what bounds it */
                     parameters(false, i, m, parameter);
                     LT_UNROLLED

@@ -121,6 +121,7 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
     const C parameter = parameter_of(a, result);
+    const C shift = Step::from_first && from < to ? lt_load<C>(a.in_dtype, in) : C{0}; /* the result's first element */
     C totals[ITEMS];
     for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
     LT_NOT_UNROLLED
@@ -134,7 +135,7 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
         }
         lt_load_many<C, ITEMS>(a.in_dtype, at, x);
         for (int j = 0; j < ITEMS; j++)
-            if (i + j * step < to) totals[j] = Step::of(totals[j], x[j], parameter);
+            if (i + j * step < to) totals[j] = Step::of(totals[j], static_cast<C>(x[j] - shift), parameter);
     }
     return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
 }
@@ -427,7 +428,7 @@ template <class C> static lt_status run_floats(const call &c)
     case LT_REDUCE_NORM: return run_norm<C>(c);
     case LT_REDUCE_SUM_NUMBERS: return run<sum_numbers_step, C>(c);
     case LT_REDUCE_VAR:
-    case LT_REDUCE_STD: return run_two<sum_step, sum_square_off_step, C>(c);
+    case LT_REDUCE_STD: return run_two<sum_off_step, sum_square_off_step, C>(c);
     case LT_REDUCE_LOGSUMEXP: return run_two<max_step, sum_exp_step, C>(c);
     default: return run_numbers<C>(c);
     }

@@ -27,6 +27,7 @@ enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
  * root): the result, of floating ones. root: of norms and deviations, else 0. */
 struct ending_so {
     static constexpr bool light = true; /* elements take few registers, no more than LT_RESIDENT threads leave each */
+    static constexpr bool from_first = false;
     template <class C> static __device__ __forceinline__ C end(C total, C, C) { return total; }
 };
 
@@ -51,7 +52,13 @@ struct sum_square_step : adding {
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
     template <class C> static __device__ __forceinline__ C end(C total, C, C) { return lt_sqrt(total); }
 };
+/* The two steps of a variance, which take the distances of elements from the first of their line: exact where the mean is large beside the spread. */
+struct sum_off_step : sum_step {
+    static constexpr bool from_first = true;
+    static constexpr const char *name = "sum_off_step";
+};
 struct sum_square_off_step : adding {
+    static constexpr bool from_first = true;
     static constexpr const char *name = "sum_square_off_step";
     template <class C> static __device__ __forceinline__ C of(C a, C x, C mean)
     {
@@ -165,17 +172,35 @@ template <class Step, class C> struct lt_accumulators {
     __device__ __forceinline__ C joined() const { return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3])); }
 };
 
+/* What a step subtracts from the elements of a line: the first one, or nothing. load(i, n, x): n of them from i on. */
+template <class Step, class Index, class C, class Load> static __device__ __forceinline__ C lt_line_shift(bool there, Load load)
+{
+    C x[LT_REDUCE_ROW] = {0};
+    if (Step::from_first && there) load(static_cast<Index>(0), 1, x);
+    return x[0];
+}
+
+template <class Step, class C> static __device__ __forceinline__ void lt_shift_run(C *x, C shift)
+{
+    if constexpr (Step::from_first) {
+        LT_UNROLLED
+        for (int j = 0; j < LT_REDUCE_ROW; j++) x[j] -= shift;
+    }
+}
+
 /* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) * ROW, ... load(i, n, x): n of them from i on. Index: int64_t; or
  * uint32_t, of fewer than 2^31. */
 template <class Step, class Index, class C, class Load>
 static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Index first, Index step, C identity, C parameter, Load load)
 {
     lt_accumulators<Step, C> totals(identity);
+    const C shift = lt_line_shift<Step, Index, C>(from < to, load);
     LT_NOT_UNROLLED
     for (Index i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
         const int n = to - i < LT_REDUCE_ROW ? static_cast<int>(to - i) : LT_REDUCE_ROW;
         C x[LT_REDUCE_ROW];
         load(i, n, x);
+        lt_shift_run<Step>(x, shift);
         totals.take(x, n, parameter);
     }
     return totals.joined();
@@ -266,9 +291,13 @@ static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int c
 {
     using runs = lt_held_runs<C, RUNS>;
     lt_held<runs> held;
+    const C first = lt_line_shift<First, int64_t, C>(count > 0, load);
     const C total = team.joined([](C x, C y) { return First::join(x, y); },
         [&](int thread, runs &own) {
-            own.each(count, thread, team.threads, load);
+            own.each(count, thread, team.threads, [&](int i, int n, C *x) {
+                load(i, n, x);
+                lt_shift_run<First>(x, first);
+            });
             lt_accumulators<First, C> totals(steps.first);
             own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take_run(x, n, 0); });
             return totals.joined();

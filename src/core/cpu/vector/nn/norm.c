@@ -2,6 +2,7 @@
  * norm.inc. */
 #include <string.h>
 
+#include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
 #include "cpu/vector/vector_math.h"

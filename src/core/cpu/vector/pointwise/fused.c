@@ -1,5 +1,6 @@
 /* fused.c - the interpreter of fused steps (common/fused.h). Its formulas are those of formulas/float.inc, written for vectors; each rounds as it does by
  * itself: nothing is contracted. */
+#include <stddef.h>
 #include <string.h>
 
 #include "cpu/common/fused.h"

@@ -2,7 +2,7 @@
  *
  * A line is cut into rows of WIDTH lanes, accumulators that stay in vector registers. At most FLUSH rows are added
  * before accumulators move to totals, which are double (or int64) and bound the rounding error. Sums of bytes are
- * of bools: FLUSH of them fit into a byte.
+ * of bools: LT_COLUMNS_FLUSH of them fit into a byte.
  *
  * A nan must win over every number, which costs three instructions a comparison. So extremes of floats are taken by
  * one that ignores nan, beside a sum, which is nan when an element was (or when there were both infinities); only
@@ -22,12 +22,17 @@
 #define FEW 8 /* elements that one accumulator takes */
 #define BLOCK LT_LINE_BLOCK /* elements that mapped.inc takes at once */
 
-/* Steps: accumulator, element, parameter. */
+/* Steps: accumulator, element, parameter. Of those that add, what they add. */
+#define SELF(x, p) (x)
+#define OFF(x, p) ((x) - (p))
+#define SQUARE(x, p) ((x) * (x))
+#define SQUARE_OFF(x, p) (((x) - (p)) * ((x) - (p)))
 #define SUM(a, x, p) ((a) + (x))
 #define PROD(a, x, p) ((a) * (x))
 #define PROD_OF_FOUR(a, b, c, d) (((a) * (b)) * ((c) * (d)))
-#define SUM_SQUARE(a, x, p) ((a) + (x) * (x))
-#define SUM_SQUARE_OFF(a, x, p) ((a) + ((x) - (p)) * ((x) - (p)))
+#define SUM_OFF(a, x, p) ((a) + OFF(x, p))
+#define SUM_SQUARE(a, x, p) ((a) + SQUARE(x, p))
+#define SUM_SQUARE_OFF(a, x, p) ((a) + SQUARE_OFF(x, p))
 #define MAX(a, x, p) ((x) > (a) || (x) != (x) ? (x) : (a))
 #define MIN(a, x, p) ((x) < (a) || (x) != (x) ? (x) : (a))
 /* An accumulator that is nan stays nan; an element that is nan is ignored. */
@@ -174,9 +179,12 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
     }
 #define FLOATS(identity, name)                                                                     \
     [LT_ROWS_F32] = ROW(d, identity, name, f32), [LT_ROWS_F64] = ROW(d, identity, name, f64)
+#define EACH_FLOATS(identity, name)                                                                \
+    [LT_ROWS_F32] = ROW(d, identity, name, f32, .lines = lines_##name##_f32),                      \
+    [LT_ROWS_F64] = ROW(d, identity, name, f64, .lines = lines_##name##_f64)
 #define TAKEN_ROW(identity, name, NAME, s)                                                         \
     ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s,                \
-        .may_have_nan = may_have_nan_##name##_##s, .finish = finish_##name##_##s)
+        .may_have_nan = may_have_nan_##name##_##s, .flush = flush_##name##_##s, .finish = finish_##name##_##s)
 #define TAKEN_FLOATS(identity, name, NAME)                                                         \
     [LT_ROWS_F32] = TAKEN_ROW(identity, name, NAME, f32), [LT_ROWS_F64] = TAKEN_ROW(identity, name, NAME, f64)
 #define OF_FLOATS(identity, name, of)                                                              \
@@ -192,7 +200,8 @@ const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
                      [LT_ROWS_U8] = ROW(i, 1, min, u8)},
     [LT_ROWS_SUM_ABS] = {OF_FLOATS(0, sum_abs, sum)},
     [LT_ROWS_SUM_SQUARE] = {TAKEN_FLOATS(0, sum_square, SUM_SQUARE)},
-    [LT_ROWS_SUM_SQUARE_OFF] = {FLOATS(0, sum_square_off)},
+    [LT_ROWS_SUM_OFF] = {EACH_FLOATS(0, sum_off)},
+    [LT_ROWS_SUM_SQUARE_OFF] = {EACH_FLOATS(0, sum_square_off)},
     [LT_ROWS_SUM_POWER] = {OF_FLOATS(0, sum_power, sum)},
     [LT_ROWS_SUM_EXP] = {[LT_ROWS_F32] = OF_ROW(d, 0, sum_exp, sum, f32, lines_sum_exp_f32),
                          [LT_ROWS_F64] = OF_ROW(d, 0, sum_exp, sum, f64, lines_sum_exp_f64)},

@@ -153,7 +153,7 @@ return {
   { 'constant_pad_nd(Tensor self, Size pad, Scalar value=0) -> Tensor', float8 = true, batch = 'front', variants = 'function',
     doc = 'Padded with a number: pad holds what goes before and after the last dimension, then the one before it.',
     forward = 'constant_pad_nd(self_t, pad, 0)', grad = { self = '_constant_pad_backward(grad, pad)' } },
-  { "pad(Tensor self, Size pad, string mode='constant', float? value=nil) -> Tensor", variants = 'function', composite = true,
+  { "pad(Tensor self, Size pad, string mode='constant', Scalar? value=nil) -> Tensor", variants = 'function', composite = true,
     doc = "Padded before and after the last dimensions: mode 'constant', 'reflect', 'replicate' or 'circular'." },
 
   -- ---- parts of derivatives ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "autograd/dual.h"
 #include "ops/compose.h"
 #include "complex.h"
+#include "products.h"
 #include "op/_addmm_backward.h"
 #include "op/_mm_as.h"
 #include "op/_scaled.h"
@@ -113,6 +114,13 @@ static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_
 enum { LARGE = 1024 }; /* elements */
 
 static bool is_floating(const lt_tensor *t) { return t->dtype == LT_FLOAT32 || t->dtype == LT_FLOAT64; }
+
+/* Whether integers are multiplied by numbers other than 0 and 1, which may be no doubles. */
+static bool scales_integers(const lt_tensor *t, lt_scalar beta, lt_scalar alpha)
+{
+    return lt_dtype_is_int((lt_dtype)t->dtype) &&
+           !(lt_scalar_equals(alpha, 1) && (lt_scalar_equals(beta, 0) || lt_scalar_equals(beta, 1)));
+}
 
 typedef lt_status (*operand_fn)(lt_tensor *t, matrix *x);
 
@@ -239,6 +247,7 @@ lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_sc
                         scalar_name(mat1), scalar_name(mat2));
     LT_TRY(check_supported(mat1, "addmm_impl_cpu_", "addmm_cuda"));
     if (is_complex(self)) return lt_complex_product(self, mat1, mat2, beta, alpha, out);
+    if (scales_integers(self, beta, alpha)) return lt_integer_product(self, mat1, mat2, beta, alpha, out);
     int64_t sizes[] = {mat1->sizes[0], mat2->sizes[1]};
     return product(self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 2, sizes,
                    out);
@@ -266,6 +275,7 @@ lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2,
                         lt_dtype_element_name((lt_dtype)self->dtype), lt_dtype_element_name((lt_dtype)batch1->dtype), lt_dtype_element_name((lt_dtype)batch2->dtype));
     LT_TRY(check_supported(batch1, "baddbmm", "baddbmm_cuda"));
     if (is_complex(self)) return lt_complex_product(self, batch1, batch2, beta, alpha, out);
+    if (scales_integers(self, beta, alpha)) return lt_integer_product(self, batch1, batch2, beta, alpha, out);
     int64_t sizes[] = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};
     return product(self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 3,
                    sizes, out);
@@ -292,6 +302,7 @@ static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, 
                         scalar_name(first), scalar_name(mat), scalar_name(vec));
     LT_TRY(check_supported(mat, "addmv_impl_cpu", "addmv_impl_cuda"));
     if (is_complex(mat)) return lt_complex_product(self, mat, vec, beta, alpha, out);
+    if (self != NULL && scales_integers(self, beta, alpha)) return lt_integer_product(self, mat, vec, beta, alpha, out);
     return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta), lt_scalar_double(alpha), 1, &rows,
                    out);
 }

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "products.h"
+
 #include "mem.h"
 #include "counting.h"
 #include "dtypes/promotion.h"
@@ -30,6 +32,7 @@
 #include "op/reshape.h"
 #include "op/tensordot.h"
 #include "op/vdot.h"
+#include "step/mv.h"
 
 lt_status lt__mm_as_impl(lt_tensor *self, lt_tensor *mat2, const lt_dims *strides, lt_tensor **out)
 {
@@ -60,6 +63,16 @@ static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *produ
     lt_tensor *right = lt_scalar_equals(alpha, 1) ? product : do_scaled_as(s, product, alpha);
     if (lt_scalar_equals(beta, 0)) return right; /* not even NaN of self counts */
     return do_add(s, lt_scalar_equals(beta, 1) ? self : do_scaled_as(s, self, beta), right);
+}
+
+lt_status lt_integer_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta, lt_scalar alpha, lt_tensor **out)
+{
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_tensor *product = b->ndim == 1 ? do_mv(&s, a, b) : b->ndim == 2 ? do_mm(&s, a, b) : do_bmm(&s, a, b);
+    if (product == NULL) return lt_scope_store(&s, NULL, out);
+    const lt_dims sizes = lt_dims_of(product);
+    return lt_scope_store(&s, do_addmm_scaled(&s, do_expand(&s, start, &sizes), product, beta, alpha), out);
 }
 
 lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_scalar beta, lt_scalar alpha,

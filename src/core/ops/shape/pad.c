@@ -62,7 +62,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(constant_pad_nd));
     lt_tensor *result = do_zeros(&s, self, &sizes), *to = result, *from = self;
-    if (result != NULL && lt_scalar_double(value) != 0) s.status = lt_fill_value(result, value);
+    if (result != NULL && !lt_scalar_equals(value, 0)) s.status = lt_fill_value(result, value);
     for (int d = 0; d < self->ndim && s.status == LT_OK; d++) { /* both narrowed to what they share */
         int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), n = self->sizes[d];
         if (low == 0 && high == 0) continue;
@@ -251,14 +251,11 @@ static bool cuts(const lt_dims *pad)
     return false;
 }
 
-lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, const double *value, lt_tensor **out)
+lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, const lt_scalar *value, lt_tensor **out)
 {
     LT_TRY(check_pad(self, pad));
-    if (strcmp(mode, "constant") == 0) {
-        double filling = value != NULL ? *value : 0;
-        return lt_constant_pad_nd(self, pad, lt_float(filling), out);
-    }
-    if (value != NULL && *value != 0)
+    if (strcmp(mode, "constant") == 0) return lt_constant_pad_nd(self, pad, value != NULL ? *value : lt_int(0), out);
+    if (value != NULL && !lt_scalar_equals(*value, 0))
         return lt_error(LT_ERR_RUNTIME, "Padding mode \"%s\" doesn't take in value argument", mode);
     lt_pad_mode how;
     if (strcmp(mode, "reflect") == 0)

@@ -89,6 +89,28 @@ describe('drawing', function()
     assert.equal(100, #first:unique())
   end)
 
+  it('uniform numbers never gives the upper bound', function()
+    torch.manual_seed(3)
+    for _, dtype in ipairs { torch.float16, torch.bfloat16, torch.float32, torch.float64 } do
+      local options = { dtype = dtype, device = device }
+      for _, x in ipairs { torch.rand(70000, options), torch.rand_like(torch.empty(70000, options)), torch.nn.init.uniform_(torch.empty(70000, options)) } do
+        assert.is_true(x:lt(1):all():item() and x:ge(0):all():item())
+      end
+      local from, to = torch.tensor(1, options), torch.tensor(1.07, options)
+      local x = torch.empty(70000, options):uniform_(1, 1.07)
+      assert.is_true(x:lt(to):all():item() and x:ge(from):all():item())
+    end
+  end)
+
+  it('integers of a wide range favours none', function()
+    torch.manual_seed(4)
+    for _, n in ipairs { 1 << 27, 1 << 28, 3000000000, (1 << 31) + (1 << 30), 4000000000, (1 << 32) - 1, 1 << 33 } do
+      local x = torch.randint(0, n, { 200000 }, { device = device }):cpu()
+      local counts = torch.bincount(x * 10 // n + 1)['1:10']
+      assert.is_true((counts - 20000):abs():max():item() < 1000, tostring(n))
+    end
+  end)
+
   it('of half types is in float', function()
     for _, dtype in ipairs { torch.float16, torch.bfloat16 } do
       local a = torch.full({ 64 }, 2, { dtype = dtype, device = device })

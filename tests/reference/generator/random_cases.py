@@ -90,6 +90,8 @@ def write(path):
                 s.fill("uniform_", torch.zeros(7, dtype=dtype), -2.5, 4)
                 s.fill("uniform_", torch.zeros(3, 6, dtype=dtype), 10, 11)
                 s.fill("uniform_", torch.zeros(3, 4, dtype=dtype), 0, 1, layout="transpose")
+                s.fill("uniform_", torch.zeros(20, dtype=dtype), 0.1, 0.3)  # no numbers of half types
+                s.fill("uniform_", torch.zeros(40, dtype=dtype), 1, 1.007)  # where rounding reaches the bound
                 s.fill("normal_", torch.zeros(7, dtype=dtype), exact=False)
                 s.fill("normal_", torch.zeros(7, dtype=dtype), 3, 0.5, exact=False)
                 s.fill("normal_", torch.zeros(3, 9, dtype=dtype), -1, 2, exact=False)

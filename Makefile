@@ -561,7 +561,7 @@ fuzz: all $(FUZZ_TOOLS)
 mutants: all test-programs
 	@lua5.4 tests/mutants/run.lua $(BUILD) $(or $(N),20) $(or $(SEED),$(shell date +%s)) $(or $(KIND),both) $(FILES)
 
-TSAN_TESTS := sim_test context_test context_stop_test context_lua_test
+TSAN_TESTS := sim_test random_threads_test context_test context_stop_test context_lua_test
 test-asan:
 	@sh scripts/deps.sh test
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs

@@ -11,6 +11,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
+#include "random/random.h"
 
 #define PROGRESS_SECONDS 0.1
 
@@ -55,6 +56,8 @@ static void end(lt_context *c)
 {
     lt_unwatch(c);
     lt_cycles_end(c);
+    for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
+        if (c->ready[i] != LT_GENERATOR_ABSENT) lt_generator_end(&c->generators[i]);
     lt_mem_free(c->copies);
     pthread_mutex_destroy(&c->lock);
     lt_mem_free(c);

@@ -75,11 +75,16 @@ lt_status lt_generator_new(lt_device device, lt_generator **out)
 {
     LT_REQUIRE(out);
     LT_TRY(lt_device_resolve(&device));
-    lt_generator *generator = lt_mem_zalloc(sizeof *generator);
+    lt_generator *generator = lt_mem_alloc(sizeof *generator);
     if (generator == NULL) return LT_ERR_MEMORY;
-    generator->device = device;
+    lt_generator_init(generator, device);
     *out = generator;
-    return lt_generator_seed(generator, LT_DEFAULT_SEED);
+    return LT_OK;
 }
 
-void lt_generator_free(lt_generator *generator) { lt_mem_free(generator); }
+void lt_generator_free(lt_generator *generator)
+{
+    if (generator == NULL) return;
+    lt_generator_end(generator);
+    lt_mem_free(generator);
+}

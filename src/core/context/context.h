@@ -29,6 +29,9 @@ enum {
     LT_CONTEXT_LIMITED = 8      /* there is a limit of host memory: small tensors count as well */
 };
 
+/* Values of lt_context.ready. A stale generator is seeded again before its next use. */
+enum { LT_GENERATOR_ABSENT, LT_GENERATOR_STALE, LT_GENERATOR_SEEDED };
+
 /* Bytes on the host or on a device. peak: the most that were live since it was asked for last. */
 typedef struct lt_use {
     _Atomic int64_t live, limit, peak;
@@ -80,7 +83,7 @@ struct lt_context {
 
     /* random.c */
     uint64_t seed;
-    bool ready[1 + LT_MOST_DEVICES]; /* the generator is seeded; the CPU's first */
+    uint8_t ready[1 + LT_MOST_DEVICES]; /* LT_GENERATOR_SEEDED and the like; the CPU's first */
     lt_generator generators[1 + LT_MOST_DEVICES];
 };
 

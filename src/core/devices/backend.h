@@ -444,6 +444,7 @@ typedef struct lt_backend {
     /* -- sources ------------------------------------------------------------------------------------- */
     /* start, start + step, start + 2 step ...; backwards: the last element is start. out contiguous */
     lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards);
+    /* The caller holds the generator's lock (random/generator.h). */
     lt_status (*random)(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b,
                         lt_generator *generator); /* out contiguous; see random.h */
     /* A number for each element of a (and b; else NULL), all contiguous, of one shape, float or double. */

@@ -4,6 +4,7 @@
 #define LT_OPS_STEPS_H
 
 #include "compose.h"
+#include "random/random.h"
 #include "step/cumsum.h"
 #include "step/gather.h"
 #include "step/index_select.h"
@@ -25,6 +26,8 @@ lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out);
 lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out);
 /* That a generator (NULL: the default one) can draw where t is. */
 lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t);
+/* Fills t, contiguous, with numbers drawn under the generator's lock. */
+lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator);
 
 /* -- leaves on a device ------------------------------------------------------------------------------- */
 lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device);                    /* 0 .. n - 1, int64 */

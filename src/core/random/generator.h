@@ -1,6 +1,11 @@
-/* generator.h - the state of a generator of random numbers. What works on it is random.h's. */
+/* generator.h - the state of a generator of random numbers. What works on it is random.h's.
+ *
+ * The lock is held while numbers are drawn and while the state is read or set, as PyTorch's generators do it: threads may share
+ * a generator. It is recursive, because a long draw calls the host's progress function, which may draw as well. */
 #ifndef LT_GENERATOR_H
 #define LT_GENERATOR_H
+
+#include <pthread.h>
 
 #include "ltensor.h"
 
@@ -8,6 +13,7 @@
 #define LT_DEFAULT_SEED 67280421310721u /* of generators that were given none; PyTorch's */
 
 struct lt_generator {
+    pthread_mutex_t lock;
     lt_device device;
     uint64_t seed;
     /* mt19937 (CPU) */
@@ -20,5 +26,8 @@ struct lt_generator {
     /* Philox (CUDA): the next unused counter block */
     uint64_t philox_offset;
 };
+
+static inline void lt_generator_lock(lt_generator *g) { pthread_mutex_lock(&g->lock); }
+static inline void lt_generator_unlock(lt_generator *g) { pthread_mutex_unlock(&g->lock); }
 
 #endif

@@ -12,20 +12,48 @@
 
 #define MT_M 397
 
-lt_status lt_generator_seed(lt_generator *generator, uint64_t seed)
+void lt_generator_init(lt_generator *g, lt_device device)
 {
-    lt_generator *g = generator;
-    LT_REQUIRE(generator);
+    pthread_mutexattr_t recursive;
+    memset(g, 0, sizeof *g);
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&g->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    g->device = device;
+    lt_generator_seed(g, LT_DEFAULT_SEED);
+}
+
+void lt_generator_end(lt_generator *g) { pthread_mutex_destroy(&g->lock); }
+
+static void seed_locked(lt_generator *g, uint64_t seed)
+{
     g->seed = seed;
     g->has_next_float = g->has_next_double = false;
     g->philox_offset = 0;
-    if (g->device.type != LT_CPU) return LT_OK;
+    if (g->device.type != LT_CPU) return;
     g->mt[0] = (uint32_t)seed;
     for (uint32_t j = 1; j < LT_MT_N; j++)
         g->mt[j] = 1812433253u * (g->mt[j - 1] ^ (g->mt[j - 1] >> 30)) + j;
     g->mt_left = 1;
     g->mt_next = 0;
+}
+
+lt_status lt_generator_seed(lt_generator *generator, uint64_t seed)
+{
+    LT_REQUIRE(generator);
+    lt_generator_lock(generator);
+    seed_locked(generator, seed);
+    lt_generator_unlock(generator);
     return LT_OK;
+}
+
+uint64_t lt_generator_initial_seed(lt_generator *g)
+{
+    lt_generator_lock(g);
+    const uint64_t seed = g->seed;
+    lt_generator_unlock(g);
+    return seed;
 }
 
 static uint32_t twist(uint32_t u, uint32_t v)
@@ -100,12 +128,10 @@ lt_generator *lt_default_generator(lt_device device)
     lt_context *c = lt_here.context;
     const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MOST_DEVICES;
     lt_generator *g = &c->generators[i];
-    pthread_mutex_lock(&c->lock);
-    if (!c->ready[i]) {
-        g->device = device;
-        lt_generator_seed(g, c->seed);
-        c->ready[i] = true;
-    }
+    pthread_mutex_lock(&c->lock); /* before the generator's, never the other way round */
+    if (c->ready[i] == LT_GENERATOR_ABSENT) lt_generator_init(g, device);
+    if (c->ready[i] != LT_GENERATOR_SEEDED) lt_generator_seed(g, c->seed);
+    c->ready[i] = LT_GENERATOR_SEEDED;
     pthread_mutex_unlock(&c->lock);
     return g;
 }
@@ -115,7 +141,8 @@ void lt_manual_seed(uint64_t seed)
     lt_context *c = lt_here.context;
     pthread_mutex_lock(&c->lock);
     c->seed = seed;
-    memset(c->ready, 0, sizeof c->ready); /* seeded anew when next asked for */
+    for (int i = 0; i < 1 + LT_MOST_DEVICES; i++) /* seeded anew when next requested */
+        if (c->ready[i] == LT_GENERATOR_SEEDED) c->ready[i] = LT_GENERATOR_STALE;
     pthread_mutex_unlock(&c->lock);
 }
 

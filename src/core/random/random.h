@@ -1,7 +1,7 @@
 /* random.h - generators and distributions.
  *
  * CPU: mt19937 with PyTorch's transforms, so that a seed gives PyTorch's numbers. CUDA: Philox4x32-10 by
- * counter. A generator is used by one thread at a time. Included by backends. */
+ * counter. Whoever draws from a generator holds its lock (generator.h): backends are called with it. Included by backends. */
 #ifndef LT_RANDOM_H
 #define LT_RANDOM_H
 
@@ -25,11 +25,18 @@ typedef enum lt_draw {
     LT_DRAW_BINOMIAL /* a: the number of trials, b: their probability */
 } lt_draw;
 
+/* Prepares memory for a generator of a device, seeded with PyTorch's default seed; its end. */
+void lt_generator_init(lt_generator *g, lt_device device);
+void lt_generator_end(lt_generator *g);
+
+/* The seed that the generator was given last. */
+uint64_t lt_generator_initial_seed(lt_generator *g);
+
 /* The generator ops use when none is given. Created on first use with PyTorch's default seed. */
 lt_generator *lt_default_generator(lt_device device);
 uint64_t lt_initial_seed(void);
 
-/* CPU stream of raw numbers. */
+/* CPU stream of raw numbers. The lock is held. */
 uint32_t lt_generator_next32(lt_generator *g);
 /* The same n numbers, one after the other. */
 void lt_generator_fill32(lt_generator *g, uint32_t *out, int64_t n);

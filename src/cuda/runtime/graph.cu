@@ -85,9 +85,12 @@ lt_status set_live(graph *g, cudaStream_t stream)
     lt_generator *generator = generator_of(g->device);
     if (stream != g->live_seen) CUDA_TRY(cudaStreamWaitEvent(stream, g->live_ready, 0));
     g->live_seen = stream;
-    LT_LAUNCH(set_random_place, 1, 32, stream, g->live, generator->seed, generator->philox_offset);
-    LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
+    lt_generator_lock(generator);
+    const uint64_t seed = generator->seed, offset = generator->philox_offset;
     generator->philox_offset += g->blocks;
+    lt_generator_unlock(generator);
+    LT_LAUNCH(set_random_place, 1, 32, stream, g->live, seed, offset);
+    LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
     lt_cuda_record_stream(
         g->live_block, (uint64_t)(uintptr_t)stream); /* not handed out before they have read it */
     return LT_OK;

@@ -67,6 +67,7 @@ typedef struct cuda_state {
     uint64_t seed, offset;
 } cuda_state;
 
+/* The generator's lock is held. */
 static size_t pack_state(const lt_generator *g, void *bytes)
 {
     if (g->device.type != LT_CPU) {
@@ -84,7 +85,7 @@ static size_t pack_state(const lt_generator *g, void *bytes)
     return sizeof s;
 }
 
-/* Takes nothing from a state that would read outside of the array of numbers. */
+/* Takes nothing from a state that would read outside of the array of numbers. The generator's lock is held. */
 static lt_status unpack_state(lt_generator *g, const void *bytes, size_t n)
 {
     if (g->device.type != LT_CPU) {
@@ -114,10 +115,12 @@ static lt_status unpack_state(lt_generator *g, const void *bytes, size_t n)
     return LT_OK;
 }
 
-static int push_state(lua_State *L, const lt_generator *g)
+static int push_state(lua_State *L, lt_generator *g)
 {
     char bytes[sizeof(cpu_state)];
+    lt_generator_lock(g);
     int64_t n = (int64_t)pack_state(g, bytes);
+    lt_generator_unlock(g);
     lt_tensor **slot = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
     lt_status status = lt_tensor_new(LT_UINT8, lt_host, 1, &n, slot);
@@ -138,7 +141,10 @@ static void take_state(lua_State *L, lt_generator *g, int arg)
     lt_lua_do(L, lt_refuse_hollow("set_rng_state", t));
     const char *p = t->numel > 0 ? lt_data(t) : NULL;
     for (int64_t i = 0; i < t->numel && i < (int64_t)sizeof bytes; i++) bytes[i] = p[i * t->strides[0]];
-    lt_lua_check(L, unpack_state(g, bytes, (size_t)t->numel));
+    lt_generator_lock(g);
+    const lt_status status = unpack_state(g, bytes, (size_t)t->numel);
+    lt_generator_unlock(g);
+    lt_lua_check(L, status);
 }
 
 static lt_generator *default_of_host(lua_State *L) { return LT_INSIDE(L, lt_default_generator(lt_host)); }
@@ -167,9 +173,9 @@ static int generator_new(lua_State *L)
     if (!lua_isnil(L, 1) && !lt_lua_to_device(L, 1, &device)) return lt_lua_raise(L);
     lt_lua_do(L, lt_device_resolve(&device));
     generator *g = lua_newuserdatauv(L, sizeof *g, 0);
-    memset(g, 0, sizeof *g);
-    g->device = g->own.device = device;
-    lt_generator_seed(&g->own, LT_DEFAULT_SEED);
+    g->device = device;
+    g->is_default = false;
+    lt_generator_init(&g->own, device);
     luaL_setmetatable(L, GENERATOR_META);
     return 1;
 }
@@ -184,11 +190,12 @@ static int generator_manual_seed(lua_State *L)
 static int generator_seed(lua_State *L)
 {
     lt_generator *g = check_generator(L, 1);
-    lt_generator_seed(g, random_seed(L));
-    return push_seed(L, g->seed);
+    const uint64_t seed = random_seed(L);
+    lt_generator_seed(g, seed);
+    return push_seed(L, seed);
 }
 
-static int generator_initial_seed(lua_State *L) { return push_seed(L, check_generator(L, 1)->seed); }
+static int generator_initial_seed(lua_State *L) { return push_seed(L, lt_generator_initial_seed(check_generator(L, 1))); }
 static int generator_get_state(lua_State *L) { return push_state(L, check_generator(L, 1)); }
 
 static int generator_set_state(lua_State *L)
@@ -251,7 +258,7 @@ static int seed(lua_State *L)
     return push_seed(L, value);
 }
 
-static int initial_seed(lua_State *L) { return push_seed(L, default_of_host(L)->seed); }
+static int initial_seed(lua_State *L) { return push_seed(L, lt_generator_initial_seed(default_of_host(L))); }
 
 void lt_lua_open_random(lua_State *L)
 {

@@ -78,9 +78,8 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
     if (s.status == LT_OK) lt_scope_hold(&s, LT_OK, numbers);
     if (s.status == LT_OK && self->numel > 0) {
         if (generator == NULL) generator = lt_default_generator(self->device);
-        lt_array array = lt_array_of(numbers);
         s.status = generator == NULL ? LT_ERR_MEMORY
-                                     : lt_backend_of(self)->random(LT_RANDOM_NORMAL_SINGLY, &array, lt_float(mean), lt_float(std), generator);
+                                     : lt_draw_into(numbers, LT_RANDOM_NORMAL_SINGLY, lt_float(mean), lt_float(std), generator);
     }
     return fill(&s, self, do_exp(&s, numbers));
 }

@@ -29,8 +29,10 @@ static lt_tensor *do_draw(lt_scope *s, lt_draw what, lt_tensor *a, lt_tensor *b,
     if (s->status != LT_OK) return NULL;
     const lt_array result = lt_array_of(out), first = lt_array_of(a),
                    second = lt_array_of(b != NULL ? b : a);
+    lt_generator_lock(generator);
     s->status =
         lt_backend_of(a)->draw(what, &result, &first, b != NULL ? &second : NULL, generator);
+    lt_generator_unlock(generator);
     return s->status == LT_OK ? out : NULL;
 }
 

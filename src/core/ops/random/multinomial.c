@@ -160,8 +160,10 @@ static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_gene
     if (sums == NULL || generator == NULL) s->status = LT_ERR_MEMORY;
     for (int64_t row = 0; row < rows && s->status == LT_OK; row++, values += n) {
         s->status = running_sums(values, n, (lt_dtype)p->dtype != LT_FLOAT64, sums);
+        lt_generator_lock(generator);
         for (int64_t i = 0; i < count && s->status == LT_OK && !lt_interrupted(); i++)
             *at++ = look_up(sums, n, lt_generator_uniform(generator));
+        lt_generator_unlock(generator);
         if (s->status == LT_OK && lt_interrupted()) s->status = lt_stopped();
     }
     lt_mem_free(sums);

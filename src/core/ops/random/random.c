@@ -49,6 +49,15 @@ lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t)
                     lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
 }
 
+lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
+{
+    const lt_array array = lt_array_of(t);
+    lt_generator_lock(generator);
+    const lt_status status = lt_backend_of(t)->random(what, &array, a, b, generator);
+    lt_generator_unlock(generator);
+    return status;
+}
+
 static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator);
 
 /* Normal numbers are complex ones of variance std^2: half of it is the real part's; uniform ones have both parts so. */
@@ -71,10 +80,7 @@ static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar
     if (generator == NULL) generator = lt_default_generator(t->device);
     if (generator == NULL) return LT_ERR_MEMORY;
     if (lt_dtype_is_complex((lt_dtype)t->dtype)) return draw_parts(t, what, a, b, generator);
-    if (lt_is_contiguous(t)) {
-        lt_array array = lt_array_of(t);
-        return lt_backend_of(t)->random(what, &array, a, b, generator);
-    }
+    if (lt_is_contiguous(t)) return lt_draw_into(t, what, a, b, generator);
     lt_tensor *ordered = NULL, *dense = NULL;
     lt_status status = LT_OK;
     LT_CHECK(in_memory_order(t, &ordered));
@@ -83,8 +89,7 @@ static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar
     else
         LT_CHECK(lt_tensor_shaped(ordered, (lt_dtype)t->dtype, &dense));
     if (what == LT_RANDOM_NORMAL) what = LT_RANDOM_NORMAL_SINGLY;
-    lt_array array = lt_array_of(dense);
-    LT_CHECK(lt_backend_of(t)->random(what, &array, a, b, generator));
+    LT_CHECK(lt_draw_into(dense, what, a, b, generator));
     if (dense != ordered) status = lt_copy_elements(ordered, dense);
 done:
     lt_tensor_release(ordered);

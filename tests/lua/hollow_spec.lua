@@ -19,25 +19,6 @@ local function hollow(t)
   torch._C.storage_drop(room, { { at = 0, name = 'weight' } }, 'it was taken')
 end
 
--- What is done for an op's result alone: its first row that PyTorch has a result for.
-local function first_cases()
-  local list, known = {}, {}
-  local listing = assert(io.popen('ls "' .. here .. '../reference"'))
-  for file in listing:lines() do
-    local group = file:match '^(.*)%.lua$'
-    local cases = group and group ~= 'printing' and group ~= 'random' and reference.load(group)
-    for _, case in ipairs(cases and type(cases[1]) == 'table' and cases[1].op and cases or {}) do
-      local name = case.op .. (case.via or '')
-      if not known[name] and not case.error and case.op ~= 'optimize' and case.out then
-        known[name] = true
-        list[#list + 1] = case
-      end
-    end
-  end
-  listing:close()
-  return list
-end
-
 -- Whether a result is made of what was taken away, or has no element.
 local function is_gone(value)
   if not torch.is_tensor(value) then return false end
@@ -73,7 +54,7 @@ end
 describe('memory that was taken away', function()
   it('is refused by every op that looks at it', function()
     local problems, asked = {}, 0
-    for _, case in ipairs(first_cases()) do
+    for _, case in ipairs(reference.first_cases()) do
       local _, _, leaves = reference.call_of(case, case.via or (torch[case.op] and 'f' or 'm'))
       for at = 1, #leaves.tensors do
         -- where no derivative is wanted many take another way

@@ -443,6 +443,25 @@ function M.call_of(case, via)
   return callee(case.op, via, args[1]), args, leaves
 end
 
+--- The first case of each op that PyTorch has a result for.
+function M.first_cases()
+  local list, known = {}, {}
+  local listing = assert(io.popen('ls "' .. here .. '../../reference"'))
+  for file in listing:lines() do
+    local group = file:match '^(.*)%.lua$'
+    local cases = group and group ~= 'printing' and group ~= 'random' and M.load(group)
+    for _, case in ipairs(cases and type(cases[1]) == 'table' and cases[1].op and cases or {}) do
+      local name = case.op .. (case.via or '')
+      if not known[name] and not case.error and case.op ~= 'optimize' and case.out then
+        known[name] = true
+        list[#list + 1] = case
+      end
+    end
+  end
+  listing:close()
+  return list
+end
+
 local function run_once(case, via)
   local call, args, leaves = M.call_of(case, via)
   if call == nil then

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "autograd/dual.h"
+#include "dims.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
@@ -21,10 +22,9 @@
 static lt_tensor *do_shared_heads(lt_scope *s, lt_tensor *t, int64_t heads)
 {
     if (s->status != LT_OK || t->sizes[t->ndim - 3] == heads) return t;
-    lt_dims wide = {.n = t->ndim + 1}, sizes = lt_dims_of(t);
+    lt_dims sizes = lt_dims_of(t), wide = sizes;
     const int at = t->ndim - 3;
-    for (int d = 0; d < t->ndim; d++) wide.v[d < at + 1 ? d : d + 1] = sizes.v[d];
-    wide.v[at + 1] = heads / sizes.v[at];
+    s->status = lt_dims_insert(&wide, at + 1, heads / sizes.v[at]);
     sizes.v[at] = heads;
     return do_reshape(s, do_expand(s, do_unsqueeze(s, t, at + 1), &wide), &sizes);
 }

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "batch.h"
+#include "dims.h"
+#include "ops/compose.h"
 #include "dtypes/dtype.h"
 #include "op/add.h"
 #include "op/copy_.h"
@@ -151,8 +153,8 @@ lt_status lt_batch_searched(lt_batch_call *c, int level, int64_t size)
     if (sorter != NULL) LT_CHECK(lines_of(sorter, level, size, false, &sorters));
     LT_CHECK(lt_searchsorted(rows, values, c->v[2].b, c->v[3].b, bucketize ? NULL : c->v[4].s, sorters, &found));
     if (flat) {
-        lt_dims sizes = {.n = input->ndim + 1, .v = {size}};
-        for (int d = 0; d < input->ndim; d++) sizes.v[d + 1] = input->sizes[d];
+        lt_dims sizes = lt_dims_of(input);
+        LT_CHECK(lt_dims_insert(&sizes, 0, size));
         LT_CHECK(lt_reshape(found, &sizes, &whole));
     }
     LT_CHECK(lt_batch_hide(flat ? whole : found, level, &c->r[0].tensor));

@@ -19,6 +19,7 @@ typedef struct layout {
     lt_dims order;    /* of the shown tensor's dimensions: the batch, those that are indexed, the others */
 } layout;
 
+/* Of at most as many indices as self has dimensions, fewer than LT_MAX_DIMS. */
 static layout layout_of(const lt_tensor *self, const lt_tensor_list *given)
 {
     layout l = {.order = {.n = 1, .v = {0}}};
@@ -97,11 +98,12 @@ lt_status lt_batch_each_index(lt_batch_call *c, int level, int64_t size)
     const bool copies = strcmp(c->op->name, "index_put") == 0, puts = copies || c->op->form == LT_BATCH_INPLACE;
     lt_tensor *self = c->v[0].tensor, *whole = NULL, *shown = NULL, *turned = NULL, *values = NULL, *made = NULL, *result = NULL;
     lt_status status = LT_OK;
-    const layout l = layout_of(self, given);
     if (strcmp(c->op->name, "_index") != 0 && !puts) return lt_batch_loop(c, level, size);
+    if (given->n > self->ndim || self->ndim == LT_MAX_DIMS) return lt_batch_loop(c, level, size);
+    const layout l = layout_of(self, given);
     for (int64_t k = 0; k < given->n; k++)
         if (given->v[k] != NULL && given->v[k]->dtype == LT_BOOL) return lt_batch_loop(c, level, size);
-    if (given->n > self->ndim || self->ndim + l.shape + 1 > LT_MAX_DIMS || (puts && c->v[2].tensor->ndim > self->ndim - l.indexed + l.shape))
+    if (self->ndim + l.shape + 1 > LT_MAX_DIMS || (puts && c->v[2].tensor->ndim > self->ndim - l.indexed + l.shape))
         return lt_batch_loop(c, level, size);
     lt_tensor **indices = lt_mem_zarray(l.indexed + 1, sizeof *indices);
     if (indices == NULL) return LT_ERR_MEMORY;

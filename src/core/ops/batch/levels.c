@@ -1,5 +1,7 @@
 /* levels.c - the levels of vmap that this thread is in, and tensors looked at with and without their batches. */
 #include "batch.h"
+#include "dims.h"
+#include "ops/compose.h"
 #include "levels.h"
 #include "ops/common.h"
 #include "op/expand.h"
@@ -80,10 +82,9 @@ static lt_status repeated(lt_tensor *t, int level, lt_tensor **out)
     lt_tensor *one = NULL, *many = NULL, *whole = whole_of(t);
     const unsigned before = batches_of(t);
     const int place = __builtin_popcount(before & below(level));
-    lt_dims size = {.n = whole->ndim + 1};
+    lt_dims size = lt_dims_of(whole);
     lt_status status;
-    for (int d = 0, from = 0; d < size.n; d++)
-        size.v[d] = d == place ? lt_batch_levels[level].size : whole->sizes[from++];
+    LT_TRY(lt_dims_insert(&size, place, lt_batch_levels[level].size));
     LT_CHECK(lt_unsqueeze(whole, place, &one));
     LT_CHECK(lt_expand(one, &size, &many));
     LT_CHECK(look(many, before | bit(level), out));
@@ -156,9 +157,8 @@ lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor 
     lt_dims whole = {.n = 0};
     lt_tensor *t = NULL;
     for (int level = 0; level < LT_MOST_BATCHES; level++)
-        if (batches & bit(level)) whole.v[whole.n++] = lt_batch_levels[level].size;
-    if (whole.n + sizes->n > LT_MAX_DIMS) return lt_error(LT_ERR_RUNTIME, "vmap: more than %d dimensions", LT_MAX_DIMS);
-    for (int d = 0; d < sizes->n; d++) whole.v[whole.n++] = sizes->v[d];
+        if (batches & bit(level)) LT_TRY(lt_dims_insert(&whole, whole.n, lt_batch_levels[level].size));
+    for (int d = 0; d < sizes->n; d++) LT_TRY(lt_dims_insert(&whole, whole.n, sizes->v[d]));
     LT_TRY(lt_tensor_new((lt_dtype)like->dtype, like->device, whole.n, whole.v, &t));
     lt_status status = lt_fill_value(t, lt_int(0));
     if (status == LT_OK) status = look(t, batches, out);

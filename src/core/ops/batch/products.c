@@ -1,5 +1,7 @@
 /* products.c - batching rules of products of matrices and of convolutions. */
 #include "batch.h"
+#include "dims.h"
+#include "ops/compose.h"
 #include "op/add.h"
 #include "op/convolution.h"
 #include "op/linear.h"
@@ -110,8 +112,9 @@ lt_status lt_batch_apart(lt_tensor *t, int64_t size, lt_tensor **out)
 {
     lt_tensor *parts = NULL;
     lt_status status;
-    lt_dims dims = {.n = t->ndim + 1, .v = {t->sizes[0], size, t->sizes[1] / size}};
-    for (int d = 3; d < dims.n; d++) dims.v[d] = t->sizes[d - 1];
+    lt_dims dims = lt_dims_of(t);
+    dims.v[1] /= size;
+    LT_TRY(lt_dims_insert(&dims, 1, size));
     LT_CHECK(lt_reshape(t, &dims, &parts));
     LT_CHECK(lt_transpose(parts, 0, 1, out));
 done:

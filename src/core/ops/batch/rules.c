@@ -3,6 +3,8 @@
  * A rule makes the call that deals with all samples at once and leaves its results, hidden again, in the call. Where the kind's
  * rule does not hold for the arguments at hand (a number along a dimension, a batched weight) it goes sample by sample. */
 #include "batch.h"
+#include "dims.h"
+#include "ops/compose.h"
 
 #include <string.h>
 
@@ -470,8 +472,9 @@ lt_status lt_batch_join(lt_tensor *t, lt_tensor **out)
 
 lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out)
 {
-    lt_dims size = {.n = t->ndim + 1, .v = {first, first > 0 ? t->sizes[0] / first : 0}};
-    for (int d = 2; d < size.n; d++) size.v[d] = t->sizes[d - 1];
+    lt_dims size = lt_dims_of(t);
+    size.v[0] = first > 0 ? size.v[0] / first : 0;
+    LT_TRY(lt_dims_insert(&size, 0, first));
     return lt_reshape(t, &size, out);
 }
 

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "batch.h"
+#include "dims.h"
+#include "ops/compose.h"
 #include "op/add.h"
 #include "op/expand.h"
 #include "op/index_select.h"
@@ -15,12 +17,11 @@ lt_status lt_batch_embedding(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *weight = c->v[0].tensor, *indices = c->v[1].tensor, *line = NULL, *rows = NULL;
     const lt_dims flat = {.n = 1, .v = {indices->numel}};
-    lt_dims shape = {.n = indices->ndim + 1};
+    lt_dims shape = lt_dims_of(indices);
     lt_status status;
     if (!lt_batch_has(weight, level)) return lt_batch_front(c, level, size);
     if (c->present[2] || c->v[3].b || weight->ndim != 2) return lt_batch_loop(c, level, size);
-    for (int d = 0; d < indices->ndim; d++) shape.v[d] = indices->sizes[d];
-    shape.v[indices->ndim] = weight->sizes[1];
+    LT_TRY(lt_dims_insert(&shape, shape.n, weight->sizes[1]));
     LT_CHECK(lt_reshape(indices, &flat, &line));
     LT_CHECK(lt_index_select(weight, 0, line, &rows));
     LT_CHECK(lt_reshape(rows, &shape, &c->r[0].tensor));
@@ -109,9 +110,10 @@ lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size)
     for (int i = 1; i < 3 && each && status == LT_OK; i++) {
         if (c->v[i].tensor == NULL) continue;
         lt_tensor *factor = NULL, *aligned = NULL;
-        lt_dims sizes = {.n = input->ndim + 1, .v = {size, 1, input->sizes[1]}};
-        for (int d = 3; d < sizes.n; d++) sizes.v[d] = 1;
-        status = lt_batch_show(c->v[i].tensor, level, &factor);
+        lt_dims sizes = {.n = input->ndim, .v = {1, input->sizes[1]}};
+        for (int d = 2; d < sizes.n; d++) sizes.v[d] = 1;
+        status = lt_dims_insert(&sizes, 0, size);
+        if (status == LT_OK) status = lt_batch_show(c->v[i].tensor, level, &factor);
         if (status == LT_OK) status = lt_reshape(factor, &sizes, &aligned);
         if (status == LT_OK)
             status = i == 1 ? lt_mul(c->r[0].tensor, aligned, &made) : lt_add(c->r[0].tensor, aligned, lt_int(1), &made);

@@ -1,6 +1,7 @@
 /* mask.c - filling and picking by masks, the positions of non-zero elements, one-hot rows. What needs to know
  * on the host how many elements there are waits for the device and says so in the ledger. */
 #include "context/clock.h"
+#include "dims.h"
 #include "ops/compose.h"
 #include "devices/copies.h"
 #include "counting.h"
@@ -190,10 +191,7 @@ lt_status lt_one_hot_impl(lt_tensor *self, int64_t num_classes, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(one_hot));
     lt_dims sizes = lt_dims_of(self);
-    if (sizes.n == LT_MAX_DIMS)
-        s.status = lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);
-    else
-        sizes.v[sizes.n++] = num_classes;
+    s.status = lt_dims_insert(&sizes, sizes.n, num_classes);
     lt_tensor *result = do_zeros(&s, self, &sizes), *where = do_unsqueeze(&s, self, -1);
     if (where != NULL) s.status = lt_scatter_value_impl(result, -1, where, lt_int(1), &result);
     return lt_scope_give(&s, result, out);

@@ -2,6 +2,7 @@
  * and every row b of B as the two rows of pairs b and i b, A B is a real product of matrices m x 2k and 2k x 2n, whose rows are
  * again pairs: as many multiplications as a complex product has. */
 #include "complex.h"
+#include "dims.h"
 
 #include "ops/complex/complex.h"
 #include "ops/compose.h"
@@ -34,8 +35,7 @@ static lt_status doubled_rows(lt_tensor *b, lt_tensor **out)
     lt_dims sizes = lt_dims_of(b), lines = sizes;
     int64_t strides[LT_MAX_DIMS];
     lt_status status;
-    lines.n++;
-    lines.v[d + 2] = sizes.v[d + 1], lines.v[d + 1] = 2;
+    LT_CHECK(lt_dims_insert(&lines, d + 1, 2));
     LT_CHECK(lt_tensor_new((lt_dtype)b->dtype, b->device, lines.n, lines.v, &twice));
     for (int k = 0; k < d; k++) strides[k] = twice->strides[k];
     strides[d] = twice->strides[d], strides[d + 1] = 1;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/compose.h"
+#include "dims.h"
 #include "ops/steps.h"
 #include "op/_embedding_backward.h"
 #include "op/_sparse_coo.h"
@@ -34,11 +35,9 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
 {
     (void)padding_idx, (void)scale_grad_by_freq, (void)sparse; /* all about the gradient */
     LT_TRY(check_table("embedding", weight, indices));
-    if (indices->ndim == LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);
     lt_scope s;
     lt_dims sizes = lt_dims_of(indices);
-    sizes.v[sizes.n++] = weight->sizes[1];
+    LT_TRY(lt_dims_insert(&sizes, sizes.n, weight->sizes[1]));
     lt_scope_open(&s, LT_COMPOSITE(embedding));
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}}), *rows = NULL;
     if (line == NULL) return lt_scope_close(&s);

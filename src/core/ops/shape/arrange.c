@@ -1,5 +1,6 @@
 /* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views and joins. */
 #include "context/interrupt.h"
+#include "dims.h"
 #include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"
@@ -86,8 +87,10 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
         return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
                         lt_shown(a), lt_shown(b));
     int64_t length = lt_plus(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
-    lt_dims sizes = {.n = self->ndim + 1};
-    for (int d = 0, from = 0; d < sizes.n; d++) sizes.v[d] = d == a || d == b ? length : self->sizes[from++];
+    lt_dims sizes = lt_dims_of(self);
+    sizes.n--; /* the last one becomes two, the first of them first */
+    LT_TRY(lt_dims_insert(&sizes, a < b ? a : b, length));
+    LT_TRY(lt_dims_insert(&sizes, a < b ? b : a, length));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(diag_embed));
     lt_tensor *result = do_zeros(&s, self, &sizes), *view = NULL;

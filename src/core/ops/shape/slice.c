@@ -1,5 +1,6 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
 #include "context/interrupt.h"
+#include "dims.h"
 #include "counting.h"
 #include "mem.h"
 #include "ops/steps.h"
@@ -114,16 +115,14 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
                         "maximum size for tensor at dimension %lld is %lld but size is %lld",
                         lt_shown(d), (long long)available, (long long)size);
     if (step <= 0) return lt_error(LT_ERR_RUNTIME, "step is %lld but must be > 0", (long long)step);
-    if (self->ndim == LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
-    lt_dims sizes = {.n = self->ndim + 1}, strides = {.n = self->ndim + 1};
+    lt_dims sizes = {.n = self->ndim}, strides = {.n = self->ndim};
     for (int i = 0; i < self->ndim; i++) sizes.v[i] = self->sizes[i], strides.v[i] = self->strides[i];
     if (self->ndim > 0) {
         sizes.v[d] = (available - size) / step + 1;
         strides.v[d] = lt_mul_within(strides.v[d], step);
     }
-    sizes.v[self->ndim] = size;
-    strides.v[self->ndim] = self->ndim > 0 ? self->strides[d] : 1;
+    LT_TRY(lt_dims_insert(&sizes, sizes.n, size));
+    LT_TRY(lt_dims_insert(&strides, strides.n, self->ndim > 0 ? self->strides[d] : 1));
     return lt_as_strided(self, &sizes, &strides, &self->offset, out);
 }
 

@@ -1,6 +1,7 @@
 /* shape.c - the sparse forms of ops that turn, cut and join. They make new tensors, not views; where only places are turned round the
  * values are shared. */
 #include "parts.h"
+#include "dims.h"
 
 #include "op/_slice.h"
 #include "op/_sparse_compressed.h"
@@ -94,10 +95,8 @@ lt_status lt_unsqueeze_sparse(lt_tensor *self, int64_t dim, lt_tensor **out)
     LT_TRY(lt_wrap_dim(dim, self->ndim + 1, &at));
     const int places = lt_sparse_dims_of(self);
     lt_dims sizes = lt_dims_of(self);
-    lt_tensor *rows[LT_MAX_DIMS + 1];
-    for (int d = self->ndim; d > at; d--) sizes.v[d] = sizes.v[d - 1];
-    sizes.v[at] = 1;
-    sizes.n++;
+    lt_tensor *rows[LT_MAX_DIMS];
+    LT_TRY(lt_dims_insert(&sizes, at, 1));
     lt_scope_open(&s, true);
     lt_tensor *coo = do_as_coo(&s, self), *values = coo != NULL ? do__sparse_values(&s, coo) : NULL, *coordinates = coo != NULL ? do_coordinates(&s, coo) : NULL;
     if (at > places) {

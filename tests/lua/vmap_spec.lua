@@ -529,6 +529,44 @@ describe('random ops', function()
   end)
 end)
 
+-- An intermediate under vmap(grad(f)) belongs to the graph of all samples together.
+describe('autograd of a batched tensor', function()
+  local x = tensor { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 } }
+  local function batched(use)
+    return pcall(vmap(func.grad(function(v)
+      local y = v * 2
+      use(y, v)
+      return y:sum()
+    end)), x)
+  end
+
+  local refused = {
+    ['register_hook'] = function(y) y:register_hook(print) end,
+    ['register_hook of the argument'] = function(_, v) v:register_hook(print) end,
+    ['register_post_accumulate_grad_hook of the argument'] = function(_, v) v:register_post_accumulate_grad_hook(print) end,
+    ['retain_grad'] = function(y) y:retain_grad() end,
+    ['backward'] = function(y) y:sum():backward() end,
+    ['torch.autograd.backward'] = function(y) torch.autograd.backward(y:sum()) end,
+    ['torch.autograd.grad'] = function(y, v) torch.autograd.grad(y:sum(), v) end,
+    ['requires_grad_'] = function(y) y:detach():requires_grad_() end,
+  }
+  for name, use in pairs(refused) do
+    it('is refused in words: ' .. name, function()
+      local ok, message = batched(use)
+      assert.is_false(ok)
+      assert.truthy(tostring(message):find('vmap', 1, true), message)
+    end)
+  end
+
+  it('has the properties of any other tensor', function()
+    local seen
+    local ok, slopes = batched(function(y, v) seen = { y.is_leaf, y.requires_grad, y.grad == nil, tostring(y.grad_fn):match '%a+Backward', v.grad == nil } end)
+    assert(ok, slopes)
+    assert.same({ false, true, true, 'MulBackward', true }, seen)
+    assert.same({ { 2.0, 2.0, 2.0 }, { 2.0, 2.0, 2.0 } }, slopes:tolist())
+  end)
+end)
+
 -- Declared ops that have no rule and are not made of others. Who adds an op says how it treats a batch, or here that it does not.
 describe('ops that go sample by sample', function()
   local root = (debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. '../../'

@@ -370,8 +370,8 @@ static lt_status without(lt_tensor *t, int level, lt_tensor **out)
         if (status != LT_OK) goto done;
     }
     if (lt_requires_grad(t) && lt_grad_mode_on()) {
-        LT_CHECK(lt_grad_fn(t, &fn));
-        const int slot = fn != NULL ? t->autograd->slot : 0;
+        int slot;
+        LT_CHECK(lt_grad_slot(t, &fn, &slot));
         if (fn != NULL)
             lt_node_retain(fn);
         else

@@ -101,10 +101,11 @@ static lt_status register_in(lt_tensor *t, lt_node *fn, int slot, lt_hook hook, 
 lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id)
 {
     lt_node *fn;
+    int slot;
     if (!lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
-    LT_TRY(lt_grad_fn(t, &fn));
-    return register_in(t, fn, fn != NULL ? t->autograd->slot : 0, hook, id);
+    LT_TRY(lt_grad_slot(t, &fn, &slot));
+    return register_in(t, fn, slot, hook, id);
 }
 
 lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id)
@@ -163,11 +164,12 @@ static lt_status retain_at(lt_node *node, int slot, lt_tensor *t)
 lt_status lt_retain_grad(lt_tensor *t)
 {
     lt_node *fn;
+    int slot;
     if (!lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME, "can't retain_grad on Tensor that has requires_grad=False");
-    LT_TRY(lt_grad_fn(t, &fn));
+    LT_TRY(lt_grad_slot(t, &fn, &slot));
     if (fn == NULL) return LT_OK; /* leaves keep theirs anyway */
-    LT_TRY(retain_at(fn, t->autograd->slot, t));
+    LT_TRY(retain_at(fn, slot, t));
     t->flags |= LT_FLAG_RETAINS_GRAD;
     return LT_OK;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "autograd/dual.h"
+#include "dims.h"
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -60,9 +61,9 @@ lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *size
         status = lt_as_strided(other, sizes, strides, &offset, out);
     } else if (pairs) {
         lt_dims pair_sizes = *sizes, pair_strides = *strides;
-        pair_sizes.v[pair_sizes.n++] = 2;
         for (int d = 0; d < strides->n; d++) pair_strides.v[d] *= 2;
-        pair_strides.v[pair_strides.n++] = 1;
+        LT_TRY(lt_dims_insert(&pair_sizes, pair_sizes.n, 2));
+        LT_TRY(lt_dims_insert(&pair_strides, pair_strides.n, 1));
         offset = 2 * offset + to - from;
         LT_TRY(lt_as_strided(memory, &pair_sizes, &pair_strides, &offset, &other));
         status = lt_view_as_complex(other, out);
@@ -104,6 +105,17 @@ lt_status lt_grad_fn(lt_tensor *t, lt_node **out)
         }
     }
     *out = autograd != NULL ? autograd->grad_fn : NULL;
+    return LT_OK;
+}
+
+lt_status lt_grad_slot(lt_tensor *t, lt_node **fn, int *slot)
+{
+    lt_autograd *autograd;
+    *slot = 0;
+    LT_TRY(lt_grad_fn(t, fn));
+    if (*fn == NULL) return LT_OK;
+    LT_TRY(lt_autograd_of(t, &autograd));
+    *slot = autograd->slot;
     return LT_OK;
 }
 

@@ -52,8 +52,11 @@ static inline bool lt_is_accumulator(const lt_node *node)
 void lt_autograd_lock(void);
 void lt_autograd_unlock(void);
 
-/* t's autograd part, made when missing; borrowed. */
+/* t's autograd part, made when missing; borrowed. Refused for a batched tensor, which has none: nothing else reads t->autograd of a
+ * tensor that may be batched. */
 lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out);
+/* As lt_grad_fn, and which output of the node t is: 0 for a leaf. */
+lt_status lt_grad_slot(lt_tensor *t, lt_node **fn, int *slot);
 
 /* New reference unless nobody holds the tensor any more; the lock is held. */
 bool lt_tensor_try_retain(lt_tensor *t);

@@ -1,5 +1,6 @@
 /* leaves.c - where the gradients of some tensors flow to: which leaves they reach, and what a backward that runs passes. */
 #include "autograd/graph.h"
+#include "autograd/internal.h"
 #include "error.h"
 #include "mem.h"
 
@@ -40,8 +41,7 @@ done:
 lt_status lt_edge_of(lt_tensor *t, lt_node **node, int *slot)
 {
     lt_node *fn = NULL;
-    LT_TRY(lt_grad_fn(t, &fn));
-    *slot = fn != NULL ? t->autograd->slot : 0;
+    LT_TRY(lt_grad_slot(t, &fn, slot));
     if (fn == NULL) return lt_accumulator_of(t, node);
     *node = lt_node_retain(fn);
     return LT_OK;

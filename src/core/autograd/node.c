@@ -170,13 +170,13 @@ lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
 {
     if (!lt_requires_grad(t)) return LT_OK;
     lt_node *fn;
-    LT_TRY(lt_grad_fn(t, &fn));
+    int slot;
+    LT_TRY(lt_grad_slot(t, &fn, &slot));
+    node->edges[i].slot = slot;
     if (fn != NULL) {
         node->edges[i].node = lt_node_retain(fn);
-        node->edges[i].slot = t->autograd->slot;
         return LT_OK;
     }
-    node->edges[i].slot = 0;
     return lt_accumulator_of(t, &node->edges[i].node);
 }
 

@@ -124,8 +124,7 @@ static lt_status save_packed(lt_saved *s, lt_tensor *t)
 {
     lt_node *fn = NULL;
     if (lt_requires_grad(t)) {
-        LT_TRY(lt_grad_fn(t, &fn));
-        s->slot = fn != NULL ? t->autograd->slot : 0;
+        LT_TRY(lt_grad_slot(t, &fn, &s->slot));
         if (fn != NULL)
             s->fn = lt_node_retain(fn);
         else
@@ -140,7 +139,8 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
     if (t == NULL) return LT_OK;
     if (__builtin_expect(lt_here.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER)) return save_packed(s, t);
     bool has_grad = lt_requires_grad(t);
-    if (has_grad) LT_TRY(lt_grad_fn(t, &fn));
+    int slot = 0;
+    if (has_grad) LT_TRY(lt_grad_slot(t, &fn, &slot));
     if ((has_grad && fn == NULL) || t->flags & LT_FLAG_WRAPPED_NUMBER)
         s->tensor = lt_tensor_retain(t);
     else
@@ -149,7 +149,7 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
     s->is_view = t->view_base != NULL;
     if (fn == NULL) return LT_OK;
     s->fn = lt_node_retain(fn);
-    s->slot = t->autograd->slot;
+    s->slot = slot;
     return LT_OK;
 }
 

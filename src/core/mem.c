@@ -140,140 +140,6 @@ static void give_aligned(void *p, size_t n)
         free(p);
 }
 
-/* ---- structs and arrays ----------------------------------------------------------------------------------- */
-
-void *lt_mem_alloc(size_t n)
-{
-    if (injected_failure()) return out_of_memory(n);
-    void *p = take(n);
-    return p != NULL ? p : out_of_memory(n);
-}
-
-void *lt_mem_zalloc(size_t n)
-{
-    void *p = lt_mem_alloc(n);
-    if (p != NULL) memset(p, 0, n);
-    return p;
-}
-
-void *lt_mem_realloc(void *old, size_t n)
-{
-    if (injected_failure()) return out_of_memory(n);
-    void *p = resize(old, n);
-    return p != NULL ? p : out_of_memory(n);
-}
-
-void lt_mem_free(void *p) { give(p); }
-
-/* Bytes of n entries, at least one; SIZE_MAX, which nothing gives, when there cannot be so many. */
-static size_t array_bytes(int64_t n, size_t size)
-{
-    const int64_t bytes = lt_times(n != 0 ? n : 1, (int64_t)size);
-    return bytes == LT_TOO_MUCH ? SIZE_MAX : (size_t)bytes;
-}
-
-static void *too_many(int64_t n, size_t size)
-{
-    lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld entries of %zu bytes.", (long long)n, size);
-    return NULL;
-}
-
-void *lt_mem_array(int64_t n, size_t size)
-{
-    const size_t bytes = array_bytes(n, size);
-    return bytes != SIZE_MAX ? lt_mem_alloc(bytes) : too_many(n, size);
-}
-
-/* The system hands out large arrays full of zeros: their pages are not touched before they are used. */
-void *lt_mem_zarray(int64_t n, size_t size)
-{
-    const size_t bytes = array_bytes(n, size);
-    if (bytes == SIZE_MAX) return too_many(n, size);
-    if (injected_failure()) return out_of_memory(bytes);
-    void *p = take_zeros(bytes);
-    return p != NULL ? p : out_of_memory(bytes);
-}
-
-void *lt_mem_rearray(void *old, int64_t n, size_t size)
-{
-    const size_t bytes = array_bytes(n, size);
-    return bytes != SIZE_MAX ? lt_mem_realloc(old, bytes) : too_many(n, size);
-}
-
-/* ---- structs kept per thread ------------------------------------------------------------------------ */
-
-#define GRAIN 64
-#define LISTS 24
-#define LIST_BYTES ((size_t)16 << 20) /* kept in one list at most */
-
-typedef struct kept_struct {
-    struct kept_struct *next;
-} kept_struct;
-
-static _Thread_local struct {
-    kept_struct *first[LISTS];
-    uint32_t n[LISTS];
-    bool registered; /* the thread's end will free them */
-} kept;
-
-static pthread_key_t kept_key;
-static pthread_once_t kept_once = PTHREAD_ONCE_INIT;
-
-static void free_kept(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < LISTS; i++) {
-        while (kept.first[i] != NULL) {
-            kept_struct *s = kept.first[i];
-            kept.first[i] = s->next;
-            give(s);
-        }
-        kept.n[i] = 0;
-    }
-    kept.registered = false;
-}
-
-static void make_kept_key(void) { pthread_key_create(&kept_key, free_kept); }
-
-/* A checker of memory must see every use of what was given back. */
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEP_STRUCTS false
-#else
-#define KEEP_STRUCTS true
-#endif
-
-void *lt_mem_take(size_t n)
-{
-    if (injected_failure()) return out_of_memory(n);
-    size_t list = (n + GRAIN - 1) / GRAIN;
-    kept_struct *s = list < LISTS ? kept.first[list] : NULL;
-    if (s != NULL) {
-        kept.first[list] = s->next;
-        kept.n[list]--;
-        return s;
-    }
-    void *p = take(list * GRAIN);
-    return p != NULL ? p : out_of_memory(n);
-}
-
-void lt_mem_give(void *p, size_t n)
-{
-    size_t list = (n + GRAIN - 1) / GRAIN;
-    if (!KEEP_STRUCTS || list >= LISTS || kept.n[list] >= LIST_BYTES / (list * GRAIN)) {
-        give(p);
-        return;
-    }
-    if (!kept.registered) {
-        pthread_once(&kept_once, make_kept_key);
-        pthread_setspecific(kept_key, &kept);
-        kept.registered = true;
-    }
-    kept_struct *s = p;
-    s->next = kept.first[list];
-    kept.first[list] = s;
-    kept.n[list]++;
-}
-
 /* ---- what a context uses ------------------------------------------------------------------------------ */
 
 static inline void note_peak(lt_use *use, int64_t live)
@@ -380,6 +246,244 @@ int64_t lt_mem_take_peak(void)
 {
     lt_use *use = &lt_here.context->use[LT_USE_HOST];
     return atomic_exchange_explicit(&use->peak, atomic_load_explicit(&use->live, memory_order_relaxed), memory_order_relaxed);
+}
+
+/* ---- structs that count against a limit ---------------------------------------------------------------- */
+
+/* Structs and arrays that are allocated in a context with a limit of host memory count against it, so that a script cannot fill the
+ * memory with views, nodes, hooks or lists. This stands before each of them. The pointer that the caller gets is 8 more than
+ * a multiple of 16, which malloc never returns: so freeing knows which kind it is. A host's allocator may return any. */
+typedef struct owner {
+    lt_context *context; /* held */
+    size_t bytes;        /* that were counted */
+} owner;
+#define OWNED_AT 24
+
+static inline bool is_limited(void)
+{
+    const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
+    return __builtin_expect((flags & LT_CONTEXT_LIMITED) != 0, 0) && !hosts_own();
+}
+
+static inline bool is_owned(const void *p) { return ((uintptr_t)p & 8) != 0 && !hosts_own(); }
+static inline owner *owner_of(void *p) { return (owner *)((char *)p - OWNED_AT); }
+
+/* Counts bytes of a struct. Small ones are counted even above the limit, since locks may be held here and no garbage can be
+ * collected: the next tensor, block or object of Lua is refused then. */
+static bool count_struct(lt_context *c, int64_t bytes)
+{
+    if (count(&c->use[LT_USE_HOST], bytes)) return true;
+    if (bytes > (int64_t)MIDDLE) return false;
+    atomic_fetch_add_explicit(&c->use[LT_USE_HOST].live, bytes, memory_order_relaxed);
+    return true;
+}
+
+static void *own(char *memory, size_t bytes)
+{
+    *(owner *)memory = (owner){lt_here.context, bytes};
+    lt_context_hold(lt_here.context);
+    return memory + OWNED_AT;
+}
+
+/* Room for n bytes behind their owner; SIZE_MAX, which nothing gives, when there cannot be so many. */
+static size_t owned_bytes(size_t n) { return n < SIZE_MAX / 2 ? n + OWNED_AT : SIZE_MAX / 2; }
+
+static void *take_owned(size_t n)
+{
+    const size_t bytes = owned_bytes(n);
+    if (!count_struct(lt_here.context, (int64_t)bytes)) {
+        lt_mem_refuse(LT_USE_HOST, (int64_t)bytes);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&lt_here.context->allocated, bytes, memory_order_relaxed);
+    char *memory = take(bytes);
+    if (memory != NULL) return own(memory, bytes);
+    lt_mem_charge(LT_USE_HOST, -(int64_t)bytes);
+    return out_of_memory(n);
+}
+
+static void *resize_owned(void *old, size_t n)
+{
+    owner *o = owner_of(old);
+    const size_t bytes = owned_bytes(n);
+    const int64_t more = (int64_t)bytes - (int64_t)o->bytes;
+    if (!count_struct(o->context, more)) {
+        lt_mem_refuse(LT_USE_HOST, more);
+        return NULL;
+    }
+    char *memory = resize(o, bytes);
+    if (memory == NULL) {
+        atomic_fetch_sub_explicit(&o->context->use[LT_USE_HOST].live, more, memory_order_relaxed);
+        return out_of_memory(n);
+    }
+    ((owner *)memory)->bytes = bytes;
+    return memory + OWNED_AT;
+}
+
+static void give_owned(void *p)
+{
+    const owner o = *owner_of(p);
+    give(owner_of(p));
+    lt_mem_charge_back(o.context, LT_USE_HOST, (int64_t)o.bytes);
+}
+
+/* ---- structs and arrays ----------------------------------------------------------------------------------- */
+
+void *lt_mem_alloc(size_t n)
+{
+    if (injected_failure()) return out_of_memory(n);
+    if (is_limited()) return take_owned(n);
+    void *p = take(n);
+    return p != NULL ? p : out_of_memory(n);
+}
+
+void *lt_mem_zalloc(size_t n)
+{
+    void *p = lt_mem_alloc(n);
+    if (p != NULL) memset(p, 0, n);
+    return p;
+}
+
+void *lt_mem_realloc(void *old, size_t n)
+{
+    if (injected_failure()) return out_of_memory(n);
+    if (is_owned(old)) return resize_owned(old, n);
+    if (old == NULL && is_limited()) return take_owned(n);
+    void *p = resize(old, n);
+    return p != NULL ? p : out_of_memory(n);
+}
+
+void lt_mem_free(void *p)
+{
+    if (is_owned(p))
+        give_owned(p);
+    else
+        give(p);
+}
+
+/* Bytes of n entries, at least one; SIZE_MAX, which nothing gives, when there cannot be so many. */
+static size_t array_bytes(int64_t n, size_t size)
+{
+    const int64_t bytes = lt_times(n != 0 ? n : 1, (int64_t)size);
+    return bytes == LT_TOO_MUCH ? SIZE_MAX : (size_t)bytes;
+}
+
+static void *too_many(int64_t n, size_t size)
+{
+    lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld entries of %zu bytes.", (long long)n, size);
+    return NULL;
+}
+
+void *lt_mem_array(int64_t n, size_t size)
+{
+    const size_t bytes = array_bytes(n, size);
+    return bytes != SIZE_MAX ? lt_mem_alloc(bytes) : too_many(n, size);
+}
+
+/* The system hands out large arrays full of zeros: their pages are not touched before they are used. */
+void *lt_mem_zarray(int64_t n, size_t size)
+{
+    const size_t bytes = array_bytes(n, size);
+    if (bytes == SIZE_MAX) return too_many(n, size);
+    if (injected_failure()) return out_of_memory(bytes);
+    if (is_limited()) {
+        void *owned = take_owned(bytes);
+        return owned != NULL ? memset(owned, 0, bytes) : NULL;
+    }
+    void *p = take_zeros(bytes);
+    return p != NULL ? p : out_of_memory(bytes);
+}
+
+void *lt_mem_rearray(void *old, int64_t n, size_t size)
+{
+    const size_t bytes = array_bytes(n, size);
+    return bytes != SIZE_MAX ? lt_mem_realloc(old, bytes) : too_many(n, size);
+}
+
+/* ---- structs kept per thread ------------------------------------------------------------------------ */
+
+#define GRAIN 64
+#define LISTS 24
+#define LIST_BYTES ((size_t)16 << 20) /* kept in one list at most */
+
+typedef struct kept_struct {
+    struct kept_struct *next;
+} kept_struct;
+
+static _Thread_local struct {
+    kept_struct *first[LISTS];
+    uint32_t n[LISTS];
+    bool registered; /* the thread's end will free them */
+} kept;
+
+static pthread_key_t kept_key;
+static pthread_once_t kept_once = PTHREAD_ONCE_INIT;
+
+static void free_kept(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < LISTS; i++) {
+        while (kept.first[i] != NULL) {
+            kept_struct *s = kept.first[i];
+            kept.first[i] = s->next;
+            give(s);
+        }
+        kept.n[i] = 0;
+    }
+    kept.registered = false;
+}
+
+static void make_kept_key(void) { pthread_key_create(&kept_key, free_kept); }
+
+/* A checker of memory must see every use of what was given back. */
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEP_STRUCTS false
+#else
+#define KEEP_STRUCTS true
+#endif
+
+void *lt_mem_take(size_t n)
+{
+    if (injected_failure()) return out_of_memory(n);
+    if (is_limited()) { /* what a tensor is made of: garbage is collected before it is refused */
+        const size_t bytes = owned_bytes(n);
+        if (!lt_mem_afford(bytes)) return NULL;
+        char *memory = take(bytes);
+        if (memory != NULL) return own(memory, bytes);
+        lt_mem_charge(LT_USE_HOST, -(int64_t)bytes);
+        return out_of_memory(n);
+    }
+    size_t list = (n + GRAIN - 1) / GRAIN;
+    kept_struct *s = list < LISTS ? kept.first[list] : NULL;
+    if (s != NULL) {
+        kept.first[list] = s->next;
+        kept.n[list]--;
+        return s;
+    }
+    void *p = take(list * GRAIN);
+    return p != NULL ? p : out_of_memory(n);
+}
+
+void lt_mem_give(void *p, size_t n)
+{
+    if (is_owned(p)) {
+        give_owned(p);
+        return;
+    }
+    size_t list = (n + GRAIN - 1) / GRAIN;
+    if (!KEEP_STRUCTS || list >= LISTS || kept.n[list] >= LIST_BYTES / (list * GRAIN)) {
+        give(p);
+        return;
+    }
+    if (!kept.registered) {
+        pthread_once(&kept_once, make_kept_key);
+        pthread_setspecific(kept_key, &kept);
+        kept.registered = true;
+    }
+    kept_struct *s = p;
+    s->next = kept.first[list];
+    kept.first[list] = s;
+    kept.n[list]++;
 }
 
 /* ---- blocks --------------------------------------------------------------------------------------------- */

@@ -27,12 +27,11 @@ static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof
 
 static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home); }
 
-/* Finds the data of a new storage that count against the context. */
-static lt_status counted_data(lt_storage *s, bool small)
+/* Finds the data of a new storage that count against the context. Small ones stand in its home, which does. */
+static lt_status counted_data(lt_storage *s)
 {
     lt_context *here = lt_here.context;
-    LT_TRY(small ? (lt_mem_afford(s->home) ? LT_OK : LT_ERR_MEMORY)
-                 : lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity, &s->ctx));
+    LT_TRY(lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity, &s->ctx));
     lt_context_hold(here);
     s->context = here;
     return LT_OK;
@@ -42,8 +41,8 @@ static lt_status counted_data(lt_storage *s, bool small)
 static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
-    const uint32_t watched = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed) & (LT_CONTEXT_LATE | LT_CONTEXT_LIMITED);
-    if (__builtin_expect(watched & LT_CONTEXT_LATE, 0)) return lt_stopped();
+    const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
+    if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0)) return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
     home *h = lt_mem_take(size);
     if (h == NULL) return LT_ERR_MEMORY;
@@ -64,8 +63,8 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->writer = NULL;
     s->context = NULL;
     s->data = (char *)h + INLINE_OFFSET;
-    if (with_data && (!small || watched)) {
-        lt_status status = counted_data(s, small);
+    if (with_data && !small) {
+        lt_status status = counted_data(s);
         if (status != LT_OK) {
             lt_mem_give(h, size);
             return status;
@@ -80,10 +79,7 @@ static void counted_free(lt_storage *s)
 {
     lt_context *here = lt_here.context;
     lt_here.context = s->context;
-    if (is_inline(s))
-        lt_mem_charge(LT_USE_HOST, -(int64_t)s->home);
-    else
-        lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
+    lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
     lt_here.context = here;
     lt_context_drop(s->context);
 }

@@ -114,8 +114,6 @@ struct lt_node {
     uint64_t stream; /* of the device of output 0, at the time of the forward op; GPUs only */
     int64_t recorded; /* the forward op was in a window that takes so many elements: backward opens one, too; 0: it was not */
     lt_node *next;   /* among the nodes that wait to be freed */
-    lt_context *context; /* its `bytes` count against this one, held; NULL: they are not counted */
-    int64_t bytes;
 };
 
 /* Grad mode of this thread in its context. Written by lt_set_grad_enabled and by entering a context only. */

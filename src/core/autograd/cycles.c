@@ -34,11 +34,13 @@ static noted_tensors *noted_here(void)
 }
 
 /* NULL: there is no memory for one. */
-static noted_tensors *make_noted_here(void)
+static noted_tensors *make_noted(lt_context *c)
 {
+    const lt_context_outer outer = lt_context_visit(&lt_process_context); /* it ends with the context, and so must not hold it */
     noted_tensors *noted = lt_mem_zalloc(sizeof *noted);
+    lt_context_return(outer);
     if (noted == NULL) return NULL;
-    noted->context = lt_here.context;
+    noted->context = c;
     noted->next = all_noted;
     all_noted = noted;
     return noted;
@@ -48,7 +50,9 @@ static bool has_room(noted_tensors *noted)
 {
     if (noted->n < noted->capacity) return true;
     int64_t capacity = noted->capacity > 0 ? 2 * noted->capacity : 16;
+    const lt_context_outer outer = lt_context_visit(&lt_process_context);
     lt_tensor **grown = lt_mem_rearray(noted->tensors, capacity, sizeof *grown);
+    lt_context_return(outer);
     if (grown == NULL) return false;
     noted->tensors = grown, noted->capacity = capacity;
     return true;
@@ -59,7 +63,7 @@ void lt_cycles_note(lt_tensor *t)
     if (t->autograd->may_be_cyclic) return;
     lt_autograd_lock();
     noted_tensors *noted = noted_here();
-    if (noted == NULL) noted = make_noted_here();
+    if (noted == NULL) noted = make_noted(lt_here.context);
     if (noted != NULL && has_room(noted)) {
         noted->tensors[noted->n++] = t;
         t->autograd->may_be_cyclic = noted->fresh = true;

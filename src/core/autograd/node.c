@@ -46,12 +46,6 @@ bool lt_any_requires_grad(const lt_tensor_list *list)
 
 static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
 
-static void memory_free(lt_node *node)
-{
-    if (node->context != NULL) lt_mem_charge_back(node->context, LT_USE_HOST, node->bytes);
-    lt_mem_free(node);
-}
-
 static bool is_complex(const lt_tensor *t) { return t != NULL && lt_dtype_is_complex((lt_dtype)t->dtype); }
 
 /* Of an op with complex results, all of one dtype. */
@@ -93,16 +87,9 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     size_t edges_at = aligned(c->size);
     size_t meta_at = edges_at + aligned((size_t)outputs * sizeof(lt_edge));
     const size_t bytes = meta_at + (size_t)inputs * sizeof(lt_like);
-    const bool counted = lt_here.context->flags & LT_CONTEXT_LIMITED;
-    if (counted && !lt_mem_afford(bytes)) return LT_ERR_MEMORY;
     lt_node *node = lt_mem_alloc(bytes);
-    if (node == NULL) {
-        if (counted) lt_mem_charge(LT_USE_HOST, -(int64_t)bytes);
-        return LT_ERR_MEMORY;
-    }
+    if (node == NULL) return LT_ERR_MEMORY;
     memset(node, 0, meta_at);
-    if (counted) lt_context_hold(node->context = lt_here.context);
-    node->bytes = (int64_t)bytes;
     atomic_init(&node->refs, 1);
     node->inputs = inputs;
     node->outputs = outputs;
@@ -115,7 +102,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     if (lt_anomaly()) {
         lt_status status = lt_node_note_origin(node);
         if (status != LT_OK) {
-            memory_free(node);
+            lt_mem_free(node);
             return status;
         }
     }
@@ -136,7 +123,7 @@ static void node_free(lt_node *node)
     for (int i = 0; i < node->outputs; i++) lt_node_release(node->edges[i].node);
     if (node->hooks != NULL) lt_hook_list_free(node->hooks);
     lt_mem_free(node->origin);
-    memory_free(node);
+    lt_mem_free(node);
 }
 
 void lt_node_release(lt_node *node)

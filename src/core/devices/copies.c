@@ -77,7 +77,9 @@ static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, co
     }
     if (c->n_copies == c->room_for_copies) {
         int64_t capacity = c->room_for_copies > 0 ? 2 * c->room_for_copies : 16;
+        const lt_context_outer outer = lt_context_visit(&lt_process_context); /* the context's own list does not hold the context */
         lt_copy_entry *grown = lt_mem_rearray(c->copies, capacity, sizeof *grown);
+        lt_context_return(outer);
         if (grown == NULL) return NULL;
         c->copies = grown;
         c->room_for_copies = capacity;

@@ -45,11 +45,20 @@ static void put(void *to, int64_t at, bool is_double, double re, double im)
         ((float *)to)[2 * at] = (float)re, ((float *)to)[2 * at + 1] = (float)im;
 }
 
+/* As lt_mem_array, in the context of the process, which keeps the plan. */
+static void *kept_array(int64_t n, size_t size)
+{
+    const lt_context_outer outer = lt_context_visit(&lt_process_context);
+    void *array = lt_mem_array(n, size);
+    lt_context_return(outer);
+    return array;
+}
+
 static void *pairs_new(lt_fft_plan *p, int64_t n)
 {
     const int64_t bytes = n * (p->is_double ? 16 : 8);
     p->bytes += bytes;
-    return lt_mem_array(n > 0 ? n : 1, p->is_double ? 16 : 8);
+    return kept_array(n > 0 ? n : 1, p->is_double ? 16 : 8);
 }
 
 /* The radices of n, largest first; false: it has a prime factor that is too large. */
@@ -227,8 +236,9 @@ static lt_status plan_complex(lt_fft_plan *p)
 
 static lt_status plan_new(int64_t n, bool is_double, bool real, lt_fft_plan **out)
 {
-    lt_fft_plan *p = lt_mem_zarray(1, sizeof *p);
+    lt_fft_plan *p = kept_array(1, sizeof *p);
     if (p == NULL) return LT_ERR_MEMORY;
+    memset(p, 0, sizeof *p);
     p->n = n;
     p->is_double = is_double;
     p->real = real;

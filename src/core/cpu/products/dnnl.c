@@ -251,7 +251,9 @@ static plan *plan_of(const key *k)
         if (plans[i] != NULL && memcmp(&plans[i]->key, k, sizeof *k) == 0) return plans[i];
         if (plans[oldest] != NULL && (plans[i] == NULL || plans[i]->used < plans[oldest]->used)) oldest = i;
     }
+    const lt_context_outer outer = lt_context_visit(&lt_process_context); /* which keeps it */
     plan *p = lt_mem_zalloc(sizeof *p);
+    lt_context_return(outer);
     if (p == NULL) return NULL;
     p->key = *k;
     p->refs = 1;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LONG = 4 << 20, PIECE = 1 << 20, STEPS = 1 << 14, FEW = 1 << 6, OFTEN = 1 << 17 };
+enum { LONG = 4 << 20, PIECE = 1 << 20, FEW = 1 << 6, OFTEN = 1 << 17 };
 
 static void look(lua_State *L) { lt_lua_look_at(L, lt_lua_context(L)); }
 
@@ -253,6 +253,47 @@ static int concat(lua_State *L)
     return 1;
 }
 
+/* table.insert(list, position, value): what __len returns may be anything, also endless. */
+static int insert(lua_State *L)
+{
+    check_table(L, 1, sorted_by);
+    const lua_Integer end = (lua_Integer)((lua_Unsigned)luaL_len(L, 1) + 1);
+    lua_Integer position = end;
+    switch (lua_gettop(L)) {
+    case 2: break;
+    case 3:
+        position = luaL_checkinteger(L, 2);
+        luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2, "position out of bounds");
+        for (lua_Integer i = end; i > position; i--) {
+            if (i % FEW == 0) look(L);
+            lua_geti(L, 1, i - 1);
+            lua_seti(L, 1, i);
+        }
+        break;
+    default: return luaL_error(L, "wrong number of arguments to 'insert'");
+    }
+    lua_seti(L, 1, position);
+    return 0;
+}
+
+/* table.remove(list, position) */
+static int remove_entry(lua_State *L)
+{
+    check_table(L, 1, sorted_by);
+    const lua_Integer size = luaL_len(L, 1);
+    lua_Integer position = luaL_optinteger(L, 2, size);
+    if (lua_gettop(L) > 1) luaL_argcheck(L, (lua_Unsigned)position - 1u <= (lua_Unsigned)size, 2, "position out of bounds");
+    lua_geti(L, 1, position);
+    for (; position < size; position++) {
+        if (position % FEW == 0) look(L);
+        lua_geti(L, 1, position + 1);
+        lua_seti(L, 1, position);
+    }
+    lua_pushnil(L);
+    lua_seti(L, 1, position);
+    return 1;
+}
+
 /* table.move(from_table, first, last, to, to_table) */
 static int move(lua_State *L)
 {
@@ -270,7 +311,7 @@ static int move(lua_State *L)
             to > last || to <= first || (target != 1 && !lua_compare(L, 1, target, LUA_OPEQ));
         for (lua_Integer i = 0; i < n; i++) {
             lua_Integer at = forward ? i : n - 1 - i;
-            if (i % STEPS == 0) look(L);
+            if (i % FEW == 0) look(L);
             lua_geti(L, 1, first + at);
             lua_seti(L, target, to + at);
         }
@@ -286,7 +327,14 @@ static int less(lua_State *L)
     return 1;
 }
 
-/* table.sort(list, comparison): a comparison by Lua's own < is one that looks, where there are many. */
+/* A comparison by a function in C, which is the upvalue. */
+static int compare_in_c(lua_State *L)
+{
+    look(L);
+    return pass_on(L);
+}
+
+/* table.sort(list, comparison): a comparison by Lua's own <, or by a function in C, is one that looks, where there are many. */
 static int sort(lua_State *L)
 {
     check_table(L, 1, sorted_by);
@@ -297,6 +345,8 @@ static int sort(lua_State *L)
     if (n > OFTEN && lua_isnil(L, 2)) {
         lua_pushcfunction(L, less);
         lua_replace(L, 2);
+    } else if (n > OFTEN && lua_iscfunction(L, 2)) {
+        lua_pushcclosure(L, compare_in_c, 1);
     }
     return pass_on(L);
 }
@@ -388,17 +438,27 @@ static int load(lua_State *L)
     return lua_gettop(L);
 }
 
+/* ---- coroutines ------------------------------------------------------------------------------ */
+
+/* A coroutine counts its own instructions: many short ones would never come to a look. */
+static int look_and_pass_on(lua_State *L)
+{
+    look(L);
+    return pass_on(L);
+}
+
 /* ---- all of them ------------------------------------------------------------------------------ */
 
 typedef struct {
     const char *library;
-    luaL_Reg functions[6];
+    luaL_Reg functions[8];
 } replacements;
 
 static const replacements all[] = {
     {LUA_STRLIBNAME,
      {{"rep", rep}, {"reverse", reverse}, {"upper", upper}, {"lower", lower}, {"format", format}}},
-    {LUA_TABLIBNAME, {{"concat", concat}, {"move", move}, {"sort", sort}}},
+    {LUA_TABLIBNAME, {{"concat", concat}, {"insert", insert}, {"move", move}, {"remove", remove_entry}, {"sort", sort}}},
+    {LUA_COLIBNAME, {{"create", look_and_pass_on}, {"resume", look_and_pass_on}, {"wrap", look_and_pass_on}}},
     {LUA_UTF8LIBNAME, {{"len", utf8_len}}},
     {LUA_GNAME, {{"load", load}}},
 };

@@ -46,6 +46,7 @@ static const char *class_end(const matcher *m, const char *p)
     if (first != '[') return p;
     if (*p == '^') p++;
     do { /* a ] that comes first is one of the set */
+        lt_lua_look_at(m->L, m->context);
         if (p == m->pattern_end) luaL_error(m->L, "malformed pattern (missing ']')");
         if (*p++ == '%' && p < m->pattern_end) p++;
     } while (*p != ']' || p >= m->pattern_end);
@@ -74,7 +75,7 @@ static bool is_of(byte c, char letter)
 }
 
 /* Whether the character is in the set from its [ at p to its ] at last. */
-static bool is_in_set(byte c, const char *p, const char *last)
+static bool is_in_set(const matcher *m, byte c, const char *p, const char *last)
 {
     bool found = true;
     if (*++p == '^') {
@@ -82,6 +83,7 @@ static bool is_in_set(byte c, const char *p, const char *last)
         p++;
     }
     for (; p < last; p++) {
+        lt_lua_look_at(m->L, m->context);
         if (*p == '%') {
             p++;
             if (is_of(c, *p)) return found;
@@ -102,7 +104,7 @@ static bool is_single(const matcher *m, const char *s, const char *p, const char
     switch (*p) {
     case '.': return true;
     case '%': return is_of((byte)*s, p[1]);
-    case '[': return is_in_set((byte)*s, p, end - 1);
+    case '[': return is_in_set(m, (byte)*s, p, end - 1);
     default: return *p == *s;
     }
 }
@@ -176,6 +178,7 @@ static const char *balanced(const matcher *m, const char *s, const char *p)
     if (s >= m->end || *s != p[0]) return NULL;
     int depth = 1;
     while (++s < m->end) {
+        lt_lua_look_at(m->L, m->context);
         if (*s == p[1]) {
             if (--depth == 0) return s + 1;
         } else if (*s == p[0]) {
@@ -189,14 +192,14 @@ static const char *balanced(const matcher *m, const char *s, const char *p)
 static bool is_frontier(const matcher *m, const char *s, const char *set, const char *end)
 {
     byte before = s == m->start ? 0 : (byte)s[-1], here = s < m->end ? (byte)*s : 0;
-    return !is_in_set(before, set, end - 1) && is_in_set(here, set, end - 1);
+    return !is_in_set(m, before, set, end - 1) && is_in_set(m, here, set, end - 1);
 }
 
 /* As many as there are of the class, then fewer, until the rest of the pattern matches. */
 static const char *most(matcher *m, const char *s, const char *p, const char *end)
 {
     ptrdiff_t count = 0;
-    while (is_single(m, s + count, p, end)) count++;
+    for (; is_single(m, s + count, p, end); count++) lt_lua_look_at(m->L, m->context);
     for (; count >= 0; count--) {
         const char *found = match(m, s + count, end + 1);
         if (found) return found;
@@ -300,10 +303,13 @@ static size_t offset_of(lua_State *L, int arg, size_t size)
     return size - (size_t)-position;
 }
 
-static bool is_plain(const char *p, size_t size)
+static bool is_plain(lua_State *L, const char *p, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
+    lt_context *context = lt_lua_context(L);
+    for (size_t i = 0; i < size; i++) {
+        lt_lua_look_at(L, context);
         if (p[i] && strchr(SPECIAL, p[i])) return false;
+    }
     return true;
 }
 
@@ -314,7 +320,7 @@ static int search(lua_State *L, bool find)
     size_t offset = offset_of(L, 3, size);
     matcher m;
     if (offset > size) return luaL_pushfail(L), 1;
-    if (find && (lua_toboolean(L, 4) || is_plain(p, pattern_size))) {
+    if (find && (lua_toboolean(L, 4) || is_plain(L, p, pattern_size))) {
         const char *found =
             pattern_size == 0 ? s + offset : memmem(s + offset, size - offset, p, pattern_size);
         if (!found) return luaL_pushfail(L), 1;
@@ -388,6 +394,7 @@ static void add_string(matcher *m, luaL_Buffer *out, const char *s, const char *
     size_t size;
     const char *text = lua_tolstring(L, 3, &size);
     for (const char *end = text + size; text < end; text++) {
+        lt_lua_look_at(L, m->context);
         const char *sign = memchr(text, '%', (size_t)(end - text));
         luaL_addlstring(out, text, (size_t)((sign ? sign : end) - text));
         if (!sign) return;

@@ -17,20 +17,45 @@
 #include "mem.h"
 #include "stoppable.h"
 
-enum { OFTEN = 1000 }; /* instructions between two looks of the hook */
+/* Instructions between two looks of the hook: fewer where there are large strings and tables, since one instruction that compares, copies or
+ * searches them takes up to a millisecond for 4 MB. */
+enum { OFTEN = 100 };
+#define LARGE ((size_t)8 << 20)
 
 /* ---- limits ---------------------------------------------------------------------------------------------------- */
+
+static int interval(lua_State *L)
+{
+    void *user;
+    (void)lua_getallocf(L, &user);
+    const size_t largest = ((const lt_script *)user)->largest;
+    if (largest <= LARGE) return OFTEN;
+    return largest < OFTEN * LARGE ? (int)(OFTEN * LARGE / largest) : 1;
+}
 
 static void look(lua_State *L, lua_Debug *frame)
 {
     (void)frame;
     const bool stops = lt_interrupted();
-    const int count = stops ? 1 : OFTEN;
+    const int count = stops ? 1 : interval(L);
     if (lua_gethookcount(L) != count) lua_sethook(L, look, LUA_MASKCOUNT, count);
     if (stops) {
         (void)lt_stopped();
         luaL_error(L, "%s", lt_error_message());
     }
+}
+
+/* The allocator of the interpreter. A request that was refused cost a collection of everything. The hook looks at the next instruction of the main
+ * thread, since those of the current interval may all be slow. */
+static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
+{
+    lt_script *s = user;
+    void *p = lt_lua_alloc(s->context, old, old_bytes, bytes);
+    const size_t size = p != NULL ? bytes : bytes > 0 ? SIZE_MAX : 0;
+    if (size <= s->largest) return p;
+    s->largest = size;
+    if (size > LARGE && s->L != NULL && lua_gethook(s->L) == look) lua_sethook(s->L, look, LUA_MASKCOUNT, 1);
+    return p;
 }
 
 static bool authorize(void *user, int access, const char *name)
@@ -79,8 +104,10 @@ static int open(lua_State *L)
 
 static void take_results(lua_State *L, request *r, int first)
 {
-    const int n = lua_gettop(L) - first + 1;
-    for (; r->n < n && r->n < r->room; r->n++) lt_script_take(L, first + r->n, &r->results[r->n]);
+    const int n = lua_gettop(L) - first + 1, taken = first + n;
+    lua_newtable(L);
+    for (; r->n < n && r->n < r->room; r->n++) lt_script_take(L, first + r->n, taken, &r->results[r->n]);
+    lt_script_end_taking(L, taken);
 }
 
 static int run_text(lua_State *L)
@@ -180,12 +207,16 @@ static lt_status caught(lua_State *L, int code)
     return lt_error(LT_ERR_RUNTIME, "the script raised an error that is a %s", luaL_typename(L, -1));
 }
 
-/* In the script's context, within its time. */
+/* In the script's context, within its time. What a callback of the host calls while the script runs has the time of the call that runs. */
 static lt_status guarded(lua_CFunction f, request *r)
 {
     lt_script *s = r->script;
     lt_context *before = lt_context_enter(s->context);
-    lt_status status = s->seconds > 0 ? lt_context_set_deadline(s->context, s->seconds) : LT_OK;
+    const bool outermost = s->entered == 0, timed = outermost && s->seconds > 0;
+    const int top = lua_gettop(s->L);
+    lt_status status = timed ? lt_context_set_deadline(s->context, s->seconds) : LT_OK;
+    if (status == LT_OK && !lua_checkstack(s->L, 3)) status = lt_error(LT_ERR_MEMORY, "out of memory: the script's stack is full");
+    s->entered++;
     if (status == LT_OK) {
         lua_pushcfunction(s->L, f);
         lua_pushlightuserdata(s->L, r);
@@ -194,9 +225,10 @@ static lt_status guarded(lua_CFunction f, request *r)
             status = caught(s->L, code);
         else if (lt_interrupted()) /* a coroutine was ended by it, and the rest was too short for a look */
             status = lt_stopped();
-        lua_settop(s->L, 0);
-        if (s->seconds > 0) (void)lt_context_set_deadline(s->context, INFINITY);
+        lua_settop(s->L, top);
     }
+    s->entered--;
+    if (timed) (void)lt_context_set_deadline(s->context, INFINITY);
     lt_context_enter(before);
     if (status != LT_OK)
         while (r->n > 0) lt_value_free(&r->results[--r->n]);
@@ -257,7 +289,7 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
         lt_mem_free(s);
         return status;
     }
-    s->L = lua_newstate(lt_lua_alloc, s->context);
+    s->L = lua_newstate(allocate, s); /* NULL until then */
     request r = {.script = s};
     status = s->L != NULL ? guarded(open, &r) : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
     if (status != LT_OK) {

@@ -4,6 +4,7 @@
 
 #include "api/values.h"
 #include "script.h"
+#include "stoppable.h"
 
 enum { DEEPEST = 100 };
 
@@ -94,27 +95,42 @@ static lt_table **push_holder(lua_State *L)
     return holder;
 }
 
-static void take(lua_State *L, int index, lt_value *out, int depth);
+static void take(lua_State *L, int index, int taken, lt_value *out, int depth);
 
 /* Puts what is at the top of the stack into the table and pops it. */
-static void put(lua_State *L, lt_table *table, const char *name, int depth)
+static void put(lua_State *L, lt_table *table, const char *name, int taken, int depth)
 {
     lt_value value = lt_value_none();
-    take(L, lua_gettop(L), &value, depth);
+    lt_lua_look_at(L, lt_lua_context(L));
+    take(L, lua_gettop(L), taken, &value, depth);
     const lt_status status = name != NULL ? lt_table_set(table, name, &value) : lt_table_append(table, &value);
     lt_value_free(&value);
     lt_lua_check(L, status);
     lua_pop(L, 1);
 }
 
-static void take_table(lua_State *L, int index, lt_value *out, int depth)
+/* What is taken at once: the index of a table from tables to the holders of what became of them. A table that stands in several places
+ * becomes one that is shared. */
+static void take_table(lua_State *L, int index, int taken, lt_value *out, int depth)
 {
-    if (depth > DEEPEST) luaL_error(L, "a table contains itself, or is nested more than %d deep", DEEPEST);
-    luaL_checkstack(L, 6, "tables are nested too deep");
+    if (depth > DEEPEST) luaL_error(L, "a table is nested more than %d deep", DEEPEST);
+    luaL_checkstack(L, 8, "tables are nested too deep");
+    lua_pushvalue(L, index);
+    const int type = lua_rawget(L, taken);
+    if (type == LUA_TBOOLEAN) luaL_error(L, "a table contains itself");
+    if (type == LUA_TUSERDATA) {
+        *out = lt_value_table(lt_table_retain(*(lt_table **)lua_touserdata(L, -1)));
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pop(L, 1);
+    lua_pushvalue(L, index);
+    lua_pushboolean(L, true);
+    lua_rawset(L, taken);
     lt_table **holder = push_holder(L);
     lua_Integer n = 0;
     while (lua_rawgeti(L, index, n + 1) != LUA_TNIL) {
-        put(L, *holder, NULL, depth + 1);
+        put(L, *holder, NULL, taken, depth + 1);
         n++;
     }
     lua_pop(L, 1);
@@ -128,11 +144,12 @@ static void take_table(lua_State *L, int index, lt_value *out, int depth)
         size_t size;
         const char *name = lua_tolstring(L, -2, &size);
         if (size != strlen(name)) luaL_error(L, "a table with a name that contains a zero byte cannot leave the script");
-        put(L, *holder, name, depth + 1);
+        put(L, *holder, name, taken, depth + 1);
     }
-    *out = lt_value_table(*holder);
-    *holder = NULL;
-    lua_pop(L, 1);
+    *out = lt_value_table(lt_table_retain(*holder));
+    lua_pushvalue(L, index);
+    lua_insert(L, -2);
+    lua_rawset(L, taken);
 }
 
 static void take_userdata(lua_State *L, int index, lt_value *out)
@@ -150,7 +167,7 @@ static void take_userdata(lua_State *L, int index, lt_value *out)
         luaL_error(L, "a %s cannot leave the script", lt_lua_type_name(L, index));
 }
 
-static void take(lua_State *L, int index, lt_value *out, int depth)
+static void take(lua_State *L, int index, int taken, lt_value *out, int depth)
 {
     size_t size;
     switch (lua_type(L, index)) {
@@ -165,10 +182,20 @@ static void take(lua_State *L, int index, lt_value *out, int depth)
         lt_lua_check(L, lt_value_own_text(s, size, out));
         break;
     }
-    case LUA_TTABLE: take_table(L, index, out, depth); break;
+    case LUA_TTABLE: take_table(L, index, taken, out, depth); break;
     case LUA_TUSERDATA: take_userdata(L, index, out); break;
     default: luaL_error(L, "a %s cannot leave the script", luaL_typename(L, index));
     }
 }
 
-void lt_script_take(lua_State *L, int index, lt_value *out) { take(L, lua_absindex(L, index), out, 1); }
+void lt_script_end_taking(lua_State *L, int taken)
+{
+    for (lua_pushnil(L); lua_next(L, taken) != 0; lua_pop(L, 1)) {
+        lt_table **holder = lua_touserdata(L, -1);
+        if (holder == NULL) continue;
+        lt_table_release(*holder);
+        *holder = NULL;
+    }
+}
+
+void lt_script_take(lua_State *L, int index, int taken, lt_value *out) { take(L, lua_absindex(L, index), taken, out, 1); }

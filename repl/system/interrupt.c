@@ -21,7 +21,9 @@
 
 #include "ltensor_lua.h"
 
-static volatile sig_atomic_t times; /* SIGINTs since the cell began */
+static volatile sig_atomic_t times; /* 0: no SIGINT came since the cell began; 1: one did; 2: more did */
+static volatile sig_atomic_t warned; /* the next SIGINT kills */
+static struct timespec first_sigint; /* when times became 1 */
 static volatile sig_atomic_t reached,
     waited;                           /* an interrupt was raised; signals that came before */
 static volatile sig_atomic_t closing; /* a __close runs, which the first Ctrl-C lets end */
@@ -132,7 +134,7 @@ static void on_wake(int signal_number)
         allow_hooks(main_state);
         if (running != main_state) allow_hooks(running);
     }
-    if (times == 1 && !reached) {
+    if (times > 0 && !reached) {
         waited = waited + 1;
         if (waited == SIGNALS && write(STDERR_FILENO, reason, sizeof reason - 1) < 0)
             errno = saved_errno;
@@ -153,6 +155,15 @@ static void arm(lua_State *L)
     lua_sethook(L, raise_interrupted, LUA_MASKCOUNT | LUA_MASKCALL, 1);
 }
 
+/* Whether C code has had a second to see the interrupt: keys that are held down or pressed in a row come much faster. */
+static bool has_had_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double seconds = (double)(now.tv_sec - first_sigint.tv_sec) + (double)(now.tv_nsec - first_sigint.tv_nsec) * 1e-9;
+    return seconds >= 1;
+}
+
 static void on_sigint(int signal_number)
 {
     static const char warning[] = "still inside C code; ^C again to kill\n";
@@ -160,16 +171,18 @@ static void on_sigint(int signal_number)
     if (depth == 0) {
         editing = 1;
     } else {
-        times = times + 1;
+        times = times == 0 ? 1 : 2;
         if (times == 1) {
-            reached = waited = closing = 0;
+            reached = waited = closing = warned = 0;
+            clock_gettime(CLOCK_MONOTONIC, &first_sigint);
             lt_context_interrupt(context);
             arm(main_state);
             if (running != main_state) arm(running);
             wake(true);
-        } else if (times == 2) {
+        } else if (has_had_time() && !warned) {
+            warned = 1;
             if (write(STDERR_FILENO, warning, sizeof warning - 1) < 0) errno = saved_errno;
-        } else {
+        } else if (warned) {
             signal(signal_number, SIG_DFL);
             raise(signal_number);
         }

@@ -336,6 +336,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     allocator_install(L);
+    lua_gc(L, LUA_GCGEN, 0, 0); /* minor collections free a loop's temporaries: src/lua/state.c */
     lua_pushcfunction(L, protected_main);
     lua_pushlightuserdata(L, &o);
     lua_pushinteger(L, argc);

@@ -25,6 +25,11 @@
 #define LT_TENSOR_META   lua_upvalueindex(1)
 #define LT_STATE_UPVALUE lua_upvalueindex(2)
 
+/* Of one kind of collections: on lt_clock, when time allows the next; the seconds that the last took. */
+typedef struct lt_pace {
+    double next, took;
+} lt_pace;
+
 /* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
 typedef struct lt_lua_state {
     _Atomic int32_t refs;
@@ -33,16 +38,12 @@ typedef struct lt_lua_state {
     lua_State *running;    /* the thread inside backward, on which hooks are called */
     uint64_t next_step;    /* context->allocated before which the collector does not run again */
     uint64_t last_step;    /* context->allocated when it ran */
-    int64_t results;       /* made since then */
+    int64_t results;       /* made since then, */
+    int64_t max_results;   /* and with so many it runs again, however small they are */
+    int64_t in_use;        /* weight (mem.h) of the tensors that the last full collection left, or less */
+    lt_pace step, full;
     uint64_t window_from;  /* context->allocated when torch.compile last opened a window */
-    bool left_to_window;   /* a minor collection was left to a window, and none has come yet */
-    uint64_t next_full;    /* the same, for a full collection, */
-    uint64_t full_at;      /* and for the last one */
-    int64_t high;          /* bytes held that a full collection is run for earlier, */
-    double next_early;     /* but not before the clock has these seconds */
-    double next_minor;     /* the clock's seconds before which no minor one runs */
-    double last_full;      /* seconds that the last full collection took */
-    double last_minor;     /* seconds that the last minor collection took, less those of freeing */
+    bool left_to_window;   /* a step was left to a window, and none has come yet */
     int64_t next_callback; /* id of the next hook or Function context */
     char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */
     struct lt_autocast *autocast;         /* autocast.c's; NULL: no scope has been opened yet */
@@ -116,7 +117,7 @@ static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 {
     uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     s->results++;
-    if (allocated >= s->next_step) lt_lua_pace_slow(L, s);
+    if (allocated >= s->next_step || s->results >= s->max_results) lt_lua_pace_slow(L, s);
 }
 
 /* For what core calls while Lua is inside of backward: f with the argument, protected, as a light userdata. What it raises comes out of

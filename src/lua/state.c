@@ -1,13 +1,15 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
- * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the bytes that core
- * has handed out are looked at before every result. The collector runs in its generational mode: after every quarter of
- * a megabyte a minor collection, a microsecond long, frees the temporaries that died young, so that the next
- * result gets their block back while it still is in the processor's second-level cache; from time to time a full one frees what
- * had grown old. What two minor collections have met is old: they wait for a few results, so that a temporary that the next op or the one
- * after it reads is not. Both are paced by how long the last one took: a minor one comes after a pause, so that ops that
- * compute much from few bytes have it more often than ops bound by memory. An allocation that fails runs a full collection
- * before it is tried again. */
+ * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the bytes that core has handed out are compared
+ * before every result, and a collection is run by two rules:
+ * - A step, every STEP_BYTES of results. In generational mode, which the program and the scripts of ltensor_script.h choose, this is a minor collection,
+ *   a microsecond long: it frees the temporaries that died young, so that the next result gets their block back while it still is in the
+ *   processor's second-level cache. What two minor collections have met is old: a step waits for a few results, so that a temporary which the next ops
+ *   read is not. In incremental mode, that of a new state, it is a basic step of Lua's.
+ * - A full collection, when the tensors hold twice the bytes that the last one left in use; earlier, when they hold an eighth more, if time allows.
+ * Time allows a collection when PAUSE times the duration of the last one have passed: so a step takes at most a twentieth of the time, whatever
+ * it costs, and ops bound by memory have it less often than ops that compute much from few bytes. An allocation that fails runs a full
+ * collection before it is tried again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,20 +20,16 @@
 #include "devices/copies.h"
 #include "settings/autocast.h"
 
-#define MINOR_LEAST (256ll << 10) /* bytes between collections, at least */
-#define MINOR_RESULTS 4           /* and results, unless they are large */
-#define MINOR_LARGE (3ll << 20)   /* bytes, with which a collection waits for no more results */
-#define MINOR_PAUSE 20            /* times as long as a minor collection looks for garbage, at least, till the next */
-#define FREEING 1e-9              /* seconds for a byte of garbage in Lua: a tensor's box has 80, and its tensor is freed with it */
-/* Bytes of new tensor data that pay for a second of full collections: operations bound by memory make some 4e10 bytes of
- * results in a second, of which the collector may take a twentieth. */
-#define BYTES_PER_SECOND 8e11
-#define FULL_LEAST (32ll << 20)
-#define FULL_MOST LT_MEM_GARBAGE /* bytes between full collections, at most; or a quarter of the bytes that are held */
-#define FOUND_LEAST 8          /* a full collection that finds less than this part of the bytes since the last one */
-#define SELDOM 4               /* comes so much later the next time: what is held beyond the mark still has one early */
-#define EARLY_PAUSE 60         /* times as long as a full collection took, at least, till the next one for the bytes that are held */
-#define HIGH_LEAST (1ll << 20)
+#define STEP_BYTES   (256ll << 10) /* of new results between two steps, at least */
+#define STEP_RESULTS 4             /* and so many results, unless they have LARGE_BYTES */
+#define LARGE_BYTES  (3ll << 20)
+/* Results between two steps at most: the box of a small tensor is 80 bytes of Lua's, which come back only in the collection after the one that
+ * finds them. Lua then takes its full collections for useless ones and waits for its heap to double, again and again. */
+#define MAX_RESULTS     16384
+#define HEAP_PER_RESULT 256 /* and so many for each of these bytes of Lua's heap, which a step may have to visit */
+#define PAUSE        20
+#define FREEING      3e-7 /* seconds for a result that is garbage: freeing it takes the same time whenever that is done, and does not count */
+#define SPARE_BYTES  (32ll << 20) /* of garbage that does not cause a full collection by itself: a small program may double often */
 
 static const char state_key = 0;
 static const char callbacks_key = 0;
@@ -106,8 +104,8 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
     if (s != NULL) {
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
-        s->next_step = s->last_step = s->next_full = s->full_at = 0; /* bytes of the other one */
-        s->high = 0;
+        s->next_step = s->last_step = 0; /* bytes of the other one */
+        s->in_use = 0;
         lt_context_release(before);
         return LT_OK;
     }
@@ -154,8 +152,6 @@ void *lt_lua_alloc(void *context, void *old, size_t old_bytes, size_t bytes)
 
 void lt_lua_open_state(lua_State *L)
 {
-    /* In incremental mode the finalizers of a loop over small temporaries fall behind without end besides. */
-    lua_gc(L, LUA_GCGEN, 0, 0);
     lt_lua_state **holder = lua_newuserdatauv(L, sizeof *holder, 0);
     *holder = NULL;
     lua_createtable(L, 0, 1);
@@ -340,61 +336,43 @@ void lt_leave(lt_entry entry)
     lt_here.guest = entry.guest;
 }
 
-/* Runs one collection. Returns the seconds that it took. */
-static double collection(lua_State *L, bool full)
+/* After a collection that began then and freed at most so many results. One that takes long by itself has met another process: the shorter one of two
+ * in a row counts. */
+static void end_collection(lt_pace *pace, double begin, int64_t results)
 {
-    double begin = lt_clock();
-    if (full) {
-        lua_gc(L, LUA_GCCOLLECT);
-        const lt_entry entry = lt_enter(L);
-        lt_cycles_collect_if_due();
-        lt_leave(entry);
-    } else {
-        lua_gc(L, LUA_GCSTEP, 0); /* a minor one; a step where a program has chosen the incremental mode */
-    }
-    return lt_clock() - begin;
+    const double now = lt_clock(), took = now - begin - FREEING * (double)results;
+    pace->next = now + PAUSE * (took < pace->took ? took : pace->took);
+    pace->took = took;
 }
 
-/* The bytes until the next full collection, when one takes so long. */
-static uint64_t until_full(lua_State *L, double seconds)
+static void begin_step(lua_State *L, lt_lua_state *s, uint64_t allocated)
 {
-    const int64_t quarter = LT_INSIDE(L, lt_mem_weight()) / 4, most = quarter > FULL_MOST ? quarter : FULL_MOST;
-    const double bytes = seconds * BYTES_PER_SECOND;
-    return bytes < (double)FULL_LEAST ? FULL_LEAST : bytes < (double)most ? (uint64_t)bytes : (uint64_t)most;
+    const int64_t by_heap = (int64_t)lua_gc(L, LUA_GCCOUNT) * 1024 / HEAP_PER_RESULT;
+    s->results = 0;
+    s->max_results = by_heap > MAX_RESULTS ? by_heap : MAX_RESULTS;
+    s->last_step = allocated;
+    s->next_step = allocated + STEP_BYTES;
 }
 
-static double lua_bytes(lua_State *L) { return 1024.0 * lua_gc(L, LUA_GCCOUNT) + lua_gc(L, LUA_GCCOUNTB); }
-
-/* What is left is in use. Where a collection finds that less is than at other times, the mark comes down slowly. */
 static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
 {
-    /* As with minor ones: one that takes long by itself has met another process. */
-    const int64_t had = LT_INSIDE(L, lt_mem_live());
-    const double took = collection(L, true), usual = took < s->last_full ? took : s->last_full;
-    const int64_t used = LT_INSIDE(L, lt_mem_live()), high = used + used / 8 + HIGH_LEAST, before = s->high - s->high / 32;
-    const bool little = had - used < (int64_t)((allocated - s->full_at) / FOUND_LEAST);
-    s->full_at = allocated;
-    s->next_full = allocated + until_full(L, usual) * (little ? SELDOM : 1);
-    s->high = high > before ? high : before;
-    s->next_early = lt_clock() + EARLY_PAUSE * usual;
-    s->last_full = took;
+    const double begin = lt_clock();
+    lua_gc(L, LUA_GCCOLLECT);
+    const lt_entry entry = lt_enter(L);
+    lt_cycles_collect_if_due();
+    s->in_use = lt_mem_weight();
+    lt_leave(entry);
+    end_collection(&s->full, begin, s->results);
+    begin_step(L, s, allocated);
 }
 
-static void minor_collection(lua_State *L, lt_lua_state *s)
+static void step_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
 {
-    /* Garbage takes its time to free whenever that is done. One collection that takes long by itself has met a library just loaded, or
-     * another process. */
-    const double before = lua_bytes(L), took = collection(L, false), rest = took - FREEING * (before - lua_bytes(L));
-    const double usual = rest < s->last_minor ? rest : s->last_minor;
-    s->next_minor = lt_clock() + MINOR_PAUSE * usual;
-    s->last_minor = rest;
-}
-
-static void begin_step(lt_lua_state *s, uint64_t allocated)
-{
-    s->results = 0;
-    s->last_step = allocated;
-    s->next_step = allocated + MINOR_LEAST;
+    const double begin = lt_clock();
+    lua_gc(L, LUA_GCSTEP, 0);
+    end_collection(&s->step, begin, s->results);
+    s->left_to_window = false;
+    begin_step(L, s, allocated);
 }
 
 /* What a window of torch.compile asks for before it computes what is held. */
@@ -402,9 +380,7 @@ static void collect_young(void *ctx)
 {
     if (lua_gc(ctx, LUA_GCISRUNNING) != 1 || !lua_checkstack(ctx, 1)) return;
     lt_lua_state *s = lt_lua_state_of(ctx); /* what runs need be no function of ours */
-    minor_collection(ctx, s);
-    s->left_to_window = false;
-    begin_step(s, atomic_load_explicit(&s->context->allocated, memory_order_relaxed));
+    step_collection(ctx, s, atomic_load_explicit(&s->context->allocated, memory_order_relaxed));
 }
 
 /* Whether collect_young is still to come before anything is allocated. Two minor collections in a call of a compiled function would make the
@@ -421,16 +397,21 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
     const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
-    if (s->results < MINOR_RESULTS && allocated - s->last_step < MINOR_LARGE) {
-        s->next_step = allocated + MINOR_LEAST;
+    const bool many = s->results >= s->max_results;
+    if (s->results < STEP_RESULTS && allocated - s->last_step < LARGE_BYTES) {
+        s->next_step = allocated + STEP_BYTES;
         return;
     }
-    begin_step(s, allocated);
     const double now = lt_clock();
-    if (allocated >= s->next_full || (now >= s->next_early && LT_INSIDE(L, lt_mem_live()) > s->high))
+    const int64_t held = LT_INSIDE(L, lt_mem_weight());
+    if (held < s->in_use) s->in_use = held;
+    const bool doubled = held > 2 * s->in_use + SPARE_BYTES;
+    if (doubled || (now >= s->full.next && held > s->in_use + s->in_use / 8 + SPARE_BYTES / 32))
         full_collection(L, s, allocated);
-    else if (now >= s->next_minor && !leave_to_window(s, allocated))
-        minor_collection(L, s);
+    else if (many || (now >= s->step.next && !leave_to_window(s, allocated)))
+        step_collection(L, s, allocated);
+    else
+        s->next_step = allocated + STEP_BYTES;
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------------------------- */

@@ -14,16 +14,34 @@ for line in io.lines '/proc/self/status' do
 end
 ]]
 
-local function peak_megabytes(code, options)
-  local output, message, status = process.lua(code .. REPORT, options)
+-- A plain interpreter whose collector is in incremental mode, as in a new state of a host.
+local PLAIN = ("LUA_CPATH=%s/?.so lua5.4 -e \"collectgarbage 'incremental' torch = require 'torch' nn = torch.nn\""):format(os.getenv 'LTENSOR_BUILD' or 'build')
+
+local function peak_megabytes(output, message, status)
   assert(status == 0, message)
   return assert(tonumber(output), 'no peak in: ' .. output .. message) / 1024
 end
 
-local function bounded(title, code, options)
+local function run_plain(code)
+  local path = os.tmpname()
+  local file = assert(io.open(path, 'w'))
+  file:write(code)
+  file:close()
+  local output, message, status = process.run(PLAIN .. ' ' .. path)
+  os.remove(path)
+  return output, message, status
+end
+
+local function bounded(title, code, options, limit)
+  limit = limit or LIMIT_MB
   it(title, function()
-    local peak = peak_megabytes(code, options)
-    assert.is_true(peak < LIMIT_MB, ('peak of %.0f MB'):format(peak))
+    local peak = peak_megabytes(process.lua(code .. REPORT, options))
+    assert.is_true(peak < limit, ('peak of %.0f MB'):format(peak))
+  end)
+  if options then return end
+  it(title .. ' in incremental mode #plain', function()
+    local peak = peak_megabytes(run_plain(code .. REPORT))
+    assert.is_true(peak < limit, ('peak of %.0f MB'):format(peak))
   end)
 end
 
@@ -73,6 +91,20 @@ describe('peak resident memory #rss #cpu', function()
       assert.is_true(ratio < most, ('%s: %.1f times the file'):format(suffix, ratio))
     end
   end)
+
+  -- A full collection leaves the boxes that it finds dead to the next one: they must not make Lua wait for a heap of twice the size each time.
+  bounded('of small temporaries with calls of collectgarbage()', [[
+    local a = torch.rand(2, 3)
+    for i = 1, 3000000 do
+      local b = a + a
+      if i % 500000 == 0 then collectgarbage() end
+    end
+  ]], nil, 100)
+
+  bounded('of results that are kept for a while', [[
+    local list = {}
+    for i = 1, 20000 do list[i % 64 + 1] = torch.ones(64, 256) end
+  ]], nil, 100)
 
   it('has few blocks where each value is read by the next ops', function()
     local output = process.lua [[
@@ -145,5 +177,12 @@ describe('the most that tensors hold #cpu', function()
     ]]
     assert.equal(0, status, message)
     assert.is_true(tonumber(output) < 48 << 20, output)
+  end)
+end)
+
+describe("the collector's mode #cpu", function()
+  it('is generational in the program, and require leaves it as it is #plain', function()
+    assert.equal('generational\n', (process.lua 'print(collectgarbage "incremental")'))
+    assert.equal('incremental\n', (run_plain 'print(collectgarbage "generational")'))
   end)
 end)

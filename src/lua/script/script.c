@@ -291,6 +291,7 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
     }
     s->L = lua_newstate(allocate, s); /* NULL until then */
     request r = {.script = s};
+    if (s->L != NULL) lua_gc(s->L, LUA_GCGEN, 0, 0); /* as in the program */
     status = s->L != NULL ? guarded(open, &r) : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
     if (status != LT_OK) {
         lt_script_free(s);

@@ -147,11 +147,11 @@ end
 function GradScaler:is_enabled() return self.enabled end
 function GradScaler:get_scale() return self.enabled and self.scale_now or 1.0 end
 function GradScaler:get_growth_factor() return self.growth_factor end
-function GradScaler:set_growth_factor(value) self.growth_factor = value end
+function GradScaler:set_growth_factor(new_factor) self.growth_factor = new_factor end
 function GradScaler:get_backoff_factor() return self.backoff_factor end
-function GradScaler:set_backoff_factor(value) self.backoff_factor = value end
+function GradScaler:set_backoff_factor(new_factor) self.backoff_factor = new_factor end
 function GradScaler:get_growth_interval() return self.growth_interval end
-function GradScaler:set_growth_interval(value) self.growth_interval = value end
+function GradScaler:set_growth_interval(new_interval) self.growth_interval = new_interval end
 
 -- A tensor, or a list of them, times the scale.
 function GradScaler:scale(outputs)
@@ -249,7 +249,8 @@ function GradScaler:state_dict()
     growth_interval = self.growth_interval, _growth_tracker = self.growth_tracker }
 end
 
-function GradScaler:load_state_dict(dict)
+function GradScaler:load_state_dict(state_dict)
+  local dict = state_dict
   if not self.enabled then return end
   if next(dict) == nil then
     fail 'The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler.'

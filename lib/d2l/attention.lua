@@ -99,7 +99,7 @@ end
 --- A decoder that keeps its weights: attention_weights(), of a derived class.
 M.AttentionDecoder = sequences.Decoder:extend 'd2l.AttentionDecoder'
 
-function M.AttentionDecoder:attention_weights() fail('%s has no method attention_weights()', torch.type(self)) end
+function M.AttentionDecoder:attention_weights(...) fail('%s has no method attention_weights()', torch.type(self)) end
 
 local read_decoder = arguments('Seq2SeqAttentionDecoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
 

@@ -33,7 +33,7 @@ end
 M.DataModule = tools.HyperParameters:extend 'd2l.DataModule'
 M.DataModule.num_workers = 0
 
-function M.DataModule:get_dataloader() fail('%s has no method get_dataloader(train)', torch.type(self)) end
+function M.DataModule:get_dataloader(...) fail('%s has no method get_dataloader(train)', torch.type(self)) end
 function M.DataModule:train_dataloader() return self:get_dataloader(true) end
 function M.DataModule:val_dataloader() return self:get_dataloader(false) end
 

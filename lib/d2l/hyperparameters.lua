@@ -54,7 +54,7 @@ end
 
 --- What proposes: sample_configuration(), of a derived class, and update(config, error), when one was tried.
 M.HPOSearcher = tools.HyperParameters:extend 'd2l.HPOSearcher'
-function M.HPOSearcher:sample_configuration() fail('%s has no method sample_configuration()', torch.type(self)) end
+function M.HPOSearcher:sample_configuration(...) fail('%s has no method sample_configuration()', torch.type(self)) end
 function M.HPOSearcher:update() end
 
 --- RandomSearcher(config_space, initial_config): the first is initial_config, if any, the others are drawn.
@@ -69,8 +69,8 @@ end
 
 --- What decides what is tried next, and for how long: suggest(), update(config, error).
 M.HPOScheduler = tools.HyperParameters:extend 'd2l.HPOScheduler'
-function M.HPOScheduler:suggest() fail('%s has no method suggest()', torch.type(self)) end
-function M.HPOScheduler:update() fail('%s has no method update(config, error)', torch.type(self)) end
+function M.HPOScheduler:suggest(...) fail('%s has no method suggest()', torch.type(self)) end
+function M.HPOScheduler:update(...) fail('%s has no method update(config, error)', torch.type(self)) end
 
 --- BasicScheduler(searcher): one after the other.
 M.BasicScheduler = M.HPOScheduler:extend 'd2l.BasicScheduler'

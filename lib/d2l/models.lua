@@ -23,7 +23,7 @@ function M.Module:progress_board()
 end
 
 --- loss(y_hat, y): of a derived class.
-function M.Module:loss() fail('%s has no method loss(y_hat, y)', torch.type(self)) end
+function M.Module:loss(...) fail('%s has no method loss(y_hat, y)', torch.type(self)) end
 
 --- The output of self.net, unless the derived class says otherwise.
 function M.Module:forward(...)

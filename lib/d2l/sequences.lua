@@ -104,7 +104,7 @@ M.Encoder = nn.Module:extend 'd2l.Encoder'
 --- returns the scores and the next state.
 M.Decoder = nn.Module:extend 'd2l.Decoder'
 
-function M.Decoder:init_state() fail('%s has no method init_state(enc_all_outputs, …)', torch.type(self)) end
+function M.Decoder:init_state(...) fail('%s has no method init_state(enc_all_outputs, …)', torch.type(self)) end
 
 --- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X, …); the rest goes to the encoder and to
 --- init_state.

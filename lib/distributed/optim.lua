@@ -125,7 +125,7 @@ end
 
 --- What a rank that has joined does (Join calls it): its part is stepped with the gradients of the others, which
 -- DistributedDataParallel, named before, has brought, by the options that its groups have then. So every batch is followed by a step.
-function ZeRO:join_hook()
+function ZeRO:join_hook(...)
   return { main_hook = function() self:_step_parts() end, post_hook = function() end }
 end
 
@@ -189,7 +189,8 @@ function ZeRO:state_dict()
 end
 
 --- Takes the state of a whole optimizer, each rank its part.
-function ZeRO:load_state_dict(dict)
+function ZeRO:load_state_dict(state_dict)
+  local dict = state_dict
   Optimizer.load_state_dict(self, dict) -- looks at it, and takes the groups' options
   self.state, self.consolidated = {}, nil
   self.optim.state = {}

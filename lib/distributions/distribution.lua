@@ -21,6 +21,7 @@ ExponentialFamily
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local utils = require 'torch.distributions.utils'
@@ -113,6 +114,7 @@ end
 function Distribution.reader(what, needed, optional, defaults)
   needed, optional = kinds.words(needed), kinds.words(optional or '')
   local names = utils.append(needed, optional, { 'validate_args' })
+  declare.constructors[what] = { order = names, required = #needed, known = {} }
   return function(...)
     local options = kinds.by_name(what, names, nil, ...)
     for _, name in ipairs(needed) do

@@ -3,8 +3,9 @@
 -- signature('Conv2d', 'in_channels out_channels kernel_size', 'stride padding', {stride = 1, padding = 0, bias = true})
 -- gives a function that turns the arguments of init into one table. First the names that must be given, then the
 -- optional ones that may also be given by position; the defaults name all that may be given by name. `false` as a
--- default may stand for "none". device and dtype are always known and are nil when absent, and so are the `more` names.
+-- default may stand for "none". The `more` names are known, too, and nil when absent.
 
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local is_named = kinds.is_named
@@ -37,10 +38,12 @@ end
 return function(what, required, positional, defaults, more)
   required, positional, defaults = kinds.words(required), kinds.words(positional or ''), defaults or {}
   local order = table.move(positional, 1, #positional, #required + 1, table.move(required, 1, #required, 1, {}))
-  local known = { device = true, dtype = true }
+  local known = {}
   for _, name in ipairs(order) do known[name] = true end
   for name in pairs(defaults) do known[name] = true end
   for _, name in ipairs(kinds.words(more or '')) do known[name] = true end
+
+  declare.constructors[what] = { order = order, required = #required, known = known }
 
   local function read(...)
     local n = select('#', ...)

@@ -175,7 +175,7 @@ function DistributedDataParallel:join(options, fn, ...)
 end
 
 --- What a rank that has joined does (Join calls it).
-function DistributedDataParallel:join_hook()
+function DistributedDataParallel:join_hook(...)
   local group = self.process_group
   return {
     main_hook = function()

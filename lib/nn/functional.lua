@@ -25,79 +25,60 @@ for _, names in pairs(groups) do
 end
 functional.unfold, functional.fold = torch.im2col, torch.col2im
 
--- Activations that may be done in place: `inplace` is the argument after their own, or comes by name; elu_ and its kin
--- are the same without it.
-local function with_inplace(plain, in_place, own)
-  return function(input, ...)
-    local n = select('#', ...)
-    if n == 0 then return plain(input) end
-    local arguments = { ... }
-    local last, inplace = arguments[n], false
-    if type(last) == 'table' and last.inplace ~= nil then
-      local named = {}
-      for name, value in pairs(last) do named[name] = value end
-      inplace, named.inplace = named.inplace, nil
-      arguments[n] = next(named) ~= nil and named or nil
-      n = arguments[n] and n or n - 1
-    elseif n == own + 1 and type(last) == 'boolean' then
-      inplace, n = last, n - 1
-    end
-    return (inplace and in_place or plain)(input, table.unpack(arguments, 1, n))
-  end
+-- Activations that may be done in place; elu_ and its kin always are. own: their other arguments.
+local function with_inplace(name, own, n)
+  local plain, in_place = functional[name], torch._C.methods[name .. '_']
+  local calls = {
+    [0] = function(input, inplace) return (inplace and in_place or plain)(input) end,
+    function(input, first, inplace) return (inplace and in_place or plain)(input, first) end,
+    function(input, first, second, inplace) return (inplace and in_place or plain)(input, first, second) end,
+  }
+  functional[name] = declare.declare(('%s(input, %sboolean inplace=false)'):format(name, own), calls[n])
+  functional[name .. '_'] = in_place
 end
 
-local own_arguments = { relu = 0, relu6 = 0, selu = 0, silu = 0, mish = 0, hardswish = 0, hardsigmoid = 0, elu = 1,
-  celu = 1, leaky_relu = 1, hardtanh = 2, threshold = 2 }
-for name, own in pairs(own_arguments) do
-  local in_place = torch._C.methods[name .. '_']
-  functional[name], functional[name .. '_'] = with_inplace(functional[name], in_place, own), in_place
-end
+for name in ('relu relu6 selu silu mish hardswish hardsigmoid'):gmatch '%S+' do with_inplace(name, '', 0) end
+with_inplace('elu', 'alpha=1.0, ', 1)
+with_inplace('celu', 'alpha=1.0, ', 1)
+with_inplace('leaky_relu', 'negative_slope=0.01, ', 1)
+with_inplace('hardtanh', 'min_val=-1.0, max_val=1.0, ', 2)
+with_inplace('threshold', 'threshold, value, ', 2)
 
--- Max pools: the largest elements, and with return_indices (the last argument, or by name) where they are.
--- `place` is the position that return_indices has among the arguments.
-local function max_pool(plain, with_indices, place)
-  return function(...)
-    local n = select('#', ...)
-    local last = n > 0 and select(n, ...)
-    if type(last) == 'table' and rawget(last, 'return_indices') ~= nil then
-      local arguments, named = { ... }, {}
-      for name, value in pairs(last) do
-        if name ~= 'return_indices' then named[name] = value end
-      end
-      arguments[n] = next(named) ~= nil and named or nil
-      return (last.return_indices and with_indices or plain)(table.unpack(arguments, 1, arguments[n] and n or n - 1))
-    elseif n == place and type(last) == 'boolean' then
-      return (last and with_indices or plain)(table.unpack({ ... }, 1, n - 1))
-    end
-    return plain(...)
-  end
+-- Max pools: the largest elements, and with return_indices where they are.
+local function max_pool(name, plain, with_indices)
+  local text = '%s(input, kernel_size, stride=nil, padding=0, dilation=1, ceil_mode=false, boolean return_indices=false)'
+  functional[name] = declare.declare(text:format(name), function(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return (return_indices and with_indices or plain)(input, kernel_size, stride, padding, dilation, ceil_mode)
+  end)
+  functional[name .. '_with_indices'] = declare.declare(text:format(name .. '_with_indices'), function(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+  end)
 end
 
 -- A pool of d dimensions whose output_size may leave some open, to be the input's: {7, false}.
 local function open_sizes(pool, d)
-  return function(input, size, ...)
-    local named = type(size) == 'table' and rawget(size, 'output_size') ~= nil
-    local wanted = size
-    if named then wanted = size.output_size end
-    if type(wanted) ~= 'table' or not torch.is_tensor(input) or input.ndim <= d then return pool(input, size, ...) end
+  return function(input, wanted)
+    if type(wanted) ~= 'table' or not torch.is_tensor(input) or input.ndim <= d then return pool(input, wanted) end
     local list, open = {}, false
     for i = 1, d do
       list[i] = wanted[i]
       if wanted[i] == false or wanted[i] == nil and wanted[d] then list[i], open = input:size(i - d - 1), true end
     end
-    if not open then return pool(input, size, ...) end
-    return pool(input, named and { output_size = list } or list, ...)
+    return pool(input, open and list or wanted)
   end
 end
 
 for d = 1, 3 do
   local name = ('max_pool%dd'):format(d)
-  functional[name] = max_pool(torch[name], torch[name .. '_with_indices'], 7)
-  local adaptive, average = open_sizes(torch[('adaptive_max_pool%dd'):format(d)], d), ('adaptive_avg_pool%dd'):format(d)
-  functional[average] = open_sizes(torch[average], d)
-  functional[('adaptive_max_pool%dd'):format(d)] = max_pool(function(...) return (adaptive(...)) end, adaptive, 3)
-  functional[name .. '_with_indices'] = torch[name .. '_with_indices']
-  functional[('adaptive_max_pool%dd_with_indices'):format(d)] = adaptive
+  max_pool(name, torch[name], torch[name .. '_with_indices'])
+  local average, adaptive = ('adaptive_avg_pool%dd'):format(d), ('adaptive_max_pool%dd'):format(d)
+  functional[average] = declare.declare(average .. '(input, output_size)', open_sizes(torch[average], d))
+  local both = open_sizes(torch[adaptive], d)
+  functional[adaptive] = declare.declare(adaptive .. '(input, output_size, boolean return_indices=false)', function(input, output_size, return_indices)
+    if return_indices then return both(input, output_size) end
+    return (both(input, output_size))
+  end)
+  functional[adaptive .. '_with_indices'] = declare.declare(adaptive .. '_with_indices(input, output_size, boolean return_indices=false)', both)
 end
 
 -- Those made of other ops in Lua.

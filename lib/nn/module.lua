@@ -125,18 +125,17 @@ function Module:register_buffer(name, tensor, persistent)
   if tensor ~= nil and not torch.is_tensor(tensor) and not Module.is_unmade(tensor) then
     fail(("cannot assign '%s' to buffer '%s' (Tensor or nil required)"):format(torch.type(tensor), name))
   end
-  if type(persistent) == 'table' then persistent = persistent.persistent end
   register(self, '_buffers', name, tensor)
   fields_of(self)._transient[name] = persistent == false or nil
 end
 
-function Module:register_parameter(name, parameter)
+function Module:register_parameter(name, param)
   check_name(self, name, 'parameter', '_parameters')
-  if parameter ~= nil and not is_parameter(parameter) and not Module.is_unmade(parameter) then
+  if param ~= nil and not is_parameter(param) and not Module.is_unmade(param) then
     fail(("cannot assign '%s' object to parameter '%s' (nn.Parameter or nil required)"):format(
-      torch.type(parameter), name))
+      torch.type(param), name))
   end
-  register(self, '_parameters', name, parameter)
+  register(self, '_parameters', name, param)
 end
 
 function Module:add_module(name, module)
@@ -250,14 +249,11 @@ local function module_list(self, prefix, remove_duplicate)
   return list
 end
 
--- named_modules(prefix, {remove_duplicate = true})
-function Module:named_modules(prefix, options)
-  kinds.check_names('named_modules', type(prefix) == 'table' and prefix or options, 'prefix remove_duplicate')
-  if type(prefix) == 'table' then prefix, options = prefix.prefix, prefix end
-  return pairs_of(module_list(self, prefix, options and options.remove_duplicate))
+function Module:named_modules(prefix, remove_duplicate)
+  return pairs_of(module_list(self, prefix, remove_duplicate))
 end
 
-function Module:modules() return values_of(module_list(self)) end
+function Module:modules(remove_duplicate) return values_of(module_list(self, '', remove_duplicate)) end
 
 -- Raises an error when the module contains itself; for walks that do not go through module_list.
 local function check_finite(self) module_list(self) end
@@ -282,20 +278,15 @@ local function tensor_list(self, kind, prefix, recurse, remove_duplicate)
 end
 Module.tensor_list = tensor_list
 
--- named_parameters(prefix, recurse) or {prefix =, recurse =, remove_duplicate =}; the same for buffers.
+-- name, tensor pairs; the same for buffers.
 local function named(kind)
-  return function(self, prefix, recurse)
-    local remove_duplicate
-    kinds.check_names('named' .. kind, prefix, 'prefix recurse remove_duplicate')
-    if type(prefix) == 'table' then prefix, recurse, remove_duplicate = prefix.prefix, prefix.recurse, prefix.remove_duplicate end
+  return function(self, prefix, recurse, remove_duplicate)
     return pairs_of(tensor_list(self, kind, prefix, recurse, remove_duplicate))
   end
 end
 
 local function listed(kind)
   return function(self, recurse)
-    kinds.check_names(kind:sub(2), recurse, 'recurse')
-    if type(recurse) == 'table' then recurse = recurse.recurse end
     return values_of(tensor_list(self, kind, '', recurse))
   end
 end
@@ -316,14 +307,13 @@ function Module:get_submodule(target)
 end
 
 --- Puts a module in the place of the descendant of that path ('encoder.0.linear'). With {strict = true} there must be one.
-function Module:set_submodule(target, module, options)
-  kinds.check_names('set_submodule', options, 'strict')
+function Module:set_submodule(target, module, strict)
   if target == '' then fail 'Cannot set the submodule without a target name!' end
   local path, name = target:match '^(.*)%.([^.]*)$'
   local parent = self:get_submodule(path or '')
   name = name or target
   local present = fields_of(parent)[name]
-  if present == nil and (options == true or options and options.strict) then
+  if present == nil and strict then
     fail('%s has no attribute `%s`', torch.type(parent), name)
   end
   if present ~= nil and not Module:is_instance(present) then fail('`%s` is not an nn.Module', name) end
@@ -370,9 +360,8 @@ function Module:requires_grad_(requires_grad)
 end
 
 -- zero_grad{set_to_none = true}: false keeps the gradients' memory and fills it with zeros.
-function Module:zero_grad(options)
-  kinds.check_names('zero_grad', options, 'set_to_none')
-  local keep = options == false or type(options) == 'table' and options.set_to_none == false
+function Module:zero_grad(set_to_none)
+  local keep = set_to_none == false
   for _, parameter in ipairs(self:parameters()) do
     if keep and parameter.grad ~= nil then parameter.grad:detach():zero_() else parameter.grad = nil end
   end
@@ -439,12 +428,11 @@ function Module:float() return self:to(torch.float32) end
 function Module:double() return self:to(torch.float64) end
 function Module:half() return self:to(torch.float16) end
 function Module:bfloat16() return self:to(torch.bfloat16) end
-function Module:type(dtype) return self:to(dtype) end
+function Module:type(dst_type) return self:to(dst_type) end
 
 -- Memory on a device for all parameters and buffers, with nothing in it: to_empty{device = 'cuda'}.
-function Module:to_empty(options)
-  local device = type(options) == 'table' and options.device or options
-  if device == nil then fail("to_empty() missing 1 required argument: 'device'") end
+function Module:to_empty(device, recurse)
+  if recurse == false then fail 'to_empty(): recurse = false is not supported' end
   return convert(self, function(tensor) return torch.empty_like(tensor, { device = device }) end)
 end
 

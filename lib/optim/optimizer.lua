@@ -135,7 +135,8 @@ function Optimizer.check_betas(options)
   end
 end
 
-function Optimizer:add_param_group(group)
+function Optimizer:add_param_group(param_group)
+  local group = param_group
   if type(group) ~= 'table' then fail('param_group must be a table, but got %s', torch.type(group)) end
   local added, seen = {}, {}
   for name, value in pairs(self.defaults) do added[name] = value end
@@ -179,9 +180,8 @@ local function take_made(self)
 end
 
 -- Clears the gradients: they become nil, or zeros with {set_to_none = false}.
-function Optimizer:zero_grad(options)
-  kinds.check_names('zero_grad', options, 'set_to_none')
-  local keep = options == false or (type(options) == 'table' and options.set_to_none == false)
+function Optimizer:zero_grad(set_to_none)
+  local keep = set_to_none == false
   take_made(self)
   for _, group in ipairs(self.param_groups) do
     for _, parameter in ipairs(group.params) do
@@ -422,7 +422,8 @@ local function unpacked(name, value, parameter, group)
   return value:detach():to { device = parameter.device, dtype = dtype }:clone()
 end
 
-function Optimizer:load_state_dict(dict)
+function Optimizer:load_state_dict(state_dict)
+  local dict = state_dict
   for _, hook in ipairs(hooks_of(self, '_load_pre_hooks')) do dict = hook.fn(self, dict) or dict end
   kinds.check('load_state_dict', 'dict.param_groups', dict.param_groups, 'table')
   kinds.check('load_state_dict', 'dict.state', dict.state, 'table')

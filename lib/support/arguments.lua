@@ -21,6 +21,10 @@ local M = {}
 local declared = setmetatable({}, { __mode = 'k' })
 M.declared = declared
 
+-- The names of the ops of functions that read their arguments by the declaration of an op (scripted.lua), and what the readers of
+-- constructors (nn/arguments.lua, distribution.lua) have declared for classes of these names.
+M.ops, M.constructors = setmetatable({}, { __mode = 'k' }), {}
+
 -- ---- declarations -------------------------------------------------------------------------------------------------------
 
 local ALIASES = { self = { 'input', 'x', 'a', 'x1' }, input = { 'x', 'a', 'x1' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2' } }
@@ -167,7 +171,8 @@ local function condition(signature, i)
   local test = kind and (TESTS[kind] or kind == 'any' and '%s ~= nil' or 'fits(%s, kind' .. i .. ')')
   local parts = { test and test:format(p, p) or not a.optional and p .. ' ~= nil' or nil }
   if not TESTS[kind] then
-    parts[#parts + 1] = i < signature.positional and ("(type(%s) ~= 'table' or p%d ~= nil)"):format(p, i + 1) or ("type(%s) ~= 'table'"):format(p)
+    local behind = i < signature.positional and ('p%d ~= nil or '):format(i + 1) or ''
+    parts[#parts + 1] = ("(type(%s) ~= 'table' or %srawlen(%s) > 0)"):format(p, behind, p) -- a list is no table of names
   end
   local text = #parts > 0 and table.concat(parts, ' and ') or 'true'
   return a.optional and ('(%s == nil or %s)'):format(p, text) or text
@@ -206,7 +211,7 @@ local compiled = {} -- by their source: many declarations have the same
 local function compile(source)
   local chunk = compiled[source]
   if not chunk then
-    chunk = assert(load(source, '=[ltensor arguments]', 't', { select = select, type = type }))
+    chunk = assert(load(source, '=[ltensor arguments]', 't', { select = select, type = type, rawlen = rawlen }))
     compiled[source] = chunk
   end
   return chunk

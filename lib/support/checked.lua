@@ -16,12 +16,13 @@ local checked = {}
 local declared = {
   tensor = 'Tensor', input = 'Tensor', module = 'Module', fn = 'function', hook = 'function', dict = 'table', options = 'named?',
   path = 'string', optimizer = 'Optimizer', closure = 'function?', device = 'device|named?', outputs = 'Tensor|table',
-  prefix = 'string|named?', recurse = 'boolean|named?', target = 'string', body = 'function?', group = 'any', layer = 'Module',
+  prefix = 'string?', recurse = 'boolean?', remove_duplicate = 'boolean?', keep_vars = 'boolean?', strict = 'boolean?', assign = 'boolean?', set_to_none = 'boolean?',
+  prepend = 'boolean?', with_kwargs = 'boolean?', always_call = 'boolean?', persistent = 'boolean?', state_dict = 'table', target = 'string', body = 'function?', group = 'any', layer = 'Module',
   ['register_buffer.tensor'] = 'any?', ['extend.layers'] = 'any', ['update.modules'] = 'table', ['to.device'] = 'any?', values = 'table',
-  ['zero_grad.options'] = 'boolean|named?', ['state_dict.options'] = 'table?', ['each_rate.f'] = 'function', ['each_base.f'] = 'function', rates = 'table', ['is_better.value'] = 'number', ['get_parameter.target'] = 'string', sample_shape = 'any?',
-  new_scale = 'number|Tensor?', metric = 'number|Tensor', ['set_growth_factor.value'] = 'number', ['set_backoff_factor.value'] = 'number',
-  ['set_growth_interval.value'] = 'integer', ['scale.outputs'] = 'Tensor|table', ['to_empty.options'] = 'any', ['load_state_dict.options'] = 'any?',
-  ['type.dtype'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
+  ['each_rate.f'] = 'function', ['each_base.f'] = 'function', rates = 'table', ['is_better.value'] = 'number', ['get_parameter.target'] = 'string', sample_shape = 'any?',
+  new_scale = 'number|Tensor?', metric = 'number|Tensor', new_factor = 'number', new_interval = 'integer',
+  ['scale.outputs'] = 'Tensor|table', ['to_empty.device'] = 'device', ['load_state_dict.state_dict'] = 'any',
+  ['type.dst_type'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
   token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['pop.name'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', ['append.layer'] = 'Module', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', ['step.epoch'] = 'number?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
 }
 
@@ -86,7 +87,7 @@ end
 --- The functions of a module of ours, in place. declarations: kinds beside those that are declared for all.
 function checked.functions(module, declarations)
   for name, f in pairs(module) do
-    if type(f) == 'function' and name:sub(1, 1) ~= '_' and debug.getinfo(f, 'S').what ~= 'C' then
+    if type(f) == 'function' and name:sub(1, 1) ~= '_' and not originals[f] and debug.getinfo(f, 'S').what ~= 'C' then
       module[name] = checked.wrap(name, f, declarations)
     end
   end

@@ -3,6 +3,7 @@
 -- a row, then a last table of names; the first overload whose arguments fit is called. A file is loaded when an op of it is first called.
 
 local torch = require 'torch'
+local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local outs = require 'torch.support.outs'
@@ -60,9 +61,9 @@ end
 
 -- 'f(Tensor self, *, int n=1) -> Tensor' as { name =, positional = n, {name =, kind =, optional =, default =}, ... }.
 local function parse(signature)
-  local name, arguments = signature:match '^([%w_]+)[%w_%.]*(%b())'
+  local name, list_of_arguments = signature:match '^([%w_]+)[%w_%.]*(%b())'
   local list, named = { name = name, names = {} }, false
-  for part in arguments:sub(2, -2):gmatch '[^,]+' do
+  for part in list_of_arguments:sub(2, -2):gmatch '[^,]+' do
     local kind, argument, default = part:match '^%s*(%S+)%s+([%w_]+)=?(.-)%s*$'
     if not kind then
       named, list.positional = true, #list
@@ -215,6 +216,7 @@ function scripted.install()
         loaded[file] = loaded[file] or load_file(file)
         return loaded[file][name](...)
       end
+      arguments.ops[call] = name
       if where:find('f', 1, true) then torch[name] = call end
       if where:find('m', 1, true) then torch._C.methods[name] = call end
     end

@@ -36,8 +36,8 @@ local function signatures_of_layers()
       return '{' .. table.concat(items, ', ') .. '}'
     end
     package.loaded['torch.nn.arguments'] = function(what, required, positional, defaults, more)
-      local order = {}
-      for word in (required .. ' ' .. (positional or '')):gmatch '%S+' do order[#order + 1] = word end
+      local order, left_out = {}, { device = true, dtype = true, size_average = true, reduce = true }
+      for word in (required .. ' ' .. (positional or '')):gmatch '%S+' do order[#order + 1] = not left_out[word] and word or nil end
       print(('signatures[%q] = {order = %s, defaults = %s}'):format(what, quoted(order), quoted(defaults or {})))
       return real(what, required, positional, defaults, more)
     end

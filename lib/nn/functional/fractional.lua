@@ -2,7 +2,7 @@
 -- output may have any size (B. Graham 2014).
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -29,17 +29,12 @@ local function starts(samples, input, window, output)
   return torch.cat({ (((steps + s) * alpha):floor() - (s * alpha):floor()):long(), last }, -1)
 end
 
-local argument_names = { 'input', 'kernel_size', 'output_size', 'output_ratio', 'return_indices', '_random_samples' }
-
 local function define(n)
   local name = ('fractional_max_pool%dd'):format(n)
 
   -- The pooled values and where they were, as positions in the flattened image.
-  local function pool(...)
-    local o = kinds.by_name(name, argument_names, nil, ...)
+  local function pool(o)
     local input = o.input
-    kinds.check(name, 'input', input, 'Tensor')
-    if o.kernel_size == nil then fail("%s() missing 1 required argument: 'kernel_size'", name) end
     if o.output_size == nil and o.output_ratio == nil then
       fail('%s requires specifying either an output_size or an output_ratio', name)
     end
@@ -83,19 +78,19 @@ local function define(n)
     return best, where, o.return_indices
   end
 
-  --- fractional_max_pool2d(input, kernel_size, output_size, output_ratio, return_indices) or by name: output_size, or
-  --- output_ratio (numbers or one per dim); with return_indices also the positions, as max_unpool takes them.
-  M[name] = function(...)
-    local values, positions, wanted = pool(...)
+  local text = '%s(Tensor input, any kernel_size, any? output_size, any? output_ratio, boolean return_indices=false, Tensor? _random_samples)'
+  --- Give output_size, or output_ratio (numbers or one per dim); with return_indices also the positions, as max_unpool takes them.
+  M[name] = declare.by_name(text:format(name), function(o)
+    local values, positions, wanted = pool(o)
     if wanted then return values, positions end
     return values
-  end
-  M[name .. '_with_indices'] = function(...)
-    local values, positions = pool(...)
+  end)
+  M[name .. '_with_indices'] = declare.by_name(text:format(name .. '_with_indices'), function(o)
+    local values, positions = pool(o)
     return values, positions
-  end
+  end)
 end
 define(2)
 define(3)
 
-return checked.functions(M, { input = 'Tensor' })
+return M

@@ -2,9 +2,8 @@
 -- a whole or in pieces of the batch, of whose logits no more than one piece's are in memory.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local M = {}
 
@@ -56,9 +55,11 @@ end
 --- label_smoothing = 0, options =}): cross_entropy of linear(input, linear_weight, linear_bias). linear_weight is [classes, in] or
 --- [classes, d1, ..., in], which gives as many losses for each input. options, an nn.LinearCrossEntropyOptions, has it computed in
 --- pieces of the batch; inputs without a batch, weights of more dimensions and probabilities as targets are computed as a whole.
-function M.linear_cross_entropy(input, linear_weight, target, options)
-  kinds.check_names('linear_cross_entropy', options, 'linear_bias weight reduction ignore_index label_smoothing options')
-  options = options or {}
+M.linear_cross_entropy = declare.by_name([[
+  linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias, Tensor? weight, any reduction='mean',
+  integer? ignore_index, number label_smoothing=0.0, any? options)
+]], function(options)
+  local input, linear_weight, target = options.input, options.linear_weight, options.target
   if input.ndim < 1 or input.ndim > 2 then fail('expected input with dimensionality 1 or 2, got %d', input.ndim) end
   if linear_weight.ndim < 2 then
     fail('expected linear_weight with dimensionality at least 2, got %d', linear_weight.ndim)
@@ -77,11 +78,7 @@ function M.linear_cross_entropy(input, linear_weight, target, options)
     fail('K-dimensional loss defined by linear_weight shape %s requires batched input, (N, %d), got unbatched input with shape %s',
       tostring(linear_weight.shape), features, tostring(input.shape))
   end
-  local named = {}
-  for name, value in pairs(options) do
-    if name ~= 'linear_bias' and name ~= 'options' then named[name] = value end
-  end
-  named.reduction = named.reduction or 'mean'
+  local named = { weight = options.weight, reduction = options.reduction, ignore_index = options.ignore_index, label_smoothing = options.label_smoothing }
   if options.options ~= nil then
     require('torch.nn.layers.linear_cross_entropy_options').check('linear_cross_entropy', options.options)
     if input.ndim == 2 and #out == 1 and target.ndim == 1 and not target.dtype.is_floating_point and input:size(1) > 0 then
@@ -95,6 +92,6 @@ function M.linear_cross_entropy(input, linear_weight, target, options)
     fail 'ignore_index cannot be specified when target contains probabilities'
   end
   return torch.nn.functional.cross_entropy(logits, target, named)
-end
+end)
 
-return checked.functions(M, { input = 'Tensor', linear_weight = 'Tensor', ['linear_cross_entropy.target'] = 'Tensor', options = 'named?' })
+return M

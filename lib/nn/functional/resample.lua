@@ -5,7 +5,7 @@ local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local M = {}
 
@@ -237,22 +237,12 @@ local function check_mode(input, mode, align)
   return n
 end
 
-local defaults = { size = 0, scale_factor = 0, mode = 'nearest', align_corners = 0, recompute_scale_factor = 0,
-  antialias = false }
-
 -- Tensors of floats, and images of uint8 as pixels: of those, bilinear and bicubic give the numbers of PyTorch to the last.
--- interpolate(input, size, {scale_factor =, mode = 'nearest', align_corners =, recompute_scale_factor =, antialias =})
-function M.interpolate(input, ...)
-  local named = { ... }
-  local options = type(named[#named]) == 'table' and next(named[#named]) ~= nil and type(next(named[#named])) == 'string'
-    and table.remove(named) or {}
-  options = options_of('interpolate', options, defaults)
-  for i, key in ipairs { 'size', 'scale_factor', 'mode', 'align_corners' } do
-    if named[i] ~= nil then options[key] = named[i] end
-  end
-  for key in pairs(defaults) do
-    if options[key] == 0 then options[key] = nil end
-  end
+M.interpolate = declare.by_name([[
+  interpolate(Tensor input, sizes? size, numbers? scale_factor, any mode='nearest', boolean? align_corners, boolean? recompute_scale_factor,
+  boolean antialias=false)
+]], function(options)
+  local input = options.input
   local n = check_mode(input, options.mode, options.align_corners)
   if options.size ~= nil and options.scale_factor ~= nil then fail 'only one of size or scale_factor should be defined' end
   if options.size == nil and options.scale_factor == nil then fail 'either size or scale_factor should be defined' end
@@ -297,7 +287,7 @@ function M.interpolate(input, ...)
     per_dimension[i] = { size = to, scale = scale, kind = kind, align = align, pixels = dtype == torch.uint8 and input.dtype ~= dtype }
   end
   return spatially(input, per_dimension):to(dtype)
-end
+end)
 
 M.upsample = M.interpolate
 
@@ -341,25 +331,17 @@ end
 for n = 1, 3 do
   -- lp_pool(input, norm_type, kernel_size, stride, ceil_mode): (sum over the window of x^p)^(1/p)
   local pool = ('lp_pool%dd'):format(n)
-  M[pool] = function(input, ...)
-    local norm_type, kernel_size, stride, ceil_mode = kinds.in_order(pool, { 'norm_type', 'kernel_size', 'stride', 'ceil_mode' }, ...)
-    kinds.check(pool, 'norm_type', norm_type, 'number')
-    kinds.check(pool, 'kernel_size', kernel_size, 'sizes')
-    kinds.check(pool, 'stride', stride, 'sizes?')
-    kinds.check(pool, 'ceil_mode', ceil_mode, 'boolean?')
+  M[pool] = declare.declare(pool .. '(Tensor input, number norm_type, sizes kernel_size, sizes? stride, boolean ceil_mode=false)', function(input, norm_type, kernel_size, stride, ceil_mode)
     local mean = torch.nn.functional[('avg_pool%dd'):format(n)](input:pow(norm_type), kernel_size, stride or kernel_size, 0,
-      ceil_mode or false)
+      ceil_mode)
     return (torch.sign(mean) * torch.relu(mean:abs()) * product(kernel_size, n)):pow(1 / norm_type)
-  end
+  end)
 
   -- max_unpool(input, indices, kernel_size, stride, padding, output_size): the elements back where max_pool took them
   -- from (indices are positions in a plane, from 1), zeros elsewhere.
   local unpool = ('max_unpool%dd'):format(n)
-  M[unpool] = function(input, indices, ...)
-    local kernel_size, stride, padding, output_size = kinds.in_order(unpool, { 'kernel_size', 'stride', 'padding', 'output_size' }, ...)
-    kinds.check(unpool, 'kernel_size', kernel_size, 'sizes')
-    kinds.check(unpool, 'stride', stride, 'sizes?')
-    kinds.check(unpool, 'padding', padding, 'sizes?')
+  local text = unpool .. '(Tensor input, Tensor indices, sizes kernel_size, sizes? stride, sizes padding=0, any? output_size)'
+  M[unpool] = declare.declare(text, function(input, indices, kernel_size, stride, padding, output_size)
     local function at(value, i) return type(value) == 'table' and value[i] or value end
     if input.shape ~= indices.shape then
       fail('Expected shape of indices to be same as that of the input tensor (%s) but got indices tensor with shape: %s',
@@ -368,7 +350,7 @@ for n = 1, 3 do
     local lead = input.ndim - n
     local shape = table.move(input.shape, 1, lead, 1, {})
     for i = 1, n do
-      local size = (input:size(lead + i) - 1) * at(stride or kernel_size, i) - 2 * at(padding or 0, i) + at(kernel_size, i)
+      local size = (input:size(lead + i) - 1) * at(stride or kernel_size, i) - 2 * at(padding, i) + at(kernel_size, i)
       shape[lead + i] = size
     end
     check_unpool_size(shape, lead, n, output_size, stride or kernel_size)
@@ -378,7 +360,7 @@ for n = 1, 3 do
     flat[lead + 1] = plane
     local zeros = torch.zeros(flat, { dtype = input.dtype, device = input.device })
     return zeros:scatter(lead + 1, indices:flatten(lead + 1), input:flatten(lead + 1)):reshape(shape)
-  end
+  end)
 end
 
 -- ---- CTC --------------------------------------------------------------------------------------------------------------
@@ -427,10 +409,8 @@ local function check_targets(targets, counts)
   end
 end
 
--- ctc_loss(log_probs, targets, input_lengths, target_lengths, {blank = 1, reduction = 'mean', zero_infinity = false});
 -- log_probs (time, batch, classes) or (time, classes); targets (batch, longest) or all in a row; classes count from 1.
-function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
-  options = options_of('ctc_loss', options, { blank = 1, reduction = 'mean', zero_infinity = false })
+function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
   local alone = log_probs.ndim == 2
   if alone then log_probs = log_probs:unsqueeze(2) end
   local batch, classes = log_probs:size(2), log_probs:size(3)
@@ -439,10 +419,7 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
   counts = type(counts) == 'table' and counts or { counts }
   if #lengths ~= batch then fail 'input_lengths must be of size batch_size' end
   if #counts ~= batch then fail 'target_lengths must be of size batch_size' end
-  if math.type(options.blank) ~= 'integer' or options.blank < 1 or options.blank > classes then
-    fail 'blank must be in label range'
-  end
-  local reduction = options.reduction
+  if blank < 1 or blank > classes then fail 'blank must be in label range' end
   if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then fail('%s is not a valid value for reduction', tostring(reduction)) end
   check_targets(targets, counts)
   local labels, from, losses = targets:tolist(), 0, {}
@@ -454,9 +431,9 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
     local row = {}
     for i = 1, counts[b] do row[i] = targets.ndim == 2 and labels[b][i] or labels[from + i] end
     from = from + counts[b]
-    local loss = ctc_one(log_probs:select(2, b):narrow(1, 1, lengths[b]), row, options.blank)
+    local loss = ctc_one(log_probs:select(2, b):narrow(1, 1, lengths[b]), row, blank)
     local never = loss:detach():gt(1e29)
-    losses[b] = loss:masked_fill(never, options.zero_infinity and 0 or math.huge)
+    losses[b] = loss:masked_fill(never, zero_infinity and 0 or math.huge)
   end
   local loss = torch.stack(losses)
   if reduction == 'mean' then
@@ -466,6 +443,11 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, options)
   if reduction == 'sum' then return loss:sum() end
   return alone and loss:squeeze(1) or loss
 end
+
+declare.functions(M, [[
+  ctc_loss(Tensor log_probs, Tensor targets, Tensor|table|integer input_lengths, Tensor|table|integer target_lengths, integer blank=1,
+    any reduction='mean', boolean zero_infinity=false)
+]])
 
 return checked.functions(M, { indices = 'Tensor', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
   target_lengths = 'Tensor|table|integer' })

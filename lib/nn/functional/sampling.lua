@@ -3,9 +3,8 @@
 -- PyTorch has them, not positions.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local M = {}
 
@@ -20,7 +19,6 @@ end
 
 --- Where each pixel of an image of `size` comes from under theta [n, 2, 3], or [n, 3, 4] for volumes.
 function M.affine_grid(theta, size, align_corners)
-  if type(align_corners) == 'table' then align_corners = align_corners.align_corners end
   local spatial = #size - 2
   if spatial ~= 2 and spatial ~= 3 then
     fail('affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size %s.', tostring(torch.Size(size)))
@@ -81,9 +79,7 @@ end
 
 --- input [n, channels, ...] at the places of grid [n, ..., 2 or 3]: (grid_sample's mode, padding_mode, align_corners).
 -- Half types are computed in float32 and rounded once.
-function M.grid_sample(input, grid, ...)
-  local mode, padding_mode, align = kinds.in_order('grid_sample', { 'mode', 'padding_mode', 'align_corners' }, ...)
-  mode, padding_mode, align = mode or 'bilinear', padding_mode or 'zeros', align or false
+function M.grid_sample(input, grid, mode, padding_mode, align)
   check(input, grid, mode, padding_mode)
   local half = input.dtype == torch.float16 or input.dtype == torch.bfloat16
   if half then
@@ -95,10 +91,7 @@ end
 -- ---- losses --------------------------------------------------------------------------------------------------------
 
 --- max(0, d(anchor, positive) - d(anchor, negative) + margin): {distance_function, margin = 1, swap, reduction}.
-function M.triplet_margin_with_distance_loss(anchor, positive, negative, options)
-  kinds.check_names('triplet_margin_with_distance_loss', options, 'distance_function margin swap reduction')
-  options = options or {}
-  local margin, reduction = options.margin or 1.0, options.reduction or 'mean'
+function M.triplet_margin_with_distance_loss(anchor, positive, negative, distance_function, margin, swap, reduction)
   if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then
     fail('%s is not a valid value for reduction', tostring(reduction))
   end
@@ -107,12 +100,16 @@ function M.triplet_margin_with_distance_loss(anchor, positive, negative, options
     fail('The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs',
       anchor.ndim, positive.ndim, negative.ndim)
   end
-  local distance = options.distance_function or torch.pairwise_distance
+  local distance = distance_function or torch.pairwise_distance
   local close, apart = distance(anchor, positive), distance(anchor, negative)
-  if options.swap then apart = torch.minimum(apart, distance(positive, negative)) end
+  if swap then apart = torch.minimum(apart, distance(positive, negative)) end
   local loss = (close - apart + margin):clamp_min(0)
   return reduction == 'none' and loss or loss[reduction](loss)
 end
 
-return checked.functions(M, { theta = 'Tensor', size = 'table', align_corners = 'boolean|named?', grid = 'Tensor',
-  anchor = 'Tensor', positive = 'Tensor', negative = 'Tensor' })
+return declare.functions(M, [[
+  affine_grid(Tensor theta, integers size, boolean? align_corners=false)
+  grid_sample(Tensor input, Tensor grid, any mode='bilinear', any padding_mode='zeros', boolean? align_corners=false)
+  triplet_margin_with_distance_loss(Tensor anchor, Tensor positive, Tensor negative, *, function? distance_function, number margin=1.0,
+    boolean swap=false, any reduction='mean')
+]])

@@ -213,7 +213,7 @@ end
 
 -- nn.PReLU(num_parameters = 1, init = 0.25): the slope of the negative side is learned, one or one per channel.
 M.PReLU = Module:extend('PReLU')
-local read_prelu = arguments('PReLU', '', 'num_parameters init', { num_parameters = 1, init = 0.25 })
+local read_prelu = arguments('PReLU', '', 'num_parameters init device dtype', { num_parameters = 1, init = 0.25 })
 function M.PReLU:init(...)
   local options = read_prelu(...)
   self.num_parameters = options.num_parameters

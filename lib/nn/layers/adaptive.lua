@@ -24,7 +24,7 @@ local arguments = require 'torch.nn.arguments'
 local fail = require 'torch.support.fail'
 
 local Adaptive = Module:extend('AdaptiveLogSoftmaxWithLoss')
-local read = arguments('AdaptiveLogSoftmaxWithLoss', 'in_features n_classes cutoffs', 'div_value head_bias',
+local read = arguments('AdaptiveLogSoftmaxWithLoss', 'in_features n_classes cutoffs', 'div_value head_bias device dtype',
   { div_value = 4.0, head_bias = false })
 
 local function check_cutoffs(cutoffs, classes)

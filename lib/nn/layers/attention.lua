@@ -31,7 +31,7 @@ local MultiheadAttention = Module:extend('MultiheadAttention')
 local OutputLinear = Linear:extend('NonDynamicallyQuantizableLinear')
 
 local read = arguments('MultiheadAttention', 'embed_dim num_heads',
-  'dropout bias add_bias_kv add_zero_attn kdim vdim batch_first',
+  'dropout bias add_bias_kv add_zero_attn kdim vdim batch_first device dtype',
   { dropout = 0.0, bias = true, add_bias_kv = false, add_zero_attn = false, batch_first = false })
 
 function MultiheadAttention:init(...)

@@ -124,7 +124,7 @@ end
 local batch_dims = { { 2, 3 }, { 4 }, { 5 } }
 for n = 1, 3 do
   local name = ('BatchNorm%dd'):format(n)
-  local read = arguments(name, 'num_features', 'eps momentum affine track_running_stats',
+  local read = arguments(name, 'num_features', 'eps momentum affine track_running_stats device dtype',
     { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, bias = true })
   local class = BatchNorm:extend(name)
   class.dims = batch_dims[n]
@@ -140,7 +140,7 @@ end
 
 for n = 1, 3 do
   local name = ('InstanceNorm%dd'):format(n)
-  local read = arguments(name, 'num_features', 'eps momentum affine track_running_stats',
+  local read = arguments(name, 'num_features', 'eps momentum affine track_running_stats device dtype',
     { eps = 1e-5, momentum = 0.1, affine = false, track_running_stats = false, bias = true })
   local class = Norm:extend(name)
   function class:init(...)

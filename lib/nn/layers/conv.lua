@@ -150,7 +150,7 @@ end
 for n = 1, 3 do
   local name, op = ('Conv%dd'):format(n), ('conv%dd'):format(n)
   local read = arguments(name, 'in_channels out_channels kernel_size',
-    'stride padding dilation groups bias padding_mode',
+    'stride padding dilation groups bias padding_mode device dtype',
     { stride = 1, padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' })
   local class = Convolution:extend(name)
 
@@ -198,7 +198,7 @@ end
 for n = 1, 3 do
   local name, op = ('ConvTranspose%dd'):format(n), ('conv_transpose%dd'):format(n)
   local read = arguments(name, 'in_channels out_channels kernel_size',
-    'stride padding output_padding groups bias dilation padding_mode',
+    'stride padding output_padding groups bias dilation padding_mode device dtype',
     { stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' })
   local class = Convolution:extend(name)
   class.transposed = true

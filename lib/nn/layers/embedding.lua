@@ -68,7 +68,8 @@ end
 -- ---- one row per position -----------------------------------------------------------------------------------
 
 M.Embedding = Module:extend('Embedding')
-local read_embedding = arguments('Embedding', 'num_embeddings embedding_dim', 'padding_idx',
+local read_embedding = arguments('Embedding', 'num_embeddings embedding_dim',
+  'padding_idx max_norm norm_type scale_grad_by_freq sparse _weight _freeze device dtype',
   { norm_type = 2.0, scale_grad_by_freq = false, sparse = false, _freeze = false, max_norm = false, _weight = false })
 
 function M.Embedding:init(...)
@@ -102,7 +103,8 @@ function M.Embedding:extra_repr() return extra_repr(self) .. (self.sparse and ',
 -- ---- bags -----------------------------------------------------------------------------------------------------
 
 M.EmbeddingBag = Module:extend('EmbeddingBag')
-local read_bag = arguments('EmbeddingBag', 'num_embeddings embedding_dim', 'max_norm norm_type scale_grad_by_freq mode',
+local read_bag = arguments('EmbeddingBag', 'num_embeddings embedding_dim',
+  'max_norm norm_type scale_grad_by_freq mode sparse _weight include_last_offset padding_idx device dtype',
   { norm_type = 2.0, scale_grad_by_freq = false, mode = 'mean', sparse = false, include_last_offset = false,
     padding_idx = false, _freeze = false, _weight = false })
 

@@ -202,7 +202,7 @@ local function weight_and_bias(self, options)
 end
 
 -- nn.LazyLinear(out_features, {bias = true})
-lazy('LazyLinear', Linear, arguments('LazyLinear', 'out_features', 'bias', { bias = true }), function(self, options)
+lazy('LazyLinear', Linear, arguments('LazyLinear', 'out_features', 'bias device dtype', { bias = true }), function(self, options)
   self.in_features, self.out_features = 0, options.out_features
   weight_and_bias(self, options)
 end, function(self, input)
@@ -212,8 +212,8 @@ end)
 
 -- nn.LazyConv2d(out_channels, kernel_size, ...), nn.LazyConvTranspose2d(out_channels, kernel_size, ...)
 for n = 1, 3 do
-  for prefix, order in pairs { Conv = 'stride padding dilation groups bias padding_mode',
-    ConvTranspose = 'stride padding output_padding groups bias dilation padding_mode' } do
+  for prefix, order in pairs { Conv = 'stride padding dilation groups bias padding_mode device dtype',
+    ConvTranspose = 'stride padding output_padding groups bias dilation padding_mode device dtype' } do
     local name = ('Lazy%s%dd'):format(prefix, n)
     local defaults = { stride = 1, padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' }
     if prefix == 'ConvTranspose' then defaults.output_padding = 0 end
@@ -239,7 +239,7 @@ end
 for n = 1, 3 do
   for _, prefix in ipairs { 'BatchNorm', 'InstanceNorm' } do
     local name = ('Lazy%s%dd'):format(prefix, n)
-    local read = arguments(name, '', 'eps momentum affine track_running_stats',
+    local read = arguments(name, '', 'eps momentum affine track_running_stats device dtype',
       { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, bias = true })
     lazy(name, norms[('%s%dd'):format(prefix, n)], read, function(self, options)
       options.num_features = 0

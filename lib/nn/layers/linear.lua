@@ -39,7 +39,7 @@ end
 -- ---- Linear -----------------------------------------------------------------------------------------------------
 
 M.Linear = Module:extend('Linear')
-local read_linear = arguments('Linear', 'in_features out_features', 'bias', { bias = true })
+local read_linear = arguments('Linear', 'in_features out_features', 'bias device dtype', { bias = true })
 
 function M.Linear:init(...)
   local options = read_linear(...)
@@ -65,7 +65,7 @@ end
 -- ---- Bilinear ---------------------------------------------------------------------------------------------------
 
 M.Bilinear = Module:extend('Bilinear')
-local read_bilinear = arguments('Bilinear', 'in1_features in2_features out_features', 'bias', { bias = true })
+local read_bilinear = arguments('Bilinear', 'in1_features in2_features out_features', 'bias device dtype', { bias = true })
 
 function M.Bilinear:init(...)
   local options = read_bilinear(...)

@@ -105,7 +105,7 @@ end
 local function define(name, op, tensors, positional, defaults)
   defaults.reduction = 'mean'
   local check = reductions_of(name)
-  local read = arguments(name, '', positional, defaults, 'size_average reduce')
+  local read = arguments(name, '', positional, defaults)
   local class = Module:extend(name)
 
   function class:init(...)
@@ -137,26 +137,26 @@ local function define(name, op, tensors, positional, defaults)
   M[name] = class
 end
 
-define('L1Loss', 'l1_loss', 'input target', '', {})
-define('MSELoss', 'mse_loss', 'input target', '', {})
-define('SmoothL1Loss', 'smooth_l1_loss', 'input target', '', { beta = 1.0 })
+define('L1Loss', 'l1_loss', 'input target', 'size_average reduce reduction', {})
+define('MSELoss', 'mse_loss', 'input target', 'size_average reduce reduction', {})
+define('SmoothL1Loss', 'smooth_l1_loss', 'input target', 'size_average reduce reduction beta', { beta = 1.0 })
 define('HuberLoss', 'huber_loss', 'input target', 'reduction delta', { delta = 1.0 })
-define('CrossEntropyLoss', 'cross_entropy', 'input target', 'weight', { weight = false, ignore_index = -100, label_smoothing = 0.0 })
-define('NLLLoss', 'nll_loss', 'input target', 'weight', { weight = false, ignore_index = -100 })
-define('BCELoss', 'binary_cross_entropy', 'input target', 'weight', { weight = false })
-define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 'input target', 'weight', { weight = false, pos_weight = false })
-define('KLDivLoss', 'kl_div', 'input target', '', { log_target = false })
-define('PoissonNLLLoss', 'poisson_nll_loss', 'log_input target', 'log_input full', { log_input = true, full = false, eps = 1e-8 })
+define('CrossEntropyLoss', 'cross_entropy', 'input target', 'weight size_average ignore_index reduce reduction label_smoothing', { weight = false, ignore_index = -100, label_smoothing = 0.0 })
+define('NLLLoss', 'nll_loss', 'input target', 'weight size_average ignore_index reduce reduction', { weight = false, ignore_index = -100 })
+define('BCELoss', 'binary_cross_entropy', 'input target', 'weight size_average reduce reduction', { weight = false })
+define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 'input target', 'weight size_average reduce reduction pos_weight', { weight = false, pos_weight = false })
+define('KLDivLoss', 'kl_div', 'input target', 'size_average reduce reduction log_target', { log_target = false })
+define('PoissonNLLLoss', 'poisson_nll_loss', 'log_input target', 'log_input full size_average eps reduce reduction', { log_input = true, full = false, eps = 1e-8 })
 define('GaussianNLLLoss', 'gaussian_nll_loss', 'input target var', '', { full = false, eps = 1e-6 })
-define('SoftMarginLoss', 'soft_margin_loss', 'input target', '', {})
-define('HingeEmbeddingLoss', 'hinge_embedding_loss', 'input target', 'margin', { margin = 1.0 })
-define('MarginRankingLoss', 'margin_ranking_loss', 'input1 input2 target', 'margin', { margin = 0.0 })
-define('CosineEmbeddingLoss', 'cosine_embedding_loss', 'input1 input2 target', 'margin', { margin = 0.0 })
-define('TripletMarginLoss', 'triplet_margin_loss', 'anchor positive negative', 'margin p eps swap',
+define('SoftMarginLoss', 'soft_margin_loss', 'input target', 'size_average reduce reduction', {})
+define('HingeEmbeddingLoss', 'hinge_embedding_loss', 'input target', 'margin size_average reduce reduction', { margin = 1.0 })
+define('MarginRankingLoss', 'margin_ranking_loss', 'input1 input2 target', 'margin size_average reduce reduction', { margin = 0.0 })
+define('CosineEmbeddingLoss', 'cosine_embedding_loss', 'input1 input2 target', 'margin size_average reduce reduction', { margin = 0.0 })
+define('TripletMarginLoss', 'triplet_margin_loss', 'anchor positive negative', 'margin p eps swap size_average reduce reduction',
   { margin = 1.0, p = 2.0, eps = 1e-6, swap = false })
-define('MultiMarginLoss', 'multi_margin_loss', 'input target', 'p margin weight', { p = 1, margin = 1.0, weight = false })
-define('MultiLabelMarginLoss', 'multilabel_margin_loss', 'input target', '', {})
-define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 'input target', 'weight', { weight = false })
+define('MultiMarginLoss', 'multi_margin_loss', 'input target', 'p margin weight size_average reduce reduction', { p = 1, margin = 1.0, weight = false })
+define('MultiLabelMarginLoss', 'multilabel_margin_loss', 'input target', 'size_average reduce reduction', {})
+define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 'input target', 'weight size_average reduce reduction', { weight = false })
 define('CTCLoss', 'ctc_loss', 'log_probs targets input_lengths target_lengths', 'blank reduction zero_infinity', { blank = 1, zero_infinity = false })
 
 -- nn.TripletMarginWithDistanceLoss{distance_function =, margin = 1, swap = false}
@@ -170,7 +170,7 @@ define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'an
 -- `linear`. options: an nn.LinearCrossEntropyOptions.
 M.LinearCrossEntropyLoss = Module:extend('LinearCrossEntropyLoss')
 local read_linear = arguments('LinearCrossEntropyLoss', 'in_features num_classes', '',
-  { bias = false, reduction = 'mean', label_smoothing = 0.0, out_features = {}, weight = false, ignore_index = false, options = false })
+  { bias = false, reduction = 'mean', label_smoothing = 0.0, out_features = {}, weight = false, ignore_index = false, options = false }, 'device dtype')
 
 function M.LinearCrossEntropyLoss:init(...)
   local o = read_linear(...)

@@ -46,7 +46,7 @@ end
 
 -- nn.LayerNorm(normalized_shape, eps = 1e-5, {elementwise_affine = true, bias = true}): over the last dimensions.
 M.LayerNorm = Module:extend('LayerNorm')
-local read_layer = arguments('LayerNorm', 'normalized_shape', 'eps elementwise_affine bias',
+local read_layer = arguments('LayerNorm', 'normalized_shape', 'eps elementwise_affine bias device dtype',
   { eps = 1e-5, elementwise_affine = true, bias = true })
 
 function M.LayerNorm:init(...)
@@ -71,7 +71,7 @@ end
 
 -- nn.RMSNorm(normalized_shape, eps, {elementwise_affine = true}): x / sqrt(mean(x^2) + eps); eps is the dtype's by default.
 M.RMSNorm = Module:extend('RMSNorm')
-local read_rms = arguments('RMSNorm', 'normalized_shape', 'eps elementwise_affine', { elementwise_affine = true })
+local read_rms = arguments('RMSNorm', 'normalized_shape', 'eps elementwise_affine device dtype', { elementwise_affine = true })
 
 function M.RMSNorm:init(...)
   local options = read_rms(...)
@@ -91,7 +91,7 @@ end
 
 -- nn.GroupNorm(num_groups, num_channels, eps = 1e-5, {affine = true, bias = true}): over groups of channels.
 M.GroupNorm = Module:extend('GroupNorm')
-local read_group = arguments('GroupNorm', 'num_groups num_channels', 'eps affine', { eps = 1e-5, affine = true, bias = true })
+local read_group = arguments('GroupNorm', 'num_groups num_channels', 'eps affine device dtype', { eps = 1e-5, affine = true, bias = true })
 
 function M.GroupNorm:init(...)
   local options = read_group(...)

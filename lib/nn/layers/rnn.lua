@@ -265,7 +265,7 @@ local function with(more)
 end
 
 -- nn.RNNBase('LSTM' | 'GRU' | 'RNN_TANH' | 'RNN_RELU', ...)
-local read_base = arguments('RNNBase', 'mode input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size', with {})
+local read_base = arguments('RNNBase', 'mode input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size device dtype', with {})
 local MODES = { LSTM = 'lstm', GRU = 'gru', RNN_TANH = 'tanh', RNN_RELU = 'relu' }
 function Base:init(...)
   local options = read_base(...)
@@ -276,7 +276,7 @@ end
 -- nn.RNN(..., {nonlinearity = 'tanh' | 'relu'})
 M.RNN = Base:extend('RNN')
 local read_rnn = arguments('RNN', 'input_size hidden_size',
-  'num_layers nonlinearity bias batch_first dropout bidirectional', with { nonlinearity = 'tanh' })
+  'num_layers nonlinearity bias batch_first dropout bidirectional', with { nonlinearity = 'tanh' }, 'device dtype')
 function M.RNN:init(...)
   local options = read_rnn(...)
   if options.nonlinearity ~= 'tanh' and options.nonlinearity ~= 'relu' then
@@ -288,7 +288,7 @@ function M.RNN:init(...)
 end
 
 for name, mode in pairs { GRU = 'gru', LSTM = 'lstm' } do
-  local read = arguments(name, 'input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size',
+  local read = arguments(name, 'input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size device dtype',
     with {})
   local layer = Base:extend(name)
   function layer:init(...)

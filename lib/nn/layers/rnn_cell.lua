@@ -104,7 +104,7 @@ function Base:forward(input, hx) return (self:step(input, hx)) end
 
 -- nn.RNNCell(..., {nonlinearity = 'tanh' | 'relu'})
 M.RNNCell = Base:extend('RNNCell')
-local read_rnn = arguments('RNNCell', 'input_size hidden_size', 'bias nonlinearity', { bias = true, nonlinearity = 'tanh' })
+local read_rnn = arguments('RNNCell', 'input_size hidden_size', 'bias nonlinearity device dtype', { bias = true, nonlinearity = 'tanh' })
 function M.RNNCell:init(...)
   local options = read_rnn(...)
   if options.nonlinearity ~= 'tanh' and options.nonlinearity ~= 'relu' then
@@ -115,7 +115,7 @@ function M.RNNCell:init(...)
 end
 
 for name, mode in pairs { GRUCell = 'gru', LSTMCell = 'lstm' } do
-  local read = arguments(name, 'input_size hidden_size', 'bias', { bias = true })
+  local read = arguments(name, 'input_size hidden_size', 'bias device dtype', { bias = true })
   local class = Base:extend(name)
   function class:init(...)
     self.mode = mode

@@ -18,7 +18,7 @@ local BatchNorm = require('torch.nn.layers.batchnorm')._BatchNorm
 
 local SyncBatchNorm = BatchNorm:extend('SyncBatchNorm')
 
-local read = arguments('SyncBatchNorm', 'num_features', 'eps momentum affine track_running_stats process_group',
+local read = arguments('SyncBatchNorm', 'num_features', 'eps momentum affine track_running_stats process_group device dtype',
   { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, process_group = false, bias = true })
 
 function SyncBatchNorm:init(...)

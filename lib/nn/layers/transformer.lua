@@ -39,7 +39,7 @@ local M = {}
 
 local layer_defaults = { dim_feedforward = 2048, dropout = 0.1, activation = 'relu', layer_norm_eps = 1e-5,
   batch_first = false, norm_first = false, bias = true }
-local layer_names = 'dim_feedforward dropout activation layer_norm_eps batch_first norm_first bias'
+local layer_names = 'dim_feedforward dropout activation layer_norm_eps batch_first norm_first bias device dtype'
 
 -- What runs between the two linear layers: 'relu', 'gelu', a function or a module.
 local function activation_of(activation)
@@ -160,7 +160,7 @@ end
 M.Transformer = Module:extend('Transformer')
 local read_transformer = arguments('Transformer', '',
   'd_model nhead num_encoder_layers num_decoder_layers dim_feedforward dropout activation custom_encoder custom_decoder '
-    .. 'layer_norm_eps batch_first norm_first bias',
+    .. 'layer_norm_eps batch_first norm_first bias device dtype',
   { d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048, dropout = 0.1,
     activation = 'relu', layer_norm_eps = 1e-5, batch_first = false, norm_first = false, bias = true })
 

@@ -5,7 +5,6 @@
 -- are called before them.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local hook_list = require 'torch.support.hook_list'
@@ -155,9 +154,8 @@ local function run(self, own, state)
   local backward, backward_pre = entries_of(own, 'backward'), entries_of(own, 'backward_pre')
   for _, hook in ipairs(entries_of(own, 'forward_pre')) do state.inputs = run_pre_hook(self, hook, state.inputs) end
   local function forward(inputs)
-    local method = self.forward
     state.inputs = inputs
-    state.outputs = table.pack(checked.original(method)(self, table.unpack(inputs, 1, inputs.n)))
+    state.outputs = table.pack(self:forward(table.unpack(inputs, 1, inputs.n)))
     for _, hook in ipairs(entries_of(own, 'forward')) do
       state.called[hook] = true
       state.outputs = run_forward_hook(self, hook, inputs, state.outputs)
@@ -246,20 +244,26 @@ function hooks.install(Module)
   -- fn(module, input...) before forward; what it returns replaces the inputs. {prepend = true} puts it first;
   -- {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named arguments at the end of the
   -- call (empty where there is none); both are replaced by two tables that it returns.
-  function Module:register_forward_pre_hook(fn, options) return register(self, 'forward_pre', 'register_forward_pre_hook', fn, options) end
+  function Module:register_forward_pre_hook(hook, prepend, with_kwargs)
+    return register(self, 'forward_pre', 'register_forward_pre_hook', hook, { prepend = prepend, with_kwargs = with_kwargs })
+  end
 
   -- fn(module, inputs, output...) after forward; what it returns replaces the outputs. {with_kwargs = true}: fn(module,
   -- inputs, named, output...). {always_call = true}: it is called, without outputs, when forward or a hook raises an error, too.
-  function Module:register_forward_hook(fn, options) return register(self, 'forward', 'register_forward_hook', fn, options) end
+  function Module:register_forward_hook(hook, prepend, with_kwargs, always_call)
+    return register(self, 'forward', 'register_forward_hook', hook, { prepend = prepend, with_kwargs = with_kwargs, always_call = always_call })
+  end
 
   -- fn(module, grad_outputs) before gradients pass the module; what it returns replaces them.
-  function Module:register_full_backward_pre_hook(fn, options)
-    return register(self, 'backward_pre', 'register_full_backward_pre_hook', fn, options)
+  function Module:register_full_backward_pre_hook(hook, prepend)
+    return register(self, 'backward_pre', 'register_full_backward_pre_hook', hook, { prepend = prepend })
   end
 
   -- fn(module, grad_inputs, grad_outputs) when gradients have passed the module; what it returns, a table, replaces
   -- grad_inputs. Both are lists with n; an entry is nil where no gradient is wanted.
-  function Module:register_full_backward_hook(fn, options) return register(self, 'backward', 'register_full_backward_hook', fn, options) end
+  function Module:register_full_backward_hook(hook, prepend)
+    return register(self, 'backward', 'register_full_backward_hook', hook, { prepend = prepend })
+  end
 end
 
 return hooks

@@ -4,7 +4,6 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local hook_list = require 'torch.support.hook_list'
-local kinds = require 'torch.support.kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 
 local fields_of = class.fields
@@ -183,12 +182,10 @@ return function(Module)
 
   -- state_dict{prefix = '', keep_vars = false}: an ordered table of tensors by name (detached, unless keep_vars). pairs()
   -- walks name, tensor in order; dict[i] is the i-th name, #dict their number.
-  function Module:state_dict(options)
-    kinds.check_names('state_dict', options, 'prefix keep_vars')
-    options = options or {}
+  function Module:state_dict(prefix, keep_vars)
     self:_check_finite()
     local dict = ordered_dict.new()
-    collect(self, dict, options.prefix or '', options.keep_vars or false)
+    collect(self, dict, prefix or '', keep_vars or false)
     return dict
   end
 
@@ -196,34 +193,33 @@ return function(Module)
   -- themselves in place. strict = false ignores names that do not match. Returns the lists of missing and of unexpected
   -- names. Nothing is changed when it fails, unless there are post hooks: these may change the lists, so that names are
   -- judged last.
-  function Module:load_state_dict(dict, options)
-    if type(dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(dict)) end
-    kinds.check_names('load_state_dict', options, 'strict assign')
-    options = type(options) == 'boolean' and { strict = options } or options or {}
+  function Module:load_state_dict(state_dict, strict, assign)
+    if type(state_dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(state_dict)) end
     self:_check_finite()
-    dict = shallow_copy(dict)
+    local dict = shallow_copy(state_dict)
     run_load_hooks(self, dict, '')
     local list = places(self, '', {})
     local missing, unexpected, problems = compare(list, dict)
-    local strict, hooked = options.strict ~= false, has_load_hooks(self)
+    local hooked = has_load_hooks(self)
+    strict = strict ~= false
     local early = strict and not hooked
     refuse(self, problems, early and missing or nil, early and unexpected or nil)
-    torch.no_grad(put_values, list, dict, options.assign)
+    torch.no_grad(put_values, list, dict, assign)
     if hooked then run_after_load(self, missing, unexpected) end
     if strict then refuse(self, {}, missing, unexpected) end
     return missing, unexpected
   end
 
   -- fn(module, prefix, keep_vars) before the module's state is collected.
-  function Module:register_state_dict_pre_hook(fn) return add(self, 'save_pre', fn) end
+  function Module:register_state_dict_pre_hook(hook) return add(self, 'save_pre', hook) end
 
   -- fn(module, dict, prefix) after the state of the module and its descendants was put into dict.
-  function Module:register_state_dict_post_hook(fn) return add(self, 'save', fn) end
+  function Module:register_state_dict_post_hook(hook) return add(self, 'save', hook) end
 
   -- fn(module, dict, prefix) before the state is read; it may change dict, which is a copy.
-  function Module:register_load_state_dict_pre_hook(fn) return add(self, 'load_pre', fn) end
+  function Module:register_load_state_dict_pre_hook(hook) return add(self, 'load_pre', hook) end
 
   -- fn(module, missing, unexpected) after the state was read. It may change both lists, of the names of the whole
   -- state; with strict, names that are left in them are an error.
-  function Module:register_load_state_dict_post_hook(fn) return add(self, 'load', fn) end
+  function Module:register_load_state_dict_post_hook(hook) return add(self, 'load', hook) end
 end

@@ -144,7 +144,8 @@ function Scheduler:state_dict()
   return dict
 end
 
-function Scheduler:load_state_dict(dict)
+function Scheduler:load_state_dict(state_dict)
+  local dict = state_dict
   local seen = {}
   for name, value in pairs(dict) do
     if not NOT_SAVED[name] then self[name] = copy(value, seen) end

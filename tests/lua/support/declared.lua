@@ -1,0 +1,124 @@
+-- declared.lua - what a function, method or constructor of the library declares that it takes, and whether PyTorch's forms of the same
+-- name (tests/reference/arguments.lua) are among these.
+--
+-- A form is { names in a row..., rest = whether more may stand there, known = { [name] = true }, optional = { [name] = true } }.
+
+local torch = require 'torch'
+local arguments = require 'torch.support.arguments'
+local declarations = require 'torch.support.declarations'
+
+local M = {}
+
+-- ---- ours ---------------------------------------------------------------------------------------------------------------
+
+local function form() return { known = {}, optional = {} } end
+
+local function of_overloads(list, first)
+  local forms = {}
+  for _, overload in ipairs(list) do
+    local made = form()
+    for i, a in ipairs(overload) do
+      if i > 1 or a.name ~= 'self' or first then
+        local name = a.name == 'self' and 'input' or a.name
+        if not a.only_named then made[#made + 1] = name end
+        made.known[name], made.optional[name] = true, a.optional
+      end
+    end
+    forms[#forms + 1] = made
+  end
+  return forms
+end
+
+local function of_signature(signature, is_method)
+  local made = form()
+  for i, a in ipairs(signature) do
+    if not (is_method and i == 1) then
+      if i <= signature.positional then made[#made + 1] = a.name end
+      made.known[a.name], made.optional[a.name] = true, a.optional
+    end
+  end
+  made.rest = signature.rest
+  return { made }
+end
+
+local function of_constructor(constructor)
+  local made = form()
+  for i, name in ipairs(constructor.order) do
+    made[i], made.known[name], made.optional[name] = name, true, i > constructor.required
+  end
+  for name in pairs(constructor.known) do
+    made.optional[name] = made.known[name] and made.optional[name] or not made.known[name]
+    made.known[name] = true
+  end
+  return { made }
+end
+
+local function of_class(class)
+  local at = class
+  while at do
+    local signature = arguments.declared[at]
+    if signature then return of_signature(signature, true) end
+    if arguments.constructors[at.__classname] then return of_constructor(arguments.constructors[at.__classname]) end
+    if rawget(at, 'init') then return nil end
+    at = at.super
+  end
+  return nil
+end
+
+--- The forms that a value declares; nil where it declares nothing. is_method: of a tensor or of a class.
+function M.of(value, is_method)
+  if type(value) == 'table' then return of_class(value) end
+  if type(value) ~= 'function' then return nil end
+  if arguments.declared[value] then return of_signature(arguments.declared[value], arguments.declared[value].is_self ~= nil) end
+  local name, in_nn = arguments.ops[value], false
+  if not name then name, in_nn = torch._C.op_name(value) end
+  local list = name and declarations.overloads(name, in_nn) or {}
+  if #list == 0 then return nil end
+  return of_overloads(list, not is_method)
+end
+
+-- ---- PyTorch's ------------------------------------------------------------------------------------------------------------
+
+function M.parse(text)
+  local made, named = form(), false
+  for word in text:gmatch '%S+' do
+    if word == '*' then named = true elseif word == '...' then made.rest = true
+    else
+      local name = word:gsub('%?$', '')
+      if not named then made[#made + 1] = name end
+      made.known[name], made.optional[name] = true, word:sub(-1) == '?'
+    end
+  end
+  return made
+end
+
+-- Why a form of ours does not take what PyTorch's does; nil where it does.
+local function lacks(ours, theirs)
+  for i, name in ipairs(theirs) do
+    if ours[i] ~= name and not (ours.rest and i > #ours) then
+      return ours.known[name] and ("'%s' is not number %d in a row"):format(name, i) or ("'%s' is not known"):format(name)
+    end
+  end
+  for name in pairs(theirs.known) do
+    if not ours.known[name] and not (ours.rest and not theirs.optional[name]) then return ("'%s' is not known"):format(name) end
+  end
+  for name in pairs(ours.known) do
+    if not ours.optional[name] and not theirs.known[name] then return ("'%s' must be given"):format(name) end
+    if not ours.optional[name] and theirs.optional[name] then return ("'%s' may not be left out"):format(name) end
+  end
+  if theirs.rest and not ours.rest then return 'values in a row are not taken' end
+  return nil
+end
+
+--- Why none of our forms takes what a form of PyTorch does: the reason of the nearest; nil where one does.
+function M.difference(ours, theirs)
+  local reason
+  for _, made in ipairs(ours) do
+    local why = lacks(made, theirs)
+    if not why then return nil end
+    reason = reason or why
+  end
+  return reason
+end
+
+return M

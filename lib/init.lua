@@ -17,7 +17,7 @@ require 'torch.support.functions'
 require 'torch.support.default_device'
 
 local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, linalg = true,
-  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, signal = true, sparse = true, special = true, testing = true,
+  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, serialization = true, signal = true, sparse = true, special = true, testing = true,
   utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'

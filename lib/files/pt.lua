@@ -272,6 +272,10 @@ function Pickler:value(value, path, depth)
     self:tensor(value)
   elseif torch.type(value) == 'dtype' then
     self:put(('ctorch\n%s\n'):format(tostring(value):match '[^.]*$'))
+  elseif torch.type(value) == 'device' then
+    self:put('ctorch\ndevice\n', unicode(value.type), value.index and integer(value.index) .. '\x86R' or '\x85R')
+  elseif torch.type(value) == 'complex' then
+    self:put('c__builtin__\ncomplex\n', scalar(value.real + 0.0), scalar(value.imag + 0.0), '\x86R')
   elseif type(value) == 'table' then
     self:table(value, path, depth)
   else

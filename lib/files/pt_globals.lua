@@ -6,6 +6,7 @@
 -- them}.
 
 local torch = require 'torch'
+local python_data = require 'torch.files.python_data'
 local sparse_parts = require 'torch.files.sparse_parts'
 
 local M = {}
@@ -78,13 +79,13 @@ local function rebuild_tensor(machine, arguments, count)
     machine:fail 'its pickle is damaged: a tensor without a storage'
   end
   local metadata = arguments[7]
-  if type(metadata) == 'table' and (metadata.conj or metadata.neg) then
-    machine:fail 'a tensor that is a conjugate or negative view; call resolve_conj() or resolve_neg() before saving it'
-  end
   local size = integers(machine, arguments[3], 'the sizes of a tensor')
   local stride = integers(machine, arguments[4], 'the strides of a tensor')
   local tensor, message = M.view(storage, size, stride, offset)
   if not tensor then machine:fail('%s', message) end
+  -- Views that PyTorch marks as conjugate or negative; here they are copies.
+  if type(metadata) == 'table' and metadata.conj and tensor.dtype.is_complex then tensor = tensor:conj() end
+  if type(metadata) == 'table' and metadata.neg then tensor = tensor:neg() end
   if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
   return tensor
 end
@@ -170,18 +171,17 @@ local function make_dict(kind)
   end
 end
 
+-- The bytes from 128 on, by the UTF-8 of the code points of these numbers.
+local latin_bytes = {}
+for byte = 128, 255 do latin_bytes[utf8.char(byte)] = string.char(byte) end
+
 -- _codecs.encode(text, 'latin1') is how bytes are written.
 local function encode(machine, arguments)
   local text, encoding = arguments[1], arguments[2]
   if type(text) == 'string' then machine:spend(#text) end
-  local points = type(text) == 'string' and encoding == 'latin1' and utf8.len(text) and { utf8.codepoint(text, 1, -1) }
-  if not points and text ~= '' then machine:fail 'its pickle is damaged: bytes' end
-  local bytes = {}
-  for i, point in ipairs(points or {}) do
-    if point > 255 then machine:fail 'its pickle is damaged: bytes' end
-    bytes[i] = string.char(point)
-  end
-  return table.concat(bytes)
+  local latin = type(text) == 'string' and encoding == 'latin1' and utf8.len(text) and not text:find '[\xc4-\xff]'
+  if not latin and text ~= '' then machine:fail 'its pickle is damaged: bytes' end
+  return (text:gsub('[\xc2\xc3][\x80-\xbf]', latin_bytes))
 end
 
 --- Made anew for every file: the machine marks them as its own.
@@ -225,6 +225,16 @@ function M.make()
     add('__builtin__.' .. name)
   end
   add('_codecs.encode', encode)
+  for name, call in pairs(python_data.always) do
+    add(name, call)
+    add(name:gsub('^builtins', '__builtin__'), call)
+  end
+  -- Under each of the names that Python's versions gave them; those that are not allowed are named when they are met.
+  for name, class in pairs(python_data.allowable) do
+    for _, alias in ipairs { name, (name:gsub('^builtins', '__builtin__')), (name:gsub('^numpy%._core', 'numpy.core')), (name:gsub('^pathlib', 'pathlib._local')) } do
+      if python_data.allowed[name] then add(alias, class.call, { new = class.new }) else globals[alias] = { allow = true } end
+    end
+  end
   return globals
 end
 

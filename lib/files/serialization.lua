@@ -32,7 +32,7 @@ local function check_path(what, path)
   if type(path) ~= 'string' then fail('%s: the path must be a string, got %s', what, torch.type(path)) end
 end
 
---- Saves a tensor, or a table (of tables) of tensors, numbers, booleans and strings, such as a state_dict. The file
+--- Saves a tensor, or a table (of tables) of tensors, numbers, booleans, strings, dtypes and devices, such as a state_dict. The file
 -- appears complete or not at all. The suffix chooses the format:
 --
 -- * `.npy`: one tensor, for NumPy; `.npz`: a table of tensors by name.
@@ -169,7 +169,8 @@ end
 -- holds: a pickle that refers to anything but tensors and containers is refused.
 --
 -- Of PyTorch's files, lists and tuples become tables from 1, dicts tables with their keys as they are (an optimizer's
--- numbers from 0), OrderedDicts tables that keep their order, None nil. Arrays of a .npz and foreign safetensors come as
+-- numbers from 0; tuples and None as texts: '(1, 2)'), OrderedDicts tables that keep their order, None nil, bytearrays strings,
+-- sets lists. NumPy's arrays and scalars, paths and namespaces are read where torch.serialization.add_safe_globals allows them. Arrays of a .npz and foreign safetensors come as
 -- a table by name, in order.
 -- @param path     the file
 -- @param options  {map_location = where tensors go: a device, a function (tensor, location) that returns a tensor or

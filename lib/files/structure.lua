@@ -3,6 +3,7 @@
 --
 --   value   = true | false | integer | float (as %a prints it; inf, -inf, nan) | "string" with \xHH escapes
 --           | {key: value, ...} | ordered{"name": value, ...} | size{integer: integer, ...}
+--           | dtype("float32") | device("cuda:1") | complex(float, float)
 --           | tensor("name in the file", "device", requires_grad) | sparse{"layout": string, ...}, sparse_parts.lua's components
 --
 -- Reading runs no code and is bounded by MAX_DEPTH.
@@ -131,6 +132,12 @@ function Writer:value(value, path, depth)
     self:table(sparse_parts.apart(value), path, depth)
   elseif torch.is_tensor(value) then
     self:tensor(value, path, depth)
+  elseif torch.type(value) == 'dtype' then
+    self:put(('dtype("%s")'):format(tostring(value):match '[^.]*$'))
+  elseif torch.type(value) == 'device' then
+    self:put(('device("%s")'):format(tostring(value)))
+  elseif torch.type(value) == 'complex' then
+    self:put(('complex(%s, %s)'):format(float_text(value.real + 0.0), float_text(value.imag + 0.0)))
   elseif type(value) == 'table' then
     self:table(value, path, depth)
   else
@@ -243,12 +250,31 @@ function Reader:tensor()
   return self.find(name, device, requires_grad) or self:fail(("there is no tensor '%s'"):format(name))
 end
 
+-- The arguments of a word up to its closing parenthesis, handed to make(); wrong ones are an error.
+function Reader:made(count, make)
+  local values = {}
+  for i = 1, count do
+    if i > 1 then self:expect(',', "','") end
+    values[i] = self:scalar()
+  end
+  self:expect('%)', "')'")
+  local ok, value = pcall(make, table.unpack(values))
+  return ok and value or self:fail 'another value expected'
+end
+
+local function dtype_of(name)
+  return torch.type(torch[name]) == 'dtype' and torch[name] or error()
+end
+
 function Reader:value(depth)
   if self:take '{' then return self:table(depth) end
   if self:take 'ordered{' then return self:ordered(depth) end
   if self:take 'size{' then return self:size(depth) end
   if self:take 'sparse{' then return self:sparse(depth) end
   if self:take 'tensor%(' then return self:tensor() end
+  if self:take 'dtype%(' then return self:made(1, dtype_of) end
+  if self:take 'device%(' then return self:made(1, torch.device) end
+  if self:take 'complex%(' then return self:made(2, torch.complex) end
   return self:scalar()
 end
 

@@ -3,7 +3,7 @@
 -- `globals`, where it stands for a function of ours over data; any other is refused by its name.
 --
 -- Lists and tuples become tables from 1, dicts tables, OrderedDicts with names ordered dicts (ordered_dict.lua), None
--- nil. Inside the machine None is a value of its own, and what a table is and its length are kept beside it.
+-- nil. Keys that Lua has not (tuples, None, nan) become texts as Python writes them: '(1, 2)'. Inside the machine None is a value of its own, and what a table is and its length are kept beside it.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -13,6 +13,7 @@ local M = {}
 
 local MAX_DEPTH = 200
 local MAX_STACK = 1000000
+local COPIES = 4
 local MAX_LINE = 1000 -- bytes of a name
 
 local None = setmetatable({}, { __name = 'None' })
@@ -74,11 +75,11 @@ function Machine:take(n)
   return self.text:sub(at, at + n - 1)
 end
 
--- Counts what a call copies: a pickle gives each of its values once, so that all copies together are no more than its
--- bytes, unless it recalls a long value over and over to fill the memory.
+-- Counts what a call copies: a pickle gives each of its values once, so that all copies together, a few of each (of text to bytes to
+-- an array), are a small multiple of its bytes, unless it recalls a long value over and over to fill the memory.
 function Machine:spend(n)
   self.spent = self.spent + n
-  if self.spent > self.before + self.at + 1000 then self:fail 'its pickle copies its values again and again' end
+  if self.spent > COPIES * (self.before + self.at) + 1000 then self:fail 'its pickle copies its values again and again' end
 end
 
 function Machine:number(format, n) return (format:unpack(self:take(n))) end
@@ -119,13 +120,49 @@ function Machine:append(list, value)
   list[length] = plain(value)
 end
 
+-- The shortest text that is the number again, and a string in quotes, as Python has them.
+local function number_text(x)
+  if math.type(x) == 'integer' then return ('%d'):format(x) end
+  if x ~= x then return 'nan' end
+  for digits = 15, 17 do
+    local text = ('%%.%dg'):format(digits):format(x):gsub(',', '.')
+    if tonumber(text) == x then return text:find '[.einf]' and text or text .. '.0' end
+  end
+end
+
+local escapes = { ['\\'] = '\\\\', ['\n'] = '\\n', ['\r'] = '\\r', ['\t'] = '\\t' }
+local function string_text(text)
+  local quote = text:find("'", 1, true) and not text:find('"', 1, true) and '"' or "'"
+  return quote .. text:gsub('[%c\\\127' .. quote .. ']', function(c)
+    return escapes[c] or c == quote and '\\' .. c or ('\\x%02x'):format(c:byte())
+  end) .. quote
+end
+
+-- A key of a dict as Python writes it.
+function Machine:key_text(key, depth)
+  if key == None or key == nil then return 'None' end
+  if type(key) == 'boolean' then return key and 'True' or 'False' end
+  if type(key) == 'number' then return number_text(key) end
+  if type(key) == 'string' then
+    self:spend(#key)
+    return string_text(key)
+  end
+  if self.kinds[key] ~= 'tuple' or depth >= MAX_DEPTH then
+    self:fail('a dict has a %s as a key; ltensor reads strings, numbers, booleans, None and tuples of them', self.kinds[key] or torch.type(key))
+  end
+  local count, texts = self.lengths[key], {}
+  self:spend(count)
+  for i = 1, count do texts[i] = self:key_text(key[i], depth + 1) end
+  return '(' .. table.concat(texts, ', ') .. (count == 1 and ',)' or ')')
+end
+
 function Machine:set(dict, key, value)
   local kind = self.kinds[dict]
   if kind ~= 'dict' and kind ~= 'ordered' then self:fail 'its pickle sets an item of what is no dict' end
   local of = type(key)
   if of ~= 'string' and of ~= 'number' and of ~= 'boolean' or key ~= key then
-    self:fail('a dict has a %s as a key; ltensor reads strings, numbers and booleans', key ~= key and 'nan'
-      or self.kinds[key] or torch.type(key))
+    key, of = self:key_text(key, 0), 'string'
+    if rawget(dict, key) ~= nil then self:fail('a dict has two keys %s', key) end
   end
   if kind == 'ordered' and of ~= 'string' then
     if next(dict) ~= nil then self:fail 'an OrderedDict has names and other keys' end
@@ -149,6 +186,9 @@ end
 function Machine:global(module, name)
   local full = module .. '.' .. name
   local global = self.globals[full]
+  if type(global) == 'table' and global.allow then
+    self:fail("its pickle refers to %s, which is read where the program allows it: torch.serialization.add_safe_globals{'%s'}", full, full)
+  end
   if not global then
     self:fail('its pickle refers to %s, which ltensor does not call: it reads tensors, numbers, strings and '
       .. 'containers of them (of a module: its state_dict())', full)
@@ -167,10 +207,22 @@ function Machine:reduce()
   self:push(result == nil and None or result)
 end
 
+-- Of classes in python_data.lua: an object that its state completes.
+function Machine:new_object()
+  local arguments, class = self:pop(), self:pop()
+  if self.kinds[class] ~= 'class' or not class.new then self:fail 'its pickle would make an object (NEWOBJ), which ltensor does not do' end
+  if select(2, self:arguments(arguments, 'the arguments of ' .. class.name)) > 0 then self:fail('its pickle is damaged: the arguments of %s', class.name) end
+  self:push(class.new(self))
+end
+
 -- The state of an OrderedDict is what modules note about their versions.
 function Machine:build()
-  self:pop()
-  local object = self:pop()
+  local state, object = self:pop(), self:pop()
+  local build = self.builders[object]
+  if build then
+    build(state)
+    return self:push(object)
+  end
   if self.kinds[object] ~= 'ordered' then self:fail('its pickle sets the state of a %s', self.kinds[object] or torch.type(object)) end
   self:push(object)
 end
@@ -222,6 +274,11 @@ local function items(m, dict, values, count)
   for i = 1, count, 2 do m:set(dict, values[i], values[i + 1]) end
 end
 
+local function appends(m)
+  local values, count = m:pop_mark()
+  for i = 1, count do m:append(m.stack[m.n], values[i]) end
+end
+
 local opcodes = {
   ['\x80'] = function(m)
     local version = m:number('B', 1)
@@ -266,10 +323,7 @@ local opcodes = {
     local value = m:pop()
     m:append(m.stack[m.n], value)
   end,
-  e = function(m)
-    local values, count = m:pop_mark()
-    for i = 1, count do m:append(m.stack[m.n], values[i]) end
-  end,
+  e = appends, ['\x90'] = appends, -- ADDITEMS, to a set
   ['}'] = function(m) m:push(m:made({}, 'dict')) end,
   d = function(m)
     local values, count = m:pop_mark()
@@ -310,7 +364,14 @@ local opcodes = {
     m:global(module, m:line())
     refused 'INST'(m)
   end,
-  o = refused 'OBJ', ['\x81'] = refused 'NEWOBJ', ['\x92'] = refused 'NEWOBJ_EX', ['\x82'] = refused 'EXT1',
+  ['\x8f'] = function(m) m:push(m:made({}, 'list', 0)) end, -- EMPTY_SET
+  ['\x91'] = function(m) -- FROZENSET
+    local values, count = m:pop_mark()
+    m:global('builtins', 'frozenset')
+    m:pop()
+    m:push(m:sequence(values, count, 'list'))
+  end,
+  o = refused 'OBJ', ['\x81'] = Machine.new_object, ['\x92'] = refused 'NEWOBJ_EX', ['\x82'] = refused 'EXT1',
   ['\x83'] = refused 'EXT2', ['\x84'] = refused 'EXT4', P = refused 'PERSID',
 }
 
@@ -332,20 +393,25 @@ end
 
 -- ---- the result --------------------------------------------------------------------------------------------------
 
--- What is given out is data that ends: no classes or storages, no table inside itself, no deeper than MAX_DEPTH.
--- Returns how deep a table is.
+-- What is given out is data: no classes or storages, no deeper than MAX_DEPTH; a container may contain itself, as in Python. What stands
+-- for an object until its state is known gives place to the object. Returns how deep a table is.
 function Machine:check(value, level)
   local kind = self.kinds[value]
+  if kind == 'numpy.ndarray' then self:fail 'its pickle is damaged: an array without its state' end
   if kind == 'class' then self:fail('it holds %s itself, which ltensor does not have', value.name) end
   if kind == 'storage' then self:fail 'it holds a storage; ltensor reads tensors' end
   if type(value) ~= 'table' or not kind then return 0 end
   local depth = self.depths[value]
-  if depth == false then self:fail 'a container that contains itself' end
+  if depth == false then return 0 end
   if level + (depth or 0) > MAX_DEPTH then self:fail('containers nested deeper than %d', MAX_DEPTH) end
   if depth then return depth end
   self.depths[value] = false
   depth = 0
-  for _, item in next, value do
+  for key, item in next, value do
+    local final = self.finals[item]
+    if final ~= nil then
+      value[key], item = final, final
+    end
     depth = math.max(depth, 1 + self:check(item, level + 1))
   end
   self.depths[value] = depth
@@ -354,9 +420,10 @@ end
 
 local function load(text, more, globals, persistent)
   local machine = setmetatable({ text = text, at = 1, before = 0, more = more, spent = 0, stack = {}, n = 0, marks = {},
-    memo = {}, memo_size = 0, kinds = {}, lengths = {}, depths = {}, globals = globals, persistent = persistent }, Machine)
+    memo = {}, memo_size = 0, kinds = {}, lengths = {}, depths = {}, builders = {}, finals = {}, globals = globals, persistent = persistent }, Machine)
   local ok, result = pcall(function()
     local value = machine:run()
+    if machine.finals[value] ~= nil then value = machine.finals[value] end
     machine:check(value, 0)
     return plain(value)
   end)

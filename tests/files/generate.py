@@ -3,12 +3,15 @@
 Run by hand: `python tests/files/generate.py`. The suite itself needs no Python.
 """
 
+import argparse
 import collections
 import io
 import os
+import pathlib
 import pickle
 import struct
 import tarfile
+import types
 import zipfile
 
 import numpy as np
@@ -101,6 +104,26 @@ def checkpoints():
     torch.save(plain, at("protocol4.pt"), pickle_protocol=4)
     torch.save({"x": torch.tensor([1.5, -2.0])}, at("little.pt"))
     swapped(at("little.pt"), at("big.pt"))
+
+
+def python_data():
+    """What weights_only reads besides tensors, and what it reads where the program allows it."""
+    value = {"bytearray": bytearray(b"a\xff\0b"), "complex": 1.5 - 2j, "set": {3}, "conj": torch.tensor([1 + 2j, 3 - 1j]).conj(),
+             "neg": torch.tensor([1 + 2j]).conj().imag, "dtype": torch.float32, "device": torch.device("cuda:1"), ("a", 1): "tuple",
+             (1,): 2, None: 3, float("nan"): 4, (1, (0.1, True, None, "it's\n")): 5, tuple(range(100)): 6}
+    value["loop"] = [1]
+    value["loop"].append(value["loop"])
+    value["self"] = value
+    numbers = np.arange(6).reshape(2, 3)
+    allowed = {"f8": np.float64(2.5), "i4": np.int32(-7), "bool": np.bool_(True), "c8": np.complex64(1 + 2j), "u8": np.uint64(2**64 - 1),
+               "str": np.str_("h\u00e9"), "bytes": np.bytes_(b"ab"), "f4": numbers.astype("f4"), "big": numbers.astype(">i4"),
+               "fortran": np.asfortranarray(numbers.astype("f8")), "texts": np.array(["ab", "c"]), "empty": np.zeros((0, 3)),
+               "zero": np.array(5), "dtype": np.dtype("f4"), "path": pathlib.PosixPath("/a/b"), "relative": pathlib.PosixPath("a/b"),
+               "namespace": argparse.Namespace(lr=0.1, names=["x"]), "simple": types.SimpleNamespace(k=1),
+               "frozen": frozenset([1]), "deque": collections.deque([1, 2], 5)}
+    for protocol in (2, 4, 5):
+        torch.save(value, at(f"python_data_{protocol}.pt"), pickle_protocol=protocol)
+        torch.save(allowed, at(f"allowed_data_{protocol}.pt"), pickle_protocol=protocol)
 
 
 def legacy(name, value):
@@ -229,6 +252,7 @@ def refused():
 
 arrays()
 checkpoints()
+python_data()
 before_1_6()
 normed()
 refused()

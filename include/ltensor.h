@@ -218,11 +218,13 @@ typedef struct lt_context lt_context;
 
 /* What an authorizer is asked for, and the name that goes with it. */
 typedef enum lt_access {
-    LT_ACCESS_FILE_READ,  /* the path */
+    LT_ACCESS_FILE_READ,  /* the path; of a folder, whose names are to be listed */
     LT_ACCESS_FILE_WRITE, /* the path */
     LT_ACCESS_PROCESS,    /* what the process is for: "worker" */
     LT_ACCESS_LIBRARY,    /* a shared object that is to be opened: "libopenblas.so.0" */
-    LT_ACCESS_DEVICE      /* "cuda:1"; memory of the host needs no permission */
+    LT_ACCESS_DEVICE,     /* "cuda:1"; memory of the host needs no permission */
+    LT_ACCESS_FILE_REMOVE, /* the path of a file that is to be deleted */
+    LT_ACCESS_FOLDER_MAKE  /* the path of a folder that is to be made, with the folders around it */
 } lt_access;
 
 typedef enum lt_log_level { LT_LOG_NOTE, LT_LOG_WARNING, LT_LOG_ERROR } lt_log_level;

@@ -5,7 +5,7 @@ local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'
 
 local audio = {}
@@ -130,11 +130,7 @@ function audio.save(path, src, sample_rate, options)
   local encoding = options.encoding or 'PCM_S'
   local bits = options.bits_per_sample or (encoding == 'PCM_S' and 16 or encoding == 'PCM_U' and 8 or 32)
   local bytes = encoded(options.channels_first == false and src or src:t(), sample_rate, encoding, bits)
-  local file, message = open(path, 'wb')
-  if not file then fail('%s', message) end
-  local ok, problem = file:write(bytes)
-  local closed, why = file:close()
-  if not ok or not closed then fail('%s: %s', path, problem or why) end
+  outside.write_file(path, bytes)
 end
 
 -- ---- mel scales -------------------------------------------------------------------------------------------------------

@@ -4,14 +4,14 @@
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 
 local hub = {}
 
 -- The table of a folder's hubconf.lua; modules beside it are found by require while it is loaded, and while it makes a model.
 local function entries_of(folder)
   local path = folder .. '/hubconf.lua'
-  local file, message = open(path, 'rb')
+  local file, message = outside.open(path, 'rb')
   if not file then fail('torch.hub: %s has no hubconf.lua (%s)', folder, message) end
   local text = file:read 'a'
   file:close()
@@ -73,7 +73,7 @@ end
 function hub.help(repo_or_dir, model)
   local fn = within(repo_or_dir, entry, repo_or_dir, model)
   local info = debug.getinfo(fn, 'S')
-  local lines, number, file = {}, 0, open((info.source:gsub('^@', '')), 'rb')
+  local lines, number, file = {}, 0, outside.open((info.source:gsub('^@', '')), 'rb')
   if not file then return '' end
   for line in file:lines() do
     number = number + 1

@@ -9,7 +9,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local options_of = require 'torch.support.options'
 local quoted = require 'torch.support.json_string'
 local C = torch._C
@@ -207,10 +207,7 @@ function Profile:export_chrome_trace(path)
       lines[#lines + 1] = trace_line(e, 'cuda:' .. e.device, e.device_start, e.device_time)
     end
   end
-  local file, message = open(path, 'w')
-  if not file then fail('export_chrome_trace: %s', message) end
-  file:write('{"schemaVersion":1,"displayTimeUnit":"ms","traceEvents":[\n', table.concat(lines, ',\n'), '\n]}\n')
-  file:close()
+  outside.write_file(path, '{"schemaVersion":1,"displayTimeUnit":"ms","traceEvents":[\n', table.concat(lines, ',\n'), '\n]}\n')
 end
 
 function Profile:__tostring() return self:key_averages():table() end

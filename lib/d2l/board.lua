@@ -103,6 +103,7 @@ function M.ProgressBoard:save(path) self:figure():save(path) end
 
 function M.ProgressBoard:mime_bundle() return self:figure():mime_bundle() end
 
+M.ProgressBoard.__draws = true
 function M.ProgressBoard:__tostring() return tostring(self:figure()) end
 
 local read_animator = arguments('Animator', '', 'xlabel ylabel legend xlim ylim xscale yscale', {

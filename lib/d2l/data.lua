@@ -2,7 +2,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local tools = require 'torch.d2l.tools'
 
 local data = torch.utils.data
@@ -16,7 +16,7 @@ local function root() return os.getenv 'D2L_DATA' or 'data' end
 --- where one gets it. A file that is not there is an error that says so: nothing is downloaded.
 function M.find_file(given, name, origin)
   local path = given or root() .. '/' .. name
-  local file = open(path, 'rb')
+  local file = outside.open(path, 'rb')
   if not file then
     fail('%s is not there. It is no part of this program, which downloads nothing: %s, and put it there or name it with {path = …}', path, origin)
   end

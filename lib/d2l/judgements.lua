@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'
 local data = require 'torch.d2l.data'
 local sequences = require 'torch.d2l.sequences'
@@ -28,7 +28,7 @@ function M.read_imdb(data_dir, is_train)
       local found
       for score = 0, 10 do
         local path = ('%s/%d_%d.txt'):format(folder, number, score)
-        local file = open(path, 'rb')
+        local file = outside.open(path, 'rb')
         if file then
           file:close()
           found = path

@@ -1,15 +1,16 @@
 -- checkpoint.lua - torch.distributed.checkpoint: what ranks have, saved by all of them together and loaded with any number of ranks.
 --
 -- Each rank writes a safetensors file: its parts of what is sharded, and its share of what every rank has. Then rank 0 writes an index,
--- which says where the elements of each tensor lie, at the path that was asked for, and removes the files that the index before it named:
--- whenever a run is killed, the index at the path is that of the last whole checkpoint. The files lie beside the index, where all ranks
--- can read them. Tensors have the names of their places ("model.fc.weight"), parameters' states those of the parameters.
+-- which says where the elements of each tensor are, at the path that was asked for, and removes the files of checkpoints before it:
+-- whenever a run is killed, the index at the path is that of the last whole checkpoint. The files are beside the index, where all ranks
+-- can read them. An index may come from a stranger: of the files that it names, those beside it are read, and none is removed: the names of
+-- a checkpoint's own files follow from the index's name. Tensors have the names of their places ("model.fc.weight"), parameters' states those of the parameters.
 
 local torch = require 'torch'
 local arguments = require 'torch.distributed.arguments'
 local dist = require 'torch.distributed'
 local fail = require 'torch.support.fail'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local sharding = require 'torch.distributed.sharding'
 local structure = require 'torch.files.structure'
 
@@ -139,7 +140,7 @@ end
 -- ---- files -----------------------------------------------------------------------------------------------------------
 
 local function exists(path)
-  local file = open(path, 'rb')
+  local file = outside.open(path, 'rb')
   if file then file:close() end
   return file ~= nil
 end
@@ -148,10 +149,26 @@ local function beside(path, name) return (path:match '^(.*/)' or '') .. name end
 
 local function read_index(path)
   local index = torch.load(path, { map_location = 'cpu' })
-  if type(index) ~= 'table' or type(index.files) ~= 'table' or type(index.tensors) ~= 'table' or index.checkpoint ~= 1 then
+  if type(index) ~= 'table' or type(index.files) ~= 'table' or type(index.tensors) ~= 'table' or index.checkpoint ~= 1
+    or math.type(index.number) ~= 'integer' or index.number < 1 or index.number >= 1 << 53 then
     fail('%s is no index of a checkpoint of ranks', path)
   end
   return index
+end
+
+local function base_of(path) return (path:match '([^/]*)$':gsub('%.safetensors$', '')) end
+
+local OWN_FILE = '^%.%d+%.rank%-%d+%-of%-%d+%.safetensors$'
+
+-- Removes the files beside an index that have the names of a checkpoint of this index, but for these: of the checkpoint before, and of
+-- runs that were killed, also what these had not finished (core/files/atomic_file.h). No rank writes any more.
+local function remove_others(path, files)
+  local base, current = base_of(path), {}
+  for _, file in ipairs(files) do current[file] = true end
+  for _, name in ipairs(outside.list_folder(path:match '^(.*/)' or '.') or {}) do
+    local file = name:match '^%.(.*)%.ltensor%-%d+%.tmp$' or name
+    if file:sub(1, #base) == base and file:find(OWN_FILE, #base + 1) and not current[name] then outside.discard(beside(path, name)) end
+  end
 end
 
 -- The share of this rank: parts, and of what all have the tensors that fall to it as bytes are shared out.
@@ -239,12 +256,11 @@ function M.save(...)
   local before = { false }
   if rank == 0 and exists(path) then
     local well, index = pcall(read_index, path)
-    if well then before[1] = { number = index.number, files = index.files } end
+    if well then before[1] = index.number end
   end
   dist.broadcast_object_list(before, group:global(0), group)
   local old = before[1]
-  local number, files = old and old.number + 1 or 1, {}
-  local base = path:match '([^/]*)$':gsub('%.safetensors$', '')
+  local number, files, base = old and old + 1 or 1, {}, base_of(path)
   for r = 1, size do files[r] = ('%s.%d.rank-%d-of-%d.safetensors'):format(base, number, r - 1, size) end
   local parts = together(group, function()
     local entries, values = collected(a.state_dict)
@@ -256,7 +272,7 @@ function M.save(...)
     local index = make_index(files, parts)
     index.number = number
     torch._C.save_safetensors(path, {}, {}, { ltensor = (structure.encode(index)) })
-    for _, file in ipairs(old and old.files or {}) do os.remove(beside(path, file)) end
+    pcall(remove_others, path, files) -- the checkpoint is whole without it
     return true
   end)
 end
@@ -388,7 +404,10 @@ function Filler:read()
     end
   end
   for f, list in pairs(wanted) do
-    local names, tensors = torch._C.load_safetensors(beside(self.path, self.index.files[f]))
+    local file = self.index.files[f]
+    local at = type(file) == 'string' and outside.path_inside(self.path, file)
+    if not at then fail("%s: its file '%s' is not in the index's folder", self.path, tostring(file)) end
+    local names, tensors = torch._C.load_safetensors(at)
     local by_name = {}
     for i, name in ipairs(names) do by_name[name] = tensors[i] end
     for _, want in ipairs(list) do

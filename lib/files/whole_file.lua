@@ -2,7 +2,7 @@
 -- error, not the end of the memory. Read piece by piece, so that Ctrl-C ends it.
 
 local fail = require 'torch.support.fail'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 
 local PIECE = 1 << 20
 
@@ -16,7 +16,7 @@ M.MAX_BYTES = 1 << 30
 function M.read(path, max_bytes)
   max_bytes = max_bytes or M.MAX_BYTES
   if type(max_bytes) ~= 'number' or max_bytes < 0 then fail('max_bytes must be a number of bytes, got %s', tostring(max_bytes)) end
-  local file <close>, message = open(path, 'rb')
+  local file <close>, message = outside.open(path, 'rb')
   if not file then fail('%s', message) end
   local pieces, total = {}, 0
   while true do

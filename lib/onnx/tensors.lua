@@ -1,6 +1,7 @@
 -- tensors.lua - the tensors of ONNX's files: their element types, and TensorProto, SparseTensorProto, external data.
 
 local torch = require 'torch'
+local outside = require 'torch.files.outside'
 local wire = require 'torch.onnx.wire'
 
 local M = {}
@@ -76,8 +77,9 @@ local function external(reader, proto, bytes, where)
   local entries = {}
   for _, entry in ipairs(proto.external_data) do entries[entry.key or ''] = entry.value end
   local location = entries.location
-  if not location or not reader.folder then fail(where, 'its data lie outside of the model, no file is named') end
-  if location:find '^[/\\]' or location:find '%z' or ('/' .. location .. '/'):find('[/\\]%.%.[/\\]') then
+  if not location or not reader.others then fail(where, 'its data lie outside of the model, no file is named') end
+  local path = outside.path_inside(reader.path, location)
+  if not path then
     fail(where, "its data lie in '%s', which is not in the model's folder", location)
   end
   local function number(key, default)
@@ -86,11 +88,11 @@ local function external(reader, proto, bytes, where)
     if not value then fail(where, "the '%s' of its data is '%s'", key, text) end
     return value
   end
-  local path = reader.folder .. location
   local other = reader.others[path]
   if not other then
     other = wire.open(path)
     reader.others[path] = other
+    if reader.grows then torch._C.extend_budget(other.size) end
   end
   local at = number('offset', 0)
   local length = number('length', bytes)

@@ -21,7 +21,7 @@ local experiment = require 'torch.utils.experiment'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Live = require 'torch.utils.plot.live'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
 local size_text = require 'torch.cuda_memory'.size_text
@@ -180,7 +180,7 @@ end
 
 -- Bytes of the process that are in memory; nil where the system does not tell.
 local function resident_bytes()
-  local permitted, file = pcall(open, '/proc/self/status', 'r')
+  local permitted, file = pcall(outside.open, '/proc/self/status', 'r')
   if not permitted or not file then return nil end
   local kilobytes = file:read('a'):match 'VmRSS:%s*(%d+) kB'
   file:close()

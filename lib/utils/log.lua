@@ -16,7 +16,7 @@ local csv_rows = require 'torch.support.csv_rows'
 local fail = require 'torch.support.fail'
 local json_string = require 'torch.support.json_string'
 local kinds = require 'torch.support.kinds'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
 local whole_file = require 'torch.files.whole_file'
@@ -84,7 +84,7 @@ local Logger = class.Object:extend 'Logger'
 
 -- The rows of a file that is there, without one that has no end of line.
 local function whole_rows(path)
-  local file, message, code = open(path, 'rb')
+  local file, message, code = outside.open(path, 'rb')
   if not file then
     if code == ABSENT then return '' end
     fail('%s', message)
@@ -111,7 +111,7 @@ function Logger:init(path, options)
 end
 
 function Logger:_open(mode)
-  local file, message = open(self.path, mode)
+  local file, message = outside.open(self.path, mode)
   if not file then fail('%s: %s', self.__classname, message) end
   self._file = file
 end

@@ -10,7 +10,7 @@ local class = require 'torch.support.class'
 local axis = require 'torch.utils.plot.axis'
 local options_of = require 'torch.support.options'
 local fail = require 'torch.support.fail'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 
 local plot = {}
 
@@ -199,6 +199,8 @@ local function graphics()
   end
 end
 
+Figure.__draws = true -- with the terminal's sequences
+
 function Figure:__tostring()
   local columns = torch._C.terminal(1)
   local kind = drawn_by[self.kind]
@@ -230,9 +232,7 @@ function Figure:mime_bundle() return { ['image/svg+xml'] = svg_of(self), ['image
 function Figure:save(path)
   local suffix = path:match '%.(%a+)$'
   if suffix ~= 'svg' and suffix ~= 'png' then fail(("save(): '%s' does not end in .svg or .png"):format(path)) end
-  local file = assert(open(path, 'wb'))
-  assert(file:write((suffix == 'svg' and svg_of or png_of)(self)))
-  assert(file:close())
+  outside.write_file(path, (suffix == 'svg' and svg_of or png_of)(self))
 end
 
 return plot

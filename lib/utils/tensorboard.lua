@@ -7,7 +7,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local fields = require 'torch.support.protobuf'
 local kinds = require 'torch.support.kinds'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 
 local M = {}
 
@@ -116,12 +116,6 @@ end
 
 local written = 0
 
--- The folder, made with those around it.
-local function make_folder(path)
-  torch._C.authorize('write', path)
-  os.execute("mkdir -p -- '" .. path:gsub("'", "'\\''") .. "'")
-end
-
 --- SummaryWriter(log_dir, {comment = '', filename_suffix = ''}): writes into a new file in log_dir (by default
 --- runs/DATE_TIME and the comment). Steps are values, from 0. close() it, or let it end with a <close> variable.
 local SummaryWriter = class.Object:extend 'SummaryWriter'
@@ -134,14 +128,14 @@ function SummaryWriter:init(...)
   kinds.check('SummaryWriter', 'filename_suffix', options.filename_suffix, 'string?')
   self.log_dir = options.log_dir or os.date('runs/%b%d_%H-%M-%S') .. (options.comment or '')
   self._suffix, self._parts = options.filename_suffix or '', {}
-  make_folder(self.log_dir)
+  outside.make_folder(self.log_dir)
   self:_begin()
 end
 
 function SummaryWriter:_begin()
   written = written + 1
   self.path = ('%s/events.out.tfevents.%d.%s.%d%s'):format(self.log_dir, os.time(), os.getenv 'HOSTNAME' or 'localhost', written, self._suffix)
-  local file, message = open(self.path, 'wb')
+  local file, message = outside.open(self.path, 'wb')
   if not file then fail('SummaryWriter: %s', message) end
   self._file = file
   self:_event(text(3, 'brain.Event:2'))
@@ -172,7 +166,8 @@ end
 function SummaryWriter:add_scalars(main_tag, tag_scalar_dict, global_step, walltime)
   kinds.check('add_scalars', 'tag_scalar_dict', tag_scalar_dict, 'table')
   for name, scalar in pairs(tag_scalar_dict) do
-    local folder = ('%s/%s_%s'):format(self.log_dir, main_tag:gsub('/', '_'), name)
+    local part = ('%s_%s'):format(main_tag:gsub('/', '_'), name)
+    local folder = outside.path_inside(self.log_dir .. '/', part) or fail("add_scalars: '%s' is no name of a folder in %s", part, self.log_dir)
     self._parts[folder] = self._parts[folder] or SummaryWriter(folder)
     self._parts[folder]:add_scalar(main_tag, scalar, global_step, walltime)
   end

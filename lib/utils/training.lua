@@ -9,7 +9,7 @@ local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
 local idx = require 'torch.utils.data.idx'
 local text = require 'torch.utils.data.text'
-local open = require 'torch.files.open'
+local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'
 
 local M = {}
@@ -50,7 +50,7 @@ On Debian and Ubuntu: apt-get install --reinstall dataset-fashion-mnist
 Elsewhere: https://github.com/zalandoresearch/fashion-mnist, then name their folder with --data DIR]]
 
 local function exists(path)
-  local file = open(path, 'rb')
+  local file = outside.open(path, 'rb')
   if file then file:close() end
   return file ~= nil
 end
@@ -99,7 +99,7 @@ M.TEXT = '/usr/share/common-licenses/GPL-3'
 --- The bytes of a file as positions in its alphabet: data (int64, on the device), kinds (how many there are), alphabet (a
 -- list of bytes as strings).
 function M.text(script, path, device)
-  local file, message = open(path, 'rb')
+  local file, message = outside.open(path, 'rb')
   if not file then script:fail(message .. '; name a text file with --text FILE') end
   file:close()
   local bytes = text.tokenize(whole_file.read(path), 'byte')
@@ -212,9 +212,9 @@ local function run_epoch(task, run)
 end
 
 local function write_losses(path, losses)
-  local file = assert(open(path, 'w'))
-  for _, loss in ipairs(losses) do file:write(('%.9g\n'):format(loss)) end
-  file:close()
+  local lines = {}
+  for i, loss in ipairs(losses) do lines[i] = ('%.9g\n'):format(loss) end
+  outside.write_file(path, table.concat(lines))
 end
 
 -- At most 400 points, each the mean of a run of losses.

@@ -182,16 +182,64 @@ void lt_mem_know_device(int use, int64_t total)
 
 bool lt_mem_knows_device(int use) { return atomic_load_explicit(&weights[use], memory_order_relaxed) != 0; }
 
+/* The budget that bytes more would exceed; NULL: they are counted in all that are open. What is given back was perhaps taken before a
+ * budget was opened, and makes no room in it. */
+static lt_budget *count_in_budgets(int64_t bytes)
+{
+    for (lt_budget *b = lt_here.budget; b != NULL; b = b->outer)
+        if (bytes > 0 && bytes > b->limit - b->live) return b;
+    for (lt_budget *b = lt_here.budget; b != NULL; b = b->outer) b->live = b->live + bytes > 0 ? b->live + bytes : 0;
+    return NULL;
+}
+
+static inline bool count_in_budget(int use, int64_t bytes)
+{
+    if (__builtin_expect(lt_here.budget == NULL, 1) || use != LT_USE_HOST) return true;
+    return count_in_budgets(bytes) == NULL;
+}
+
+int64_t lt_budget_for(int64_t file_bytes, int64_t asked)
+{
+    const int64_t least = (int64_t)256 << 20, usual = lt_times(file_bytes, LT_BUDGET_TIMES);
+    return asked > 0 ? asked : usual > least ? usual : least;
+}
+
+void lt_budget_open(lt_budget *budget, int64_t limit)
+{
+    *budget = (lt_budget){.limit = limit, .outer = lt_here.budget};
+    lt_here.budget = budget;
+}
+
+void lt_budget_close(lt_budget *budget) { lt_here.budget = budget->outer; }
+
+static lt_status refuse_budget(const lt_budget *budget, int64_t bytes)
+{
+    return lt_error(LT_ERR_MEMORY, "what the file holds needs %lld bytes of memory more, beside %lld of the %lld that loading it may take; the loader's "
+                    "option max_memory raises that",
+                    (long long)bytes, (long long)budget->live, (long long)budget->limit);
+}
+
+lt_status lt_budget_spend(int64_t bytes)
+{
+    lt_budget *full = count_in_budgets(bytes);
+    return full == NULL ? LT_OK : refuse_budget(full, bytes);
+}
+
 bool lt_mem_charge(int use, int64_t bytes)
 {
     lt_context *c = lt_here.context;
-    if (!count(&c->use[use], bytes)) return false;
+    if (!count_in_budget(use, bytes)) return false;
+    if (!count(&c->use[use], bytes)) {
+        count_in_budget(use, -bytes);
+        return false;
+    }
     if (bytes > 0) atomic_fetch_add_explicit(&c->allocated, (uint64_t)weight_of(use, bytes), memory_order_relaxed);
     return true;
 }
 
 void lt_mem_charge_back(lt_context *c, int use, int64_t bytes)
 {
+    count_in_budget(use, -bytes);
     atomic_fetch_sub_explicit(&c->use[use].live, bytes, memory_order_relaxed);
     lt_context_drop(c);
 }
@@ -199,6 +247,8 @@ void lt_mem_charge_back(lt_context *c, int use, int64_t bytes)
 lt_status lt_mem_refuse(int use, int64_t bytes)
 {
     const lt_use *u = &lt_here.context->use[use];
+    for (const lt_budget *b = lt_here.budget; b != NULL && use == LT_USE_HOST; b = b->outer)
+        if (bytes > b->limit - b->live) return refuse_budget(b, bytes);
     char place[32] = "host memory";
     if (use != LT_USE_HOST) snprintf(place, sizeof place, "memory of GPU %d", use - LT_USE_DEVICE(0));
     return lt_error(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld bytes; the limit is %lld bytes of %s, of which %lld are in use",

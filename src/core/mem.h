@@ -43,6 +43,22 @@ size_t lt_block_kept(void); /* bytes in them, LT_BLOCK_KEEP at most */
 bool lt_mem_charge(int use, int64_t bytes);
 /* As lt_mem_charge for bytes of the host; runs the reclaimer where they pass the limit, and sets the error where they still do. */
 bool lt_mem_afford(size_t n);
+/* Bytes of host memory that the thread may hold more than when it began, for a loader of files that nobody vouches for: a small file
+ * can ask for very much. Charges count against every budget that is open in the thread. */
+typedef struct lt_budget {
+    int64_t live, limit;
+    struct lt_budget *outer;
+} lt_budget;
+/* The budget of a file of so many bytes: 64 times these, and at least 256 MB; or what the user has asked for instead (0: nothing). Numbers
+ * compress to a tenth at best; what deflate can make of zeros is 1,032 times as much. */
+int64_t lt_budget_for(int64_t file_bytes, int64_t asked);
+#define LT_BUDGET_TIMES 64
+/* Opens a budget, which must be closed in the same thread, the last one first. */
+void lt_budget_open(lt_budget *budget, int64_t limit);
+void lt_budget_close(lt_budget *budget);
+/* Counts bytes that are about to be allocated elsewhere (by Lua, by a library), until the budgets are closed. LT_ERR_MEMORY: more than
+ * one of them allows; nothing was counted. */
+lt_status lt_budget_spend(int64_t bytes);
 /* Gives back what counts against a context that is held for it, and drops that. */
 void lt_mem_charge_back(lt_context *c, int use, int64_t bytes);
 /* Sets the error of bytes that pass the limit of this thread's context. */

@@ -231,6 +231,9 @@ void lt_lua_open_bytes(lua_State *L);      /* torch._C.tensor_bytes, tensor_of_b
 void lt_lua_open_images(lua_State *L);     /* torch._C.decode_image */
 void lt_lua_open_csv(lua_State *L);        /* torch._C.read_csv */
 void lt_lua_open_worker(lua_State *L);     /* torch._C.fork_worker */
+/* An argument that is a path, without zero bytes, which the system would take for its end. */
+const char *lt_lua_check_path(lua_State *L, int arg);
+void lt_lua_open_paths(lua_State *L);      /* torch._C.open_stream, remove_file, path_inside, within_budget ... */
 void lt_lua_open_byte_files(lua_State *L); /* torch._C.open_file, create_file ... */
 void lt_lua_open_stoppable(lua_State *L);  /* torch._C.stoppable */
 void lt_lua_open_dlpack(lua_State *L);     /* torch._C.to_dlpack, from_dlpack, map_file ... */

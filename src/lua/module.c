@@ -125,6 +125,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_csv(L);
     lt_lua_open_worker(L);
     lt_lua_open_byte_files(L);
+    lt_lua_open_paths(L);
     lt_lua_open_dlpack(L);
     lt_lua_open_arrow(L);
     lt_lua_open_comm(L);

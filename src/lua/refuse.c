@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "error.h"
 
 /* ---- where and what --------------------------------------------------------------------------------------------- */
 
@@ -25,10 +26,23 @@ bool lt_lua_users_frame(lua_State *L, lua_Debug *frame)
     return false;
 }
 
+void lt_lua_make_printable(lua_State *L)
+{
+    size_t n;
+    const char *text = lua_tolstring(L, -1, &n);
+    const size_t length = lt_printable(text, n, NULL, 0);
+    if (length == n) return; /* escapes are longer */
+    luaL_Buffer buffer;
+    lt_printable(text, n, luaL_buffinitsize(L, &buffer, length + 1), length + 1);
+    luaL_pushresultsize(&buffer, length);
+    lua_remove(L, -2);
+}
+
 /* Raises the text on top of the stack. */
 static int raise_at_user(lua_State *L)
 {
     lua_Debug frame;
+    lt_lua_make_printable(L);
     if (lt_lua_users_frame(L, &frame)) {
         lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
         lua_insert(L, -2);

@@ -40,6 +40,8 @@ void *lt_lua_check_udata(lua_State *L, int arg, const char *metatable);
 lua_Integer lt_lua_check_integer(lua_State *L, int arg);
 lua_Integer lt_lua_opt_integer(lua_State *L, int arg, lua_Integer otherwise);
 lua_Number lt_lua_check_number(lua_State *L, int arg);
+/* Replaces the string on top of the stack by the one with escapes in place of control characters (lt_printable). */
+void lt_lua_make_printable(lua_State *L);
 const char *lt_lua_check_lstring(lua_State *L, int arg, size_t *n);
 const char *lt_lua_check_string(lua_State *L, int arg);
 const char *lt_lua_opt_string(lua_State *L, int arg, const char *otherwise);

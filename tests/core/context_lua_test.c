@@ -151,6 +151,13 @@ static void a_script_touches_nothing_without_permission(void **state)
         {"torch._C.create_file('/tmp/ltensor-forbidden')", "1 /tmp/ltensor-forbidden"},
         {"torch._C.open_file('/etc/passwd')", "0 /etc/passwd"},
         {"assert(torch._C.gunzip('/etc/passwd'))", "0 /etc/passwd"},
+        {"torch.hub.list('/etc')", "0 /etc/hubconf.lua"},
+        {"torch.audio.save('/tmp/ltensor-forbidden', torch.ones(1, 4), 8000)", "1 /tmp/ltensor-forbidden"},
+        {"torch.utils.plot.lines({1, 2}):save('/tmp/ltensor-forbidden.svg')", "1 /tmp/ltensor-forbidden.svg"},
+        {"torch.utils.log.CSVLogger('/tmp/ltensor-forbidden')", "1 /tmp/ltensor-forbidden"},
+        {"torch.utils.tensorboard.SummaryWriter('/tmp/ltensor-forbidden')", "6 /tmp/ltensor-forbidden"},
+        {"torch._C.remove_file('/tmp/ltensor-forbidden')", "5 /tmp/ltensor-forbidden"},
+        {"torch._C.list_folder('/etc')", "0 /etc"},
         {"torch._C.fork_worker(function() end)", "2 worker"},
         {"local data = torch.utils.data; for _ in "
          "data.DataLoader(data.TensorDataset(torch.ones(4)), {num_workers = 1}):iter() do end",

@@ -272,7 +272,7 @@ describe('the file #cpu', function()
 
   it('that is missing, or no file, is named', function()
     refused('/none.safetensors: No such file', torch.load, path 'none.safetensors')
-    refused('not a file', torch.load, folder)
+    refused('Is a directory', torch.load, folder)
     refused('not a file', torch.save, 1, folder)
     refused('must be a string, got number', torch.load, 5)
     refused('must be a string, got nil', torch.save, torch.ones(1))

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "error.h"
 
@@ -47,7 +48,9 @@ lt_status lt_refuse_access(int access, const char *name)
                                         [LT_ACCESS_FILE_WRITE] = "writing the file",
                                         [LT_ACCESS_PROCESS] = "starting the process",
                                         [LT_ACCESS_LIBRARY] = "loading the library",
-                                        [LT_ACCESS_DEVICE] = "using the device"};
+                                        [LT_ACCESS_DEVICE] = "using the device",
+                                        [LT_ACCESS_FILE_REMOVE] = "removing the file",
+                                        [LT_ACCESS_FOLDER_MAKE] = "making the folder"};
     lt_context *c = lt_here.context;
     if (c->authorize(c->user, access, name)) return LT_OK;
     return lt_error(LT_ERR_PERMISSION, "not permitted: %s '%.500s'", words[access], name);
@@ -55,11 +58,12 @@ lt_status lt_refuse_access(int access, const char *name)
 
 void lt_log_line(int level, const char *format, ...)
 {
-    char text[1024];
+    char raw[1024], text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
+    lt_printable(raw, strlen(raw), text, sizeof text);
     lt_context *c = lt_here.context;
     if (c->log != NULL) {
         c->log(c->user, level, text);

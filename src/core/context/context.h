@@ -113,6 +113,7 @@ typedef struct lt_thread {
     struct lt_graph *backward; /* of the backward that runs; NULL: none does (autograd/graph.h) */
     struct lt_window *window; /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
     struct lt_window *open_window; /* the same while it is suspended */
+    struct lt_budget *budget; /* of the file that this thread loads (mem.h); NULL: it loads none */
     struct lt_tensor *spent; /* a gradient that the next elementwise op which reads it may write to (autograd/engine.c); NULL: there is none */
     const struct lt_tensor *resizable; /* what the op that runs was given as out= (tensor.h, lt_output) */
     lt_guest guest;         /* of the innermost entry */

@@ -2,9 +2,7 @@
 #include "byte_source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "context/context.h"
@@ -12,6 +10,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "mem.h"
+#include "paths.h"
 #include "tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read as they lie");
@@ -38,22 +37,11 @@ uint32_t lt_crc32(uint32_t crc, const void *data, int64_t n)
 
 lt_status lt_byte_source_open(lt_byte_source *s, const char *path)
 {
-    struct stat info;
+    int fd;
     *s = (lt_byte_source){.path = path, .fd = -1};
-    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
-    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
-    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (s->fd < 0) return DAMAGED(s, "%s", strerror(errno));
-    lt_status status = LT_OK;
-    if (fstat(s->fd, &info) != 0)
-        status = DAMAGED(s, "%s", strerror(errno));
-    else if (!S_ISREG(info.st_mode))
-        status = DAMAGED(s, "%s", "not a file");
-    if (status != LT_OK) {
-        lt_byte_source_close(s);
-        return status;
-    }
-    s->size = s->end = s->left = info.st_size;
+    LT_TRY(lt_open_to_read(path, &fd, &s->size));
+    s->fd = fd;
+    s->end = s->left = s->size;
     return LT_OK;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,12 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
-#include "context/context.h"
 #include "context/interrupt.h"
 #include "counting.h"
 #include "error.h"
 #include "mapped_file.h"
 #include "mem.h"
+#include "paths.h"
 #include "saved_form.h"
 #include "tensor.h"
 
@@ -215,16 +214,12 @@ static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
 }
 
 /* Reads the header into out->json; *data_bytes is what follows it. */
-static lt_status read_header(int fd, const char *path, lt_safetensors *out, int64_t *data_bytes)
+static lt_status read_header(int fd, const char *path, int64_t size, lt_safetensors *out, int64_t *data_bytes)
 {
-    struct stat info;
     unsigned char start[LENGTH_BYTES];
-    if (fstat(fd, &info) != 0) return DAMAGED(path, "%s", strerror(errno));
-    if (!S_ISREG(info.st_mode)) return DAMAGED(path, "%s", "not a file");
-    int64_t rest = (int64_t)info.st_size - LENGTH_BYTES;
+    const int64_t rest = size - LENGTH_BYTES;
     if (rest < 0)
-        return DAMAGED(path, "%lld bytes, too short for a safetensors file",
-                       (long long)info.st_size);
+        return DAMAGED(path, "%lld bytes, too short for a safetensors file", (long long)size);
     LT_TRY(read_fully(fd, path, start, LENGTH_BYTES));
     uint64_t length;
     memcpy(&length, start, sizeof length);
@@ -310,12 +305,10 @@ lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out
     lt_status status = LT_OK;
     lt_safetensors file = {0};
     entry *entries = NULL;
-    int64_t n, data_bytes;
-    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
-    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return DAMAGED(path, "%s", strerror(errno));
-    LT_CHECK(read_header(fd, path, &file, &data_bytes));
+    int64_t n, size, data_bytes;
+    int fd;
+    LT_TRY(lt_open_to_read(path, &fd, &size));
+    LT_CHECK(read_header(fd, path, size, &file, &data_bytes));
     LT_CHECK(parse_header(path, data_bytes, &file, &entries, &n));
     file.tensors = lt_mem_zarray(n, sizeof *file.tensors);
     if (file.tensors == NULL) {

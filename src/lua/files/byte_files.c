@@ -17,15 +17,6 @@
 static const char SOURCE_META[] = "ltensor.ByteSource";
 static const char OUTPUT_META[] = "ltensor.ByteOutput";
 
-/* A path without zero bytes, which the system would take for its end. */
-static const char *check_path(lua_State *L)
-{
-    size_t n;
-    const char *path = lt_lua_check_lstring(L, 1, &n);
-    if (strlen(path) != n) lt_lua_error(L, "paths must not contain zero bytes");
-    return path;
-}
-
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
 static lt_byte_source *check_source(lua_State *L)
@@ -38,7 +29,7 @@ static lt_byte_source *check_source(lua_State *L)
 /* open_file(path) -> file, its size */
 static int open_file(lua_State *L)
 {
-    const char *path = check_path(L);
+    const char *path = lt_lua_check_path(L, 1);
     lt_byte_source *s = lua_newuserdatauv(L, sizeof *s, 1);
     s->fd = -1;
     s->inflating = false;
@@ -66,6 +57,7 @@ static int source_text(lua_State *L)
     lua_Integer n = lt_lua_check_integer(L, 2);
     luaL_Buffer b;
     if (n < 0) lt_lua_refuse(L, 2, "at least 0");
+    if (s->deflated) lt_lua_do(L, lt_budget_spend(n <= s->left ? n : 0));
     /* Not more than there is: the memory comes before the bytes. */
     char *to = luaL_buffinitsize(L, &b, n <= s->left ? (size_t)n : 0);
     lt_lua_do(L, lt_byte_source_read(s, to, n));
@@ -120,7 +112,7 @@ static output *check_output(lua_State *L)
 
 static int create_file(lua_State *L)
 {
-    const char *path = check_path(L);
+    const char *path = lt_lua_check_path(L, 1);
     output *o = lua_newuserdatauv(L, sizeof *o, 1);
     o->open = false;
     luaL_setmetatable(L, OUTPUT_META);
@@ -164,16 +156,6 @@ static int output_close(lua_State *L)
     output *o = lt_lua_check_udata(L, 1, OUTPUT_META);
     if (o->open) lt_atomic_file_abort(&o->file);
     o->open = false;
-    return 0;
-}
-
-/* authorize('read' or 'write', path): raises when the context does not permit it; for lib/files/open.lua */
-static int authorize(lua_State *L)
-{
-    static const char *const names[] = {"read", "write", NULL};
-    const int access = lt_lua_check_option(L, 1, NULL, names) == 0 ? LT_ACCESS_FILE_READ : LT_ACCESS_FILE_WRITE;
-    const char *path = lt_lua_check_string(L, 2);
-    lt_lua_do(L, lt_authorize(access, path));
     return 0;
 }
 
@@ -271,7 +253,6 @@ static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, 
 void lt_lua_open_byte_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"open_file", open_file},
-                                         {"authorize", authorize},
                                          {"create_file", create_file},
                                          {"saved_form", saved_form},
                                          {"checksum", checksum},

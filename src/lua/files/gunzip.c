@@ -6,15 +6,15 @@
 #include "gunzip.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "checked.h"
 #include "context/interrupt.h"
 #include "error.h"
+#include "files/paths.h"
+#include "mem.h"
 
 enum {
     DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */
@@ -88,27 +88,17 @@ static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int6
     }
 }
 
-lt_status lt_gunzip(const char *path, lt_tensor **out)
+static lt_status gunzip(int fd, int64_t size, const char *path, lt_tensor **out)
 {
     lt_status status = LT_OK;
     lt_tensor *bytes = NULL;
-    gzFile file = NULL;
     int64_t length;
-    struct stat info;
-
-    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        status = lt_error(LT_ERR_IO, "%s: not a file", path);
-        goto done;
-    }
-    LT_CHECK(bytes_new(expected_size(fd, info.st_size), &bytes));
-    file = gzdopen(fd, "rb");
+    gzFile file = gzdopen(fd, "rb");
     if (!file) {
-        status = lt_error(LT_ERR_MEMORY, "%s: out of memory", path);
-        goto done;
+        close(fd);
+        return lt_error(LT_ERR_MEMORY, "%s: out of memory", path);
     }
+    LT_CHECK(bytes_new(expected_size(fd, size), &bytes));
     gzbuffer(file, 1 << 17);
     LT_CHECK(read_all(file, path, &bytes, &length));
     if (length != lt_tensor_numel(bytes)) LT_CHECK(resize(&bytes, length));
@@ -116,9 +106,18 @@ lt_status lt_gunzip(const char *path, lt_tensor **out)
     bytes = NULL;
 done:
     if (bytes) lt_tensor_release(bytes);
-    if (file)
-        gzclose_r(file);
-    else
-        close(fd);
+    gzclose_r(file);
+    return status;
+}
+
+lt_status lt_gunzip(const char *path, int64_t max_memory, lt_tensor **out)
+{
+    int64_t size;
+    int fd;
+    lt_budget budget;
+    LT_TRY(lt_open_to_read(path, &fd, &size));
+    lt_budget_open(&budget, lt_budget_for(size, max_memory));
+    lt_status status = gunzip(fd, size, path, out);
+    lt_budget_close(&budget);
     return status;
 }

@@ -9,7 +9,10 @@
 
 #include "binding.h"
 
-enum { MAX_DEPTH = 200 };
+enum {
+    MAX_DEPTH = 200,
+    VALUE_BYTES = 160 /* that cJSON and Lua need for a value, at most, besides the bytes of strings */
+};
 static const char ZERO = '\xff';
 
 static const char tree_meta[] = "ltensor.JsonTree";
@@ -43,6 +46,14 @@ static const char *find_too_deep(const char *text, const char *end)
         if (depth > MAX_DEPTH) return p;
     }
     return end;
+}
+
+/* Values in a text: one at its beginning, and one behind each of these. */
+static int64_t count_values(const char *text, const char *end)
+{
+    int64_t n = 1;
+    for (const char *p = text; (p = find_outside_strings(p, end, "[{,:")) < end; p++) n++;
+    return n;
 }
 
 static void push_number(reading *r, const cJSON *item)
@@ -125,6 +136,7 @@ static int read_json(lua_State *L)
     lua_settop(L, 3);
     const char *deep = find_too_deep(text, end);
     if (deep < end) return refuse(L, "nested too deep", deep - text);
+    lt_lua_do(L, lt_budget_spend(VALUE_BYTES * count_values(text, end) + 2 * (int64_t)length));
     cJSON **tree = lua_newuserdatauv(L, sizeof *tree, 0); /* frees the tree whatever fails */
     *tree = NULL;
     luaL_setmetatable(L, tree_meta);

@@ -133,9 +133,7 @@ static int is_read_only(lua_State *L)
 /* map_file(path, shared, number of elements, dtype) -> tensor */
 static int map_file(lua_State *L)
 {
-    size_t n;
-    const char *path = lt_lua_check_lstring(L, 1, &n);
-    if (strlen(path) != n) return lt_lua_error(L, "paths must not contain zero bytes");
+    const char *path = lt_lua_check_path(L, 1);
     const bool shared = lua_toboolean(L, 2);
     const lua_Integer numel = lt_lua_check_integer(L, 3);
     const lt_dtype dtype = lt_lua_to_dtype(L, 4);

@@ -32,12 +32,13 @@ static int system_terminal(lua_State *L)
     return 2;
 }
 
-/* gunzip(path) -> the decompressed bytes as a uint8 tensor, or nil and a message */
+/* gunzip(path [, max_memory]) -> the decompressed bytes as a uint8 tensor, or nil and a message */
 static int system_gunzip(lua_State *L)
 {
-    const char *path = lt_lua_check_string(L, 1);
+    const char *path = lt_lua_check_path(L, 1);
+    const lua_Integer max_memory = lt_lua_opt_integer(L, 2, 0);
     lt_tensor **bytes = lt_lua_new(L);
-    if (LT_INSIDE(L, lt_gunzip(path, bytes)) == LT_OK) return 1;
+    if (LT_INSIDE(L, lt_gunzip(path, max_memory, bytes)) == LT_OK) return 1;
     lua_pushnil(L);
     lua_pushstring(L, lt_error_message());
     return 2;

@@ -6,6 +6,7 @@
 local torch = require 'torch'
 local shown = require 'torch.support.shown'
 local quoted = require 'torch.support.json_string'
+local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'
 
 local M = {}
@@ -39,16 +40,15 @@ function M.is_index(path) return path:sub(-#SUFFIX) == SUFFIX end
 --- The names, tensors and texts of a model in shards, in the order of the index.
 function M.load(path, mapped)
   local index = read_index(path)
-  local folder, shards = path:match '^(.*/)' or '', {}
+  local shards = {}
   local names, tensors = {}, {}
   for i, name in ipairs(index.weight_map) do
     local file = index.weight_map[name]
-    if type(file) ~= 'string' or file == '' or file:find '^[/\\]' or file:find '%z' or ('/' .. file .. '/'):find '[/\\]%.%.[/\\]' then
-      fail(path, "tensor '%s' lies in '%s', which is not in the index's folder", name, tostring(file))
-    end
+    local shard = type(file) == 'string' and outside.path_inside(path, file)
+    if not shard then fail(path, "tensor '%s' lies in '%s', which is not in the index's folder", name, tostring(file)) end
     if not shards[file] then
       local held = {}
-      local held_names, held_tensors = torch._C.load_safetensors(folder .. file, mapped)
+      local held_names, held_tensors = torch._C.load_safetensors(shard, mapped)
       for j, held_name in ipairs(held_names) do held[held_name] = held_tensors[j] end
       shards[file] = held
     end
@@ -100,16 +100,71 @@ local function index_text(map, total, metadata)
   return table.concat(lines, '\n')
 end
 
---- Writes tensors in files of at most so many bytes of elements. What fits into one is one file, at the path; else there are
--- name-00001-of-00003.safetensors and so on beside it, and the index, path .. '.index.json', which is written last.
-function M.save(path, names, tensors, metadata, most)
-  local shards = split(tensors, most)
-  if #shards <= 1 then return torch._C.save_safetensors(path, names, tensors, metadata) end
+-- The parts of the names of shards: those of the first save are the ones that other libraries give, those of the nth have its number.
+local function parts_of(path)
   local folder, base = path:match '^(.*/)' or '', path:match '[^/]*$'
   local stem, suffix = base:match '^(.*)(%.[^.]*)$'
-  local map, total = {}, 0
+  return folder, stem or base, suffix or ''
+end
+
+local function shard_name(stem, suffix, number, k, n)
+  return ('%s%s-%05d-of-%05d%s'):format(stem, number > 1 and ('.save-%d'):format(number) or '', k, n, suffix)
+end
+
+-- The number of the save that a name in the folder is a shard of; nil: of none.
+local function number_of(name, stem, suffix)
+  local middle = name:sub(#stem + 1, #name - #suffix)
+  if name ~= stem .. middle .. suffix then return nil end
+  if middle:find '^%-%d%d%d%d%d%-of%-%d%d%d%d%d$' then return 1 end
+  local digits = middle:match '^%.save%-(%d+)%-%d%d%d%d%d%-of%-%d%d%d%d%d$'
+  return digits and #digits <= 15 and math.tointeger(tonumber(digits)) or nil
+end
+
+-- The shards of this path that an index names: { [name] = number of the save }.
+local function shards_before(path, stem, suffix)
+  local known, index = {}, nil
+  local file = outside.open(path .. SUFFIX, 'rb')
+  if not file then return known end
+  file:close()
+  local readable = pcall(function() index = read_index(path .. SUFFIX) end)
+  for _, name in ipairs(readable and index.weight_map or {}) do
+    local shard = index.weight_map[name]
+    known[shard] = type(shard) == 'string' and number_of(shard, stem, suffix) or nil
+  end
+  return known
+end
+
+-- Removes the shards of other saves than those just written: what an index named, and what killed runs have left, whose numbered names no
+-- other program gives.
+local function remove_others(path, before, current)
+  local folder, stem, suffix = parts_of(path)
+  local names = outside.list_folder(folder == '' and '.' or folder) or {}
+  for _, name in ipairs(names) do
+    local shard = name:match '^%.(.*)%.ltensor%-%d+%.tmp$' or name
+    local number = number_of(shard, stem, suffix)
+    if number and not current[name] and (before[name] or shard ~= name or number > 1) then outside.discard(folder .. name) end
+  end
+end
+
+--- Writes tensors in files of at most so many bytes of elements. What fits into one is one file, at the path; else there are
+-- name-00001-of-00003.safetensors and so on beside it, and the index, path .. '.index.json'. An index that is there names its own shards
+-- until all new ones are written, which therefore have other names; then it is replaced, and the old shards are removed: whenever
+-- saving ends, what the index names is whole.
+function M.save(path, names, tensors, metadata, most)
+  local shards = split(tensors, most)
+  local folder, stem, suffix = parts_of(path)
+  local before = shards_before(path, stem, suffix)
+  if #shards <= 1 then
+    torch._C.save_safetensors(path, names, tensors, metadata)
+    outside.discard(path .. SUFFIX)
+    pcall(remove_others, path, before, {})
+    return
+  end
+  local number = 1
+  for _, other in pairs(before) do number = math.max(number, other + 1) end
+  local map, total, current = {}, 0, {}
   for k, places in ipairs(shards) do
-    local file = ('%s-%05d-of-%05d%s'):format(stem or base, k, #shards, suffix or '')
+    local file = shard_name(stem, suffix, number, k, #shards)
     local some_names, some = {}, {}
     for j, i in ipairs(places) do
       some_names[j], some[j] = names[i], tensors[i]
@@ -117,10 +172,11 @@ function M.save(path, names, tensors, metadata, most)
       total = total + tensors[i]:numel() * tensors[i]:element_size()
     end
     torch._C.save_safetensors(folder .. file, some_names, some, { format = 'pt' })
+    current[file] = true
   end
-  local file <close> = torch._C.create_file(path .. SUFFIX)
-  file:write(index_text(map, total, metadata))
-  file:commit()
+  outside.write_file(path .. SUFFIX, index_text(map, total, metadata))
+  outside.discard(path)
+  pcall(remove_others, path, before, current) -- what is saved is whole without it
 end
 
 return M

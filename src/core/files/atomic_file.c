@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "context/context.h"
@@ -16,7 +17,7 @@
 
 enum {
     CHUNK = 1 << 23, /* bytes between looks at the interrupt flag */
-    ATTEMPTS = 100   /* at temporary names, which dead processes may have left behind */
+    ATTEMPTS = 100   /* at temporary names, which other processes use at the same time */
 };
 
 static lt_status failed(const char *path) { return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno)); }
@@ -28,47 +29,108 @@ static int folder_length(const char *path)
     return slash == NULL ? 0 : (int)(slash - path) + 1;
 }
 
-/* Fills in f->path; *mode receives what the new file's mode should be. */
-static lt_status resolve(lt_atomic_file *f, mode_t *mode, bool *exists)
+/* Fills in f->path; *before receives what is known of a file that is there. */
+static lt_status resolve(lt_atomic_file *f, struct stat *before, bool *exists)
 {
-    struct stat info;
-    *exists = stat(f->shown, &info) == 0;
+    *exists = stat(f->shown, before) == 0;
     if (!*exists) {
         if (errno != ENOENT) return failed(f->shown);
         if ((size_t)snprintf(f->path, sizeof f->path, "%s", f->shown) < sizeof f->path) return LT_OK;
         errno = ENAMETOOLONG;
         return failed(f->shown);
     }
-    if (!S_ISREG(info.st_mode)) return lt_error(LT_ERR_IO, "%s: not a file", f->shown);
-    *mode = info.st_mode & 0777;
+    if (!S_ISREG(before->st_mode)) return lt_error(LT_ERR_IO, "%s: not a file", f->shown);
     if (access(f->shown, W_OK) != 0 || realpath(f->shown, f->path) == NULL) return failed(f->shown);
     return LT_OK;
 }
 
+/* ---- temporary files ---------------------------------------------------------------------------------------------- */
+
+/* The nth name, ".NAME.ltensor-N.tmp" beside the file, with as much of its name as there is room for. */
+static bool temporary_name(lt_atomic_file *f, int n)
+{
+    const int folder = folder_length(f->path);
+    return (size_t)snprintf(f->temporary, sizeof f->temporary, "%.*s.%.200s.ltensor-%d.tmp", folder, f->path, f->path + folder, n) <
+           sizeof f->temporary;
+}
+
+static bool is_linked(int fd, const char *name)
+{
+    struct stat of_fd, of_name;
+    return fstat(fd, &of_fd) == 0 && lstat(name, &of_name) == 0 && of_fd.st_ino == of_name.st_ino && of_fd.st_dev == of_name.st_dev;
+}
+
+/* Whether no process writes to a file: it can be locked. Where a file system has no locks, after an hour without a write. */
+static bool is_left(int fd, const struct stat *info)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    return errno != EWOULDBLOCK && time(NULL) - info->st_mtime > 3600;
+}
+
+/* Removes a temporary file that is there when no process writes it. The lock is held meanwhile, for a process that has
+ * made it this moment and is about to lock it. False: the name is taken. */
+static bool remove_leftover(const char *name)
+{
+    struct stat info;
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return errno == ENOENT;
+    const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (info.st_uid == geteuid() || geteuid() == 0);
+    const bool removed = ours && is_left(fd, &info) && is_linked(fd, name) && unlink(name) == 0;
+    close(fd);
+    return removed;
+}
+
+/* Makes a temporary file and locks it, where the file system has locks. */
+static int make_temporary(const char *name)
+{
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return -1;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 ? is_linked(fd, name) : errno != EWOULDBLOCK) return fd;
+    close(fd);
+    errno = EEXIST; /* another process takes it for a leftover */
+    return -1;
+}
+
+/* Removes what else killed processes have left of this file: their names follow each other. */
+static void remove_other_leftovers(lt_atomic_file *f, int used)
+{
+    char own[PATH_MAX];
+    memcpy(own, f->temporary, sizeof own);
+    for (int n = used + 1; n < used + ATTEMPTS && temporary_name(f, n); n++)
+        if (access(f->temporary, F_OK) != 0 || !remove_leftover(f->temporary)) break;
+    memcpy(f->temporary, own, sizeof own);
+}
+
+/* The owner and the mode of the file that was there. Only root may give files away; a group that the user is in can be kept. Some file
+ * systems have no owners. */
+static lt_status keep_owner(lt_atomic_file *f, const struct stat *before)
+{
+    const bool kept = fchown(f->fd, before->st_uid, before->st_gid) == 0 || fchown(f->fd, (uid_t)-1, before->st_gid) == 0;
+    (void)kept;
+    return fchmod(f->fd, before->st_mode & 0777) == 0 ? LT_OK : failed(f->shown);
+}
+
 lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
 {
-    static _Atomic unsigned counter;
-    mode_t mode = 0;
+    struct stat before;
     bool exists;
     f->shown = path;
     LT_TRY(lt_authorize(LT_ACCESS_FILE_WRITE, path));
-    LT_TRY(resolve(f, &mode, &exists));
+    LT_TRY(resolve(f, &before, &exists));
     f->fd = -1;
-    for (int attempt = 0; attempt < ATTEMPTS && f->fd < 0; attempt++) {
-        int n = snprintf(f->temporary, sizeof f->temporary, "%.*s.ltensor-%ld-%u.tmp", folder_length(f->path),
-                         f->path, (long)getpid(), atomic_fetch_add(&counter, 1));
+    for (int n = 0; n < ATTEMPTS && f->fd < 0; n++) {
         errno = ENAMETOOLONG;
-        if ((size_t)n >= sizeof f->temporary) break;
-        f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (!temporary_name(f, n)) break;
+        f->fd = make_temporary(f->temporary);
         if (f->fd < 0 && errno != EEXIST) break;
+        if (f->fd < 0 && remove_leftover(f->temporary)) f->fd = make_temporary(f->temporary);
+        errno = EEXIST; /* that another process uses the name is no reason to stop */
+        if (f->fd >= 0) remove_other_leftovers(f, n);
     }
     if (f->fd < 0) return failed(path);
-    if (exists && fchmod(f->fd, mode) != 0) {
-        lt_status status = failed(path);
-        lt_atomic_file_abort(f);
-        return status;
-    }
-    return LT_OK;
+    lt_status status = exists ? keep_owner(f, &before) : LT_OK;
+    if (status != LT_OK) lt_atomic_file_abort(f);
+    return status;
 }
 
 lt_status lt_atomic_file_write(lt_atomic_file *f, const void *data, size_t n)
@@ -113,12 +175,13 @@ lt_status lt_atomic_file_commit(lt_atomic_file *f)
         lt_atomic_file_abort(f);
         return status;
     }
-    /* Errors of delayed writes may come as late as here. */
-    if (close(f->fd) != 0 || rename(f->temporary, f->path) != 0) {
+    /* Under its lock, or another process would take it for a leftover. */
+    if (rename(f->temporary, f->path) != 0) {
         status = failed(f->shown);
-        unlink(f->temporary);
+        lt_atomic_file_abort(f);
         return status;
     }
+    close(f->fd);
     sync_folder(f->path);
     return LT_OK;
 }

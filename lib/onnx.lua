@@ -1,6 +1,7 @@
 -- onnx.lua - torch.onnx: models of the ONNX format.
 
 local kinds = require 'torch.support.kinds'
+local options_of = require 'torch.support.options'
 
 local M = {}
 
@@ -10,9 +11,11 @@ local M = {}
 -- position or as one table by name, and gives its outputs as results; model:run{...} gives them by name. Sizes may differ
 -- from call to call. Elements in other files are read from the model's folder.
 -- @param path  the file
-function M.load(path)
+-- @param options  max_memory: how many bytes loading may take; else 64 times the size of the file and of those with its tensors, and at
+--   least 256 MB. Constants that need much are computed when the model runs
+function M.load(path, options)
   kinds.check('torch.onnx.load', 'path', path, 'string')
-  return require('torch.onnx.model').load(path)
+  return require('torch.onnx.model').load(path, options_of('torch.onnx.load', options, { max_memory = false }).max_memory or nil)
 end
 
 --- Writes a call of a module as an ONNX model.

@@ -314,9 +314,7 @@ function Program:extra_repr()
   return ('inputs=(%s), nodes=%d'):format(table.concat(names, ', '), #self._graph.nodes)
 end
 
---- As torch.export.load.
-function M.load(path)
-  local archive <close> = zip.open(path)
+local function read_program(archive)
   local entry, root, name
   for _, candidate in ipairs(archive.entries) do
     local before, found = candidate.name:match '^(.-)models/([^/]*)%.json$'
@@ -351,6 +349,12 @@ function M.load(path)
   end
   mark_done(fields._graph, keeps)
   return model:eval()
+end
+
+--- As torch.export.load.
+function M.load(path, max_memory)
+  local archive <close> = zip.open(path)
+  return torch._C.within_budget(archive.size, max_memory, read_program, archive)
 end
 
 return M

@@ -132,12 +132,13 @@ local function ours(path, text, names, tensors, put)
   return value
 end
 
--- map_location may also stand alone in place of the table of options. Gives it, and mmap.
+-- map_location may also stand alone in place of the table of options. Gives it, mmap and max_memory.
 local function read_options(options)
   if type(options) ~= 'table' then return options, false end
-  kinds.check_names('torch.load', options, 'map_location weights_only mmap')
+  kinds.check_names('torch.load', options, 'map_location weights_only mmap max_memory')
   kinds.check('torch.load', 'mmap', options.mmap, 'boolean?')
-  return options.map_location, options.mmap or false
+  kinds.check('torch.load', 'max_memory', options.max_memory, 'integer?')
+  return options.map_location, options.mmap or false, options.max_memory
 end
 
 local function read_safetensors(path, put, names, tensors, metadata)
@@ -145,10 +146,10 @@ local function read_safetensors(path, put, names, tensors, metadata)
   return ours(path, metadata[KEY], names, tensors, put)
 end
 
--- The first bytes of a file, which tell its format.
+-- The first bytes of a file, which tell its format, and its size.
 local function beginning(path)
   local file <close>, size = torch._C.open_file(path)
-  return file:text(math.min(size, 512))
+  return file:text(math.min(size, 512)), size
 end
 
 local function refuse_mmap(path, what)
@@ -178,20 +179,24 @@ end
 --                 the storages of PyTorch's files, as tensors of one dimension. mmap (false): of safetensors and PyTorch's
 --                 zip archives, elements stay in the file, whose pages come when they are looked at; what is written to a
 --                 tensor stays in memory. The file must not become shorter while there are such tensors, and checksums are
---                 not compared. Bools, and elements that are not aligned in the file, are read all the same.
+--                 not compared. Bools, and elements that are not aligned in the file, are read all the same. max_memory: how
+--                 many bytes of memory an archive may take, which can unpack to a thousand times its size; else 64 times its
+--                 size, and at least 256 MB
 function M.load(path, options)
   check_path('torch.load', path)
-  local map_location, mmap = read_options(options)
+  local map_location, mmap, max_memory = read_options(options)
   local put = placer(map_location)
-  local start = beginning(path)
+  local start, size = beginning(path)
   if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then
     if mmap then refuse_mmap(path, 'a NumPy array') end
     return put(npy.load(path), 'cpu')
   end
-  if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then return load_archive(path, put, mmap) end
+  if start:sub(1, 4) == 'PK\3\4' or start:sub(1, 4) == 'PK\5\6' then
+    return torch._C.within_budget(size, max_memory, load_archive, path, put, mmap)
+  end
   local legacy = pt_legacy.kind(start)
   if legacy and mmap then refuse_mmap(path, 'a file of before PyTorch 1.6') end
-  if legacy then return pt_legacy.load(legacy, path, put) end
+  if legacy then return torch._C.within_budget(size, max_memory, pt_legacy.load, legacy, path, put) end
   if sharded.is_index(path) then return read_safetensors(path, put, sharded.load(path, mmap)) end
   if start:sub(5, 9) ~= '\0\0\0\0{' then -- the length of a safetensors header, which begins with a brace
     local kind, reader = file_kinds.of(start)

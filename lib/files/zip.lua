@@ -184,9 +184,12 @@ function Archive:map(entry, dtype, numel)
   return torch._C.mapped_part(self.mapping, self:check_header(entry), dtype, numel)
 end
 
---- The content of an entry of at most `most` bytes.
+local OBJECTS = 64 -- bytes that the values of a text take, by byte of the text: a pickle's list of one byte is a table
+
+--- The content of an entry of at most `most` bytes. What it unpacks to beyond its size in the file counts as what is made of it.
 function Archive:text(entry, most)
   if entry.size > most then self:fail("entry '%s' has %d bytes, more than %d", entry.name, entry.size, most) end
+  torch._C.spend(OBJECTS * math.max(entry.size - entry.packed, 0))
   local text = self:begin(entry):text(entry.size)
   self:finish(entry)
   return text

@@ -173,6 +173,7 @@ end
 -- ---- folding ----------------------------------------------------------------------------------------------------------
 
 local MAX_FOLDED = 1 << 16 -- elements of an input
+local MAX_FOLDED_BYTES = 1 << 26 -- of memory that computing a node may take
 local MAX_GROWN = 1 << 26 -- elements that a model's constants of other sizes than their inputs' have together
 
 -- A node that only constants go into becomes constants, when they are small.
@@ -190,7 +191,7 @@ function M.fold(self, graph, node)
     if not ok or numel < 0 or numel > MAX_GROWN - self.grown then return end
     self.grown = self.grown + numel
   end
-  local results = table.pack(pcall(node.fn, node, table.unpack(arguments, 1, #node.inputs)))
+  local results = table.pack(pcall(torch._C.within_budget, 0, MAX_FOLDED_BYTES, node.fn, node, table.unpack(arguments, 1, #node.inputs)))
   if not results[1] then
     if node.op == 'Constant' then self:fail('%s: %s', node.where, results[2]) end
     return -- the error appears when the model runs, if this is ever reached

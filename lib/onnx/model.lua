@@ -137,12 +137,12 @@ end
 
 -- ---- loading ----------------------------------------------------------------------------------------------------------
 
-function M.load(path)
-  local reader <close> = wire.open(path)
+-- The model of a reader's file.
+local function read_model(reader, path)
   if reader.size >= 4 and reader:bytes(0, 4) == 'PK\3\4' then
     reader:fail(0, "a zip archive, no ONNX model: torch.load reads PyTorch's files and NumPy's; torch.onnx.export in Python makes a model")
   end
-  reader.folder, reader.others = path:match '^(.*/)' or '', {}
+  reader.others = {}
   local _ <close> = setmetatable({}, { __close = function()
     for _, other in pairs(reader.others) do other:close() end
   end })
@@ -160,6 +160,13 @@ function M.load(path)
   end
   keep(model, graph, { unnamed = 0 })
   return model:eval()
+end
+
+--- As torch.onnx.load.
+function M.load(path, max_memory)
+  local reader <close> = wire.open(path)
+  reader.grows = not max_memory -- with each file of external data
+  return torch._C.within_budget(reader.size, max_memory, read_model, reader, path)
 end
 
 return M

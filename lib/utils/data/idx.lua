@@ -20,9 +20,10 @@ end
 --- Reads one file.
 -- @param path   the file
 -- @param shape  optional: the sizes it must have, false for any ({false, 28, 28})
+-- @param max_memory  optional: how many bytes it may unpack to; else 64 times its own, and at least 256 MB
 -- @return a uint8 tensor, or nil and a message
-function M.read(path, shape)
-  local bytes, message = torch._C.gunzip(path)
+function M.read(path, shape, max_memory)
+  local bytes, message = torch._C.gunzip(path, max_memory)
   if not bytes then return nil, message end
 
   local function damaged(why, ...)

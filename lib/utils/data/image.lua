@@ -15,7 +15,6 @@ local M = {}
 local CHANNELS = { unchanged = 0, gray = 1, gray_alpha = 2, rgb = 3, rgba = 4 }
 
 local function channels_of(what, mode)
-  if type(mode) == 'table' then mode = options_of(what, mode, { mode = 'unchanged' }).mode end
   local channels = CHANNELS[mode or 'unchanged']
   if not channels then
     fail("%s(): mode must be 'unchanged', 'gray', 'gray_alpha', 'rgb' or 'rgba', got %s", what, tostring(mode))
@@ -23,21 +22,29 @@ local function channels_of(what, mode)
   return channels
 end
 
---- Decodes the content of a file.
-function M.decode_image(bytes, mode)
+-- The image, or nil and a message; max_memory (nil: 64 times the bytes, and at least 256 MB) bounds what it unpacks to.
+local function decode(bytes, channels, max_memory)
+  return torch._C.within_budget(#bytes, max_memory or nil, torch._C.decode_image, bytes, channels)
+end
+
+--- Decodes the content of a file. options: max_memory, how many bytes decoding may take; else 64 times their number, and at least 256 MB.
+function M.decode_image(bytes, mode, options)
   if type(bytes) ~= 'string' then fail('decode_image(): a string of bytes expected, got %s', type(bytes)) end
-  local image, message = torch._C.decode_image(bytes, channels_of('decode_image', mode))
+  if type(mode) == 'table' then mode, options = mode.mode, mode end
+  options = options_of('decode_image', options, { mode = 'unchanged', max_memory = false })
+  local image, message = decode(bytes, channels_of('decode_image', mode), options.max_memory)
   if not image then fail('decode_image(): %s', message) end
   return image
 end
 
---- Reads a file of at most 2^30 bytes, or options.max_bytes.
+--- Reads a file of at most 2^30 bytes, or options.max_bytes; max_memory as for decode_image.
 function M.read_image(path, mode, options)
   if type(path) ~= 'string' then fail('read_image(): a path expected, got %s', type(path)) end
+  if type(mode) == 'table' then mode, options = mode.mode, mode end
+  options = options_of('read_image', options, { mode = 'unchanged', max_bytes = whole_file.MAX_BYTES, max_memory = false })
   local channels = channels_of('read_image', mode)
-  options = options_of('read_image', options, { max_bytes = whole_file.MAX_BYTES })
   local bytes = whole_file.read(path, options.max_bytes)
-  local image, message = torch._C.decode_image(bytes, channels)
+  local image, message = decode(bytes, channels, options.max_memory)
   if not image then fail('%s: %s', path, message) end
   return image
 end

@@ -30,6 +30,7 @@ local function quote(text)
   end)
   text = text:gsub('\\0(%d)', '\\x00%1')
   if not utf8.len(text) then text = text:gsub('[\128-\255]', escape) end
+  text = text:gsub('\xC2[\x80-\x9F]', function(char) return ('\\u{%X}'):format(utf8.codepoint(char)) end) -- controls, too
   return mark .. text .. mark
 end
 

@@ -29,6 +29,9 @@ end
 
 -- ---- collecting ----------------------------------------------------------------------------
 
+-- Without what a name in a stranger's file could do to the terminal.
+local function printable(text) return require('torch')._C.printable(text) end
+
 local function text_of(value)
   if type(value) == 'string' then return value end
   if type(value) == 'number' then return tostring(value) end
@@ -154,7 +157,7 @@ function errors.nearest(name, names) return require('torch')._C.nearest_name(nam
 local function frame_text(frame)
   if frame.skipped then return ('... %d more calls'):format(frame.skipped) end
   local where = frame.line > 0 and ('%s:%d'):format(frame.source, frame.line) or frame.source
-  return ('%s: %s'):format(where, frame.name)
+  return printable(('%s: %s'):format(where, frame.name))
 end
 
 local no_value = {}
@@ -180,13 +183,14 @@ function errors.lines(report, context)
   context = context or {}
   local paint = context.paint or function(_, text) return text end
   local message = report.message
-  local lines = {paint('message', message)}
+  local lines = {paint('message', printable(message))}
   local source, number = message:match '^(%b()):(%d+):'
   if not source then source, number = message:match '^([^:\n]+):(%d+):' end
   number = math.tointeger(number)
   local function line_at(n) return (context.line_of and context.line_of(source, n)) or line_of_file(source, n) end
   local line = source and line_at(number)
   if line then
+    line = printable(line)
     lines[#lines + 1] = ('%6s | %s'):format(number, line)
     local start, stop = column_of(message, line)
     if start then
@@ -212,13 +216,13 @@ function errors.script(value)
   if value == nil then value = 'nil' end
   if type(metatable) == 'table' and metatable.__tostring and type(value) ~= 'string' then
     local ok, text = pcall(tostring, value)
-    if ok then return text end
+    if ok then return printable(tostring(text)) end
   end
   local frames = collect()
   while #frames > 0 and frames[#frames].what == 'C' and frames[#frames].name == 'in C code' do
     frames[#frames] = nil
   end
-  local lines = {at_user_line(text_of(value), frames), 'stack traceback:'}
+  local lines = {printable(at_user_line(text_of(value), frames)), 'stack traceback:'}
   for _, frame in ipairs(frames) do
     lines[#lines + 1] = '\t' .. frame_text(frame)
     if frame.tail_call then lines[#lines + 1] = '\t(...tail calls...)' end

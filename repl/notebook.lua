@@ -62,6 +62,9 @@ local function stops(cell, ran, gpus)
   return false
 end
 
+-- Texts of a notebook go to the terminal without what they could do to it.
+local function printable(text) return require('torch')._C.printable(text) end
+
 -- ---- show ----------------------------------------------------------------------------------
 
 local function write_block(lines, info)
@@ -73,7 +76,7 @@ end
 local function show(state, book, gpus)
   local next_line = 1
   for _, cell in ipairs(book.cells) do
-    io.write(table.concat(book.lines, '\n', next_line, cell.last), '\n')
+    io.write(printable(table.concat(book.lines, '\n', next_line, cell.last)), '\n')
     io.flush()
     local ran = run_cell(state, cell.source)
     next_line = ((cell.stored or #cell.outputs == 0) and cell or cell.outputs[#cell.outputs]).last + 1
@@ -87,7 +90,7 @@ local function show(state, book, gpus)
     if ran.failed and not (expected and expected.error) then return false end
     if stops(cell, ran, gpus) then return true end
   end
-  if next_line <= #book.lines then io.write(table.concat(book.lines, '\n', next_line), '\n') end
+  if next_line <= #book.lines then io.write(printable(table.concat(book.lines, '\n', next_line)), '\n') end
   return true
 end
 
@@ -97,6 +100,9 @@ end
 local function problems(state, cell, ran, gpus)
   local found = {}
   local function add(lines) table.move(lines, 1, #lines, #found + 1, found) end
+  local function add_difference(stored, got)
+    for _, line in ipairs(compare.difference(stored, got)) do found[#found + 1] = printable(line) end
+  end
   local expected = markdown.output(cell, 'text', gpus)
   if ran.failed then
     local report = ran.result.report
@@ -107,19 +113,19 @@ local function problems(state, cell, ran, gpus)
       local text = table.concat(expected.lines, '\n')
       if not report.message:find(text, 1, true) then
         add {'  the error says something else:'}
-        add(compare.difference(expected.lines, markdown.lines(report.message)))
+        add_difference(expected.lines, markdown.lines(report.message))
       end
     end
   elseif expected and expected.error then
     add {'  the cell raised no error; expected:'}
-    add(compare.difference(expected.lines, ran.output))
+    add_difference(expected.lines, ran.output)
   elseif expected and not input.varies(cell.source) and not compare.lines(expected.lines, ran.output) then
-    add(compare.difference(expected.lines, ran.output))
+    add_difference(expected.lines, ran.output)
   end
   local copies = markdown.output(cell, 'copies', gpus)
   if copies and not compare.lines(copies.lines, ran.notes) then
     add {'  its hidden copies differ:'}
-    add(compare.difference(copies.lines, ran.notes))
+    add_difference(copies.lines, ran.notes)
   end
   return found
 end

@@ -46,7 +46,8 @@ local function metatable_for(class)
     __call = forward(class, '__call', "a %s cannot be called (it has no method '__call')"),
     __tostring = function(self)
       local method = class.__tostring
-      return method and method(self) or class.__classname
+      local text = method and method(self) or class.__classname
+      return class.__draws and text or require('torch')._C.printable(text) -- names may come from a file
     end,
     __pairs = function(self)
       local method = class.__pairs

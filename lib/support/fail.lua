@@ -3,6 +3,7 @@
 
 return function(message, ...)
   if select('#', ...) > 0 then message = message:format(...) end
+  message = require('torch')._C.printable(message) -- names in it may come from a file
   local level = 2
   while true do
     local frame = debug.getinfo(level, 'Sl')

@@ -101,6 +101,40 @@ static void test_what_is_no_message_is_refused(void **state)
         }
 }
 
+static void test_a_message_that_is_sent_again_is_refused(void **state)
+{
+    (void)state;
+    message_begin(key, sizeof key - 1);
+    message *first = request("execute_request", "{}"), *m;
+    assert_null(message_check(first));
+    assert_null(message_check_new(first));
+    assert_non_null(message_check_new(first));
+    for (int i = 1; i < 1 << 16; i++) { /* all of these are remembered beside it */
+        m = request("execute_request", "{}");
+        message_check(m);
+        assert_null(message_check_new(m));
+        message_free(m);
+    }
+    assert_non_null(message_check_new(first));
+    for (int i = 0; i < 1 << 16; i++) { /* memory is bounded: the oldest are forgotten, those in use are not */
+        m = request("execute_request", "{}");
+        message_check(m);
+        assert_null(message_check_new(m));
+        if (i % 1000 == 0) assert_non_null(message_check_new(m));
+        message_free(m);
+    }
+    assert_null(message_check_new(first));
+    message_begin(key, sizeof key - 1); /* another session begins with none */
+    assert_null(message_check_new(first));
+    message_begin("", 0); /* messages without signatures cannot be told apart */
+    message *plain = request("execute_request", "{}");
+    assert_null(message_check(plain));
+    assert_null(message_check_new(plain));
+    assert_null(message_check_new(plain));
+    message_free(plain);
+    message_free(first);
+}
+
 static void test_headers(void **state)
 {
     (void)state;
@@ -270,6 +304,14 @@ static const char *sockets_problem(void)
     EXPECT(m->identities == 1 && message_part(m, 3).size == 11);
     message *asked = m;
 
+    /* One that is sent again is passed over. */
+    for (int times = 0; times < 2; times++) {
+        m = message_new();
+        for (size_t i = 1; i < asked->count; i++) message_add(m, message_frame(asked, i).bytes, message_frame(asked, i).size);
+        message_send(m, front[CHANNEL_SHELL]);
+    }
+    EXPECT(sockets_receive(false, 200, &interrupted) == NULL);
+
     /* What is written stands between what is sent, as it was. */
     EXPECT(sockets_begin_request(message_part(asked, 0)));
     for (int i = 0; i < 3; i++) {
@@ -348,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_signature_is_the_standard_s),
         cmocka_unit_test(test_wrong_signatures_are_refused),
         cmocka_unit_test(test_what_is_no_message_is_refused),
+        cmocka_unit_test(test_a_message_that_is_sent_again_is_refused),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_text_becomes_json),
         cmocka_unit_test(test_characters_that_come_apart),

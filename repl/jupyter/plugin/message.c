@@ -102,11 +102,45 @@ text message_part(message *m, int part)
     return message_frame(m, m->identities + 2 + (size_t)part);
 }
 
+/* ---- messages that were seen ------------------------------------------------------------------ */
+
+enum { REMEMBERED = 1 << 16, NONE = 0 };
+
+/* The signatures of the last messages in a ring, and lists of them by their first digits: places of the ring, from 1. */
+static struct {
+    char signature[SIGNATURE];
+    uint32_t next;
+} seen[REMEMBERED + 1];
+static uint32_t first_seen[REMEMBERED], newest_seen;
+static bool ring_is_full;
+
+static uint32_t *list_of(const char *signature)
+{
+    uint32_t hash;
+    memcpy(&hash, signature + SIGNATURE - sizeof hash, sizeof hash);
+    return &first_seen[(hash * 2654435761u) >> 16];
+}
+
+static void forget(uint32_t place)
+{
+    uint32_t *link = list_of(seen[place].signature);
+    while (*link != place) link = &seen[*link].next;
+    *link = seen[place].next;
+}
+
+static void forget_all(void)
+{
+    memset(first_seen, 0, sizeof first_seen);
+    newest_seen = NONE;
+    ring_is_full = false;
+}
+
 /* ---- signatures ------------------------------------------------------------------------------ */
 
 void message_begin(const char *key, size_t size)
 {
     unsigned char bytes[16];
+    forget_all();
     has_key = size > 0;
     if (has_key) hmac_sha256_set_key(&signing_key, size, (const uint8_t *)key);
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
@@ -144,6 +178,22 @@ const char *message_check(message *m)
     sign(parts, digits);
     if (signature.size != SIGNATURE || !memeql_sec(signature.bytes, digits, SIGNATURE))
         return "its signature is wrong";
+    return NULL;
+}
+
+const char *message_check_new(message *m)
+{
+    if (!has_key) return NULL;
+    const char *signature = message_frame(m, m->identities + 1).bytes;
+    uint32_t *list = list_of(signature);
+    for (uint32_t place = *list; place != NONE; place = seen[place].next)
+        if (memcmp(seen[place].signature, signature, SIGNATURE) == 0) return "it came before: it was sent again";
+    newest_seen = newest_seen % REMEMBERED + 1;
+    if (ring_is_full) forget(newest_seen);
+    ring_is_full = ring_is_full || newest_seen == REMEMBERED;
+    memcpy(seen[newest_seen].signature, signature, SIGNATURE);
+    seen[newest_seen].next = *list;
+    *list = newest_seen;
     return NULL;
 }
 

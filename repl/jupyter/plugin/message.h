@@ -50,6 +50,9 @@ text message_part(message *m, int part);
 void message_begin(const char *key, size_t size);
 /* NULL, or why it is none: its shape, or its signature. Sets `identities`. */
 const char *message_check(message *m);
+/* NULL, or why a message with a good signature is refused: it came before, so that what was recorded of a session cannot be run again. The
+ * last 65,536 signatures are remembered. Called by one thread. */
+const char *message_check_new(message *m);
 /* Adds all that follows the identities, with a header of that type; false: no memory. */
 bool message_finish(message *m, const char *type, text parent, text metadata, text content);
 

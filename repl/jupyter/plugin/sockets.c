@@ -168,6 +168,7 @@ static void receive(channel from)
     message *m;
     while ((m = message_receive(sockets[from])) != NULL) {
         const char *problem = message_check(m);
+        if (problem == NULL) problem = message_check_new(m);
         m->channel = (int)from;
         if (problem != NULL) {
             log_line("a message was refused: %s", problem);

@@ -116,6 +116,16 @@ describe('a file of a few bytes #cpu', function()
     refused(('assert(torch.utils.data.idx.read(%q))'):format(path 'zeros.gz'))
   end)
 
+  it('of a table cannot unpack to more than the budget, as numbers or as texts', function()
+    assert(os.execute(('yes 7 | head -c 60000000 | gzip -1 > %s'):format(path 'numbers.csv.gz')))
+    refused(('torch.utils.data.csv.read %q'):format(path 'numbers.csv.gz'))
+    assert(os.execute(('yes a | head -c 12000000 | gzip -1 > %s'):format(path 'texts.csv.gz')))
+    refused(('torch.utils.data.csv.read %q'):format(path 'texts.csv.gz'))
+    assert(os.execute(('(echo \'"\'; head -c 300000000 /dev/zero) | gzip -1 > %s'):format(path 'field.csv.gz')))
+    refused(('torch.utils.data.csv.read %q'):format(path 'field.csv.gz'))
+    assert.equal('loaded', (outcome(('torch.utils.data.csv.read(%q, { max_memory = 2000000000 })'):format(path 'texts.csv.gz'))))
+  end)
+
   it('of a picture cannot unpack to more than the budget', function()
     local picture = require 'torch.utils.plot.picture'
     local png = picture.png { width = 2000, height = 1000, data = ('\0'):rep(6000000) }

@@ -12,6 +12,7 @@
 --   comment           a character: what follows it on a line is left out
 --   skip (0)          lines at the beginning that are left out
 --   max_bytes (2^30)  a longer text is an error
+--   max_memory        how many bytes reading may take, for a small file that unpacks to much; else 64 times its size, and at least 256 MB
 --
 -- A file that is no table is an error with its line.
 
@@ -65,14 +66,20 @@ local function check(options)
   end
 end
 
+-- Columns as they are read, with the memory that a file of this size may take.
+local function read(path, max_memory, format)
+  local file <close>, size = torch._C.open_file(path)
+  return torch._C.within_budget(size, max_memory, torch._C.read_csv, path, format)
+end
+
 --- Reads a file: an ordered table of its columns, tensors of numbers and lists of strings.
 function M.read(path, options)
   options = options_of('csv.read', options, { separator = ',', header = true, types = {}, dtype = torch.float64, missing = { '', 'NA', 'NaN', 'nan' },
-    fill = 0 / 0, comment = false, skip = 0, max_bytes = whole_file.MAX_BYTES })
+    fill = 0 / 0, comment = false, skip = 0, max_bytes = whole_file.MAX_BYTES, max_memory = false })
   check(options)
   local asked, dtypes = {}, {}
   for name, given in pairs(options.types) do asked[name], dtypes[name] = type_of(given) end
-  local names, columns = torch._C.read_csv(path, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
+  local names, columns = read(path, options.max_memory or nil, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
     skip = math.floor(options.skip), max_bytes = math.floor(options.max_bytes), header = options.header, types = asked, missing = options.missing,
     fill = options.fill })
   local dict = ordered_dict.new()

@@ -12,7 +12,11 @@
 #include "mem.h"
 #include "tensor.h"
 
-enum { FIRST_PIECE = 1 << 6, LARGEST_PIECE = 1 << 18 /* bytes; each is twice the one before */ };
+enum {
+    FIRST_PIECE = 1 << 6,
+    LARGEST_PIECE = 1 << 18, /* bytes; each is twice the one before */
+    LUA_TEXT = 64            /* bytes that a short text takes in a list of Lua */
+};
 
 /* Numbers, or texts: the length of each, then its bytes. */
 struct lt_csv_piece {
@@ -47,6 +51,7 @@ static char *grow(piece **first, piece **last, int64_t n)
     if (*first == NULL || (*last)->used + n > (*last)->room) {
         int64_t room = *first == NULL ? FIRST_PIECE : (*last)->room < LARGEST_PIECE ? 2 * (*last)->room : LARGEST_PIECE;
         if (room < n) room = n;
+        if (lt_budget_spend((int64_t)sizeof(piece) + room) != LT_OK) return NULL;
         piece *fresh = lt_mem_alloc(sizeof *fresh + (size_t)room);
         if (fresh == NULL) return NULL;
         *fresh = (piece){.room = room};
@@ -318,6 +323,7 @@ static lt_status finish(const reading *r)
             LT_TRY(finish_numbers(c, r->table->rows));
             continue;
         }
+        LT_TRY(lt_budget_spend(LUA_TEXT * r->table->rows));
         c->texts = c->first;
         c->first = NULL;
     }

@@ -2,16 +2,14 @@
 #include "csv_records.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "context/context.h"
 #include "context/interrupt.h"
 #include "error.h"
 #include "mem.h"
+#include "paths.h"
 
 enum { FIRST_BYTES = 1 << 18 };
 
@@ -52,6 +50,7 @@ static lt_status refill(lt_csv_reader *r)
     r->end -= r->at;
     r->at = 0;
     if (r->end == r->room) {
+        LT_TRY(lt_budget_spend(r->room));
         char *larger = lt_mem_rearray(r->buffer, 2 * r->room + 1, 1);
         if (larger == NULL) return LT_ERR_MEMORY;
         r->buffer = larger;
@@ -104,14 +103,9 @@ static lt_status skip_lines(lt_csv_reader *r)
 
 static lt_status open_file(lt_csv_reader *r)
 {
-    struct stat info;
-    LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, r->path));
-    const int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hold the program */
-    if (fd < 0) return lt_error(LT_ERR_IO, "%s: %s", r->path, strerror(errno));
-    if (fstat(fd, &info) != 0 || S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) {
-        close(fd);
-        return lt_error(LT_ERR_IO, "%s: not a file", r->path);
-    }
+    int fd;
+    int64_t size;
+    LT_TRY(lt_open_to_read(r->path, &fd, &size));
     r->file = gzdopen(fd, "rb");
     if (r->file == NULL) {
         close(fd);

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "autograd/autograd.h"
 #include "expect.h"
@@ -138,6 +140,43 @@ static void bits_become_bools(void **state)
 
 /* Elements 3 and 11 of 12 are null. */
 static const uint8_t VALID[] = {0xf7, 0xf7};
+
+/* Bytes whose last one is the last of a page, behind which nothing may be read. */
+static uint8_t *before_a_gap(void *pages, size_t page, size_t bytes) { return (uint8_t *)pages + page - bytes; }
+
+static void no_byte_behind_a_buffer_is_read(void **state)
+{
+    (void)state;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *pages[2];
+    for (int i = 0; i < 2; i++) {
+        pages[i] = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(pages[i], MAP_FAILED);
+        memset(pages[i], 0xff, page);
+        assert_int_equal(mprotect((char *)pages[i] + page, page, PROT_NONE), 0);
+    }
+    static const struct {
+        const char *format;
+        int bits;
+    } formats_of[] = {{"b", 1}, {"C", 8}, {"e", 16}, {"f", 32}, {"g", 64}};
+    for (int k = 0; k < 5; k++)
+        for (int64_t offset = 0; offset < 18; offset++)
+            for (int64_t n = 0; n < 40; n++)
+                for (int64_t nulls = -1; nulls <= (k > 1 && n > 0 ? 1 : 0); nulls++) {
+                    const size_t elements = (size_t)(offset + n), bitmap = (elements + 7) / 8;
+                    column(formats_of[k].format, before_a_gap(pages[1], page, (elements * (size_t)formats_of[k].bits + 7) / 8), n);
+                    uint8_t *valid = before_a_gap(pages[0], page, bitmap);
+                    if (nulls == 1) valid[(elements - 1) / 8] &= (uint8_t)~(1u << (elements - 1) % 8);
+                    buffers[0] = valid;
+                    array.offset = offset, array.null_count = nulls;
+                    lt_tensor *t = NULL;
+                    assert_ok(lt_tensor_from_arrow(&schema, &array, &t));
+                    assert_int_equal(lt_tensor_numel(t), n);
+                    lt_tensor_release(t);
+                    memset(pages[0], 0xff, page);
+                }
+    for (int i = 0; i < 2; i++) munmap(pages[i], 2 * page);
+}
 
 static void floats_that_are_null_become_nan(void **state)
 {
@@ -590,6 +629,7 @@ int main(void)
         TEST(offsets_are_kept),
         TEST(what_is_not_aligned_is_copied),
         TEST(bits_become_bools),
+        TEST(no_byte_behind_a_buffer_is_read),
         TEST(floats_that_are_null_become_nan),
         TEST(integers_that_are_null_are_refused),
         TEST(nulls_elsewhere_do_not_matter),

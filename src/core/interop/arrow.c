@@ -276,8 +276,8 @@ lt_status lt_tensor_from_arrow(const struct ArrowSchema *schema, struct ArrowArr
         return lt_error(LT_ERR_RUNTIME,
                         "from_arrow: %lld of %lld elements are null, and %s has no value for that",
                         (long long)nulls, (long long)array->length, lt_dtype_name(dtype));
-    const char *data =
-        array->length > 0 ? (const char *)array->buffers[1] + (size_t)array->offset * size : NULL;
+    const bool has_bytes = array->length > 0 && dtype != LT_BOOL; /* of bools there are bits, unpacked one by one */
+    const char *data = has_bytes ? (const char *)array->buffers[1] + (size_t)array->offset * size : NULL;
     if (nulls > 0 || dtype == LT_BOOL || array->length == 0 || (uintptr_t)data % size != 0) {
         LT_TRY(copy_column(array, data, dtype, nulls > 0, out));
         array->release(array);

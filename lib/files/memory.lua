@@ -40,7 +40,8 @@ function M.frombuffer(buffer, options)
 end
 
 --- A tensor of one dimension over the first elements of a file, which is mapped, not read: its pages come when they are
--- looked at. It must not become shorter while there is such a tensor.
+-- looked at. It must not become shorter while there is such a tensor: the system ends a process that reads a page behind the
+-- end of a mapped file (SIGBUS), and no error can be raised in its place. A file that is shorter from the start is an error.
 -- @param path     the file
 -- @param options  size (how many elements, 0), dtype, requires_grad, shared (false): with shared = true what is written
 --   goes into the file, which is made or grows when it must; else the file is never changed

@@ -240,7 +240,7 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
             bool reduced = mask >> d & 1;
             if (reduced == (group == 0)) {
                 it->sizes[position] = in->sizes[d];
-                it->strides[1][position] = lt_mul_within(in->strides[d], in_size);
+                it->strides[1][position] = in->numel > 0 ? lt_mul_within(in->strides[d], in_size) : 0; /* nothing is read, at any stride */
                 it->strides[0][position] = reduced ? 0 : lt_mul_within(out->strides[own], out_size);
                 position++;
             }

@@ -1,6 +1,7 @@
 /* memory_format.c - see memory_format.h. */
 #include "memory_format.h"
 
+#include "checked.h"
 #include "error.h"
 
 /* The dimensions from the one whose elements lie nearest to each other: channels, the spatial ones from the last on, the batch. */
@@ -39,7 +40,7 @@ bool lt_suggests_channels_last(const lt_tensor *t)
         const int d = from_nearest(t->ndim, i);
         if (t->sizes[d] == 0 || t->strides[d] < least) return false;
         if (d == 0 && least == t->strides[1]) return false; /* [n, 1, 1, 1] */
-        least = t->sizes[d] > 1 ? t->strides[d] * t->sizes[d] : t->strides[d];
+        least = lt_mul_within(t->strides[d], t->sizes[d]);
     }
     return true;
 }

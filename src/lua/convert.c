@@ -311,7 +311,7 @@ static void push_level(lua_State *L, const lt_tensor *t, int dim, const char *p)
         return;
     }
     int64_t n = t->sizes[dim];
-    int64_t stride = t->strides[dim] * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    const int64_t stride = n > 1 ? t->strides[dim] * (int64_t)lt_dtype_size((lt_dtype)t->dtype) : 0;
     luaL_checkstack(L, 4, NULL);
     lua_createtable(L, n < INT32_MAX ? (int)n : INT32_MAX, 0);
     for (int64_t i = 0; i < n; i++) {

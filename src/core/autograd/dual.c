@@ -258,7 +258,7 @@ static lt_status zeros_as(const lt_tensor *t, lt_tensor **out)
     lt_dims sizes = {.n = t->ndim}, strides = {.n = t->ndim}, line = {.n = 1, .v = {1}};
     for (int d = 0; d < t->ndim; d++) {
         sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
-        line.v[0] += (t->sizes[d] - 1) * t->strides[d];
+        if (t->numel > 0) line.v[0] += (t->sizes[d] - 1) * t->strides[d];
     }
     if (lt_is_contiguous(t) || t->numel == 0 || shares_elements(t))
         return lt_zeros(&sizes, (lt_dtype)t->dtype, &t->device, out);

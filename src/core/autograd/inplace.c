@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "autograd/dual.h"
+#include "checked.h"
 #include "dims.h"
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
@@ -172,7 +173,7 @@ static lt_status laid_out(const copy_slices *c, lt_tensor *grad, lt_tensor **out
     int64_t length = 1;
     for (int d = 0; d < c->base.ndim; d++) {
         if (c->base.sizes[d] == 0) length = 0;
-        if (length > 0) length += (c->base.sizes[d] - 1) * c->base.strides[d];
+        if (length > 0) length = lt_add_within(length, lt_mul_within(c->base.sizes[d] - 1, c->base.strides[d]));
     }
     lt_dims line = {.n = 1, .v = {length}};
     lt_tensor *memory = NULL, *as_base = NULL;

@@ -1,6 +1,7 @@
 /* common.c - see common.h. */
 #include "common.h"
 
+#include "checked.h"
 #include "counting.h"
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
@@ -37,7 +38,7 @@ lt_status lt_lanes_of(const lt_array *a, lt_lanes *out)
     const bool pairs = lt_dtype_is_complex(a->dtype);
     if (a->ndim == LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions cannot be indexed", LT_MAX_DIMS);
-    for (int d = 0; d < a->ndim; d++) out->sizes[d] = a->sizes[d], out->strides[d] = a->strides[d] * (pairs ? 2 : 1);
+    for (int d = 0; d < a->ndim; d++) out->sizes[d] = a->sizes[d], out->strides[d] = lt_mul_within(a->strides[d], pairs ? 2 : 1);
     out->sizes[a->ndim] = 2;
     out->strides[a->ndim] = pairs;
     out->array = *a;

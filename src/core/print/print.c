@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "checked.h"
 #include "context/context.h"
 #include "context/interrupt.h"
 #include "devices/copies.h"
@@ -149,7 +150,7 @@ static lt_status find_elements(elements *e, lt_tensor *t)
         e->cut[d] = t->sizes[d] > 2 * e->edge;
         e->shown[d] = e->cut[d] ? 2 * e->edge : t->sizes[d];
         e->skip[d] = t->sizes[d] - e->shown[d];
-        e->strides[d] = t->strides[d] * (int64_t)lt_dtype_size(e->dtype);
+        e->strides[d] = lt_mul_within(t->strides[d], (int64_t)lt_dtype_size(e->dtype));
         any = any && e->shown[d] > 0;
     }
     if (!any) return LT_OK;

@@ -23,7 +23,7 @@ static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense, con
         it->numel *= index->sizes[d];
         it->strides[0][e] = dense != NULL ? lt_mul_within(dense->strides[d], size) : 0;
         it->strides[1][e] = d == dim || indexed->ndim == 0 ? 0 : lt_mul_within(indexed->strides[d], size);
-        it->strides[2][e] = index->strides[d] * (int64_t)sizeof(int64_t);
+        it->strides[2][e] = lt_mul_within(index->strides[d], (int64_t)sizeof(int64_t));
     }
     *args = (lt_index_args){.count = 1};
     args->sizes[0] = indexed->ndim > 0 ? indexed->sizes[dim] : 1;

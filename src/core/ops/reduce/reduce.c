@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "checked.h"
 #include "ops/common.h"
 #include "compile/window.h"
 #include "counting.h"
@@ -193,7 +194,7 @@ lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME, "trace: expected a matrix, but got tensor with dim %d", self->ndim);
     if ((lt_dtype)self->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "\"trace\" not implemented for 'Bool'");
     int64_t n = self->sizes[0] < self->sizes[1] ? self->sizes[0] : self->sizes[1];
-    int64_t step = self->strides[0] + self->strides[1];
+    int64_t step = lt_add_within(self->strides[0], self->strides[1]);
     lt_tensor *diagonal = NULL;
     LT_TRY(lt_tensor_view(self, 1, &n, &step, self->offset, &diagonal));
     lt_status status = lt_sum_impl(diagonal, LT_DTYPE_NONE, out);

@@ -1,5 +1,6 @@
 /* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views and joins. */
 #include "context/interrupt.h"
+#include "checked.h"
 #include "dims.h"
 #include "counting.h"
 #include "mem.h"
@@ -130,7 +131,7 @@ static lt_status fill_diagonal(lt_tensor *self, lt_scalar value, bool wrap)
         if (self->ndim > 2 && self->sizes[d] != rows)
             return lt_error(LT_ERR_RUNTIME, "all dimensions of input must be of equal length");
         if (self->sizes[d] < shortest) shortest = self->sizes[d];
-        stride += self->strides[d];
+        stride = lt_add_within(stride, self->strides[d]);
     }
     if (self->numel == 0) return LT_OK;
     /* one row below the square the next diagonal begins */

@@ -381,7 +381,7 @@ lt_status lt_flip_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
     lt_status status = LT_OK;
     int64_t strides[LT_MAX_DIMS], offset = self->offset;
     for (int d = 0; d < self->ndim; d++) {
-        bool reverse = mask >> d & 1 && self->sizes[d] > 0;
+        bool reverse = mask >> d & 1 && self->numel > 0;
         strides[d] = reverse ? -self->strides[d] : self->strides[d];
         if (reverse) offset += (self->sizes[d] - 1) * self->strides[d];
     }

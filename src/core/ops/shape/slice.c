@@ -1,4 +1,5 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
+#include "checked.h"
 #include "context/interrupt.h"
 #include "dims.h"
 #include "counting.h"
@@ -36,7 +37,8 @@ lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor 
         sizes[to] = self->sizes[from];
         strides[to++] = self->strides[from];
     }
-    return lt_tensor_view(self, self->ndim - 1, sizes, strides, self->offset + index * self->strides[d], out);
+    const int64_t offset = self->numel > 0 ? index * self->strides[d] : 0; /* an empty tensor's strides may be any numbers */
+    return lt_tensor_view(self, self->ndim - 1, sizes, strides, self->offset + offset, out);
 }
 
 lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step, lt_tensor **out)
@@ -53,8 +55,9 @@ lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t st
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     for (int i = 0; i < self->ndim; i++) sizes[i] = self->sizes[i], strides[i] = self->strides[i];
     sizes[d] = lt_parts(stop - start, step);
-    strides[d] = sizes[d] > 1 ? strides[d] * step : lt_mul_within(strides[d], step); /* nobody goes along one */
-    return lt_tensor_view(self, self->ndim, sizes, strides, self->offset + start * self->strides[d], out);
+    strides[d] = lt_mul_within(strides[d], step); /* out of range only where it is not used */
+    const int64_t offset = self->numel > 0 && sizes[d] > 0 ? start * self->strides[d] : 0;
+    return lt_tensor_view(self, self->ndim, sizes, strides, self->offset + offset, out);
 }
 
 lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t length, lt_tensor **out)
@@ -92,7 +95,7 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
     length = offset >= 0 ? (rows < columns - offset ? rows : columns - offset)
                          : (rows + offset < columns ? rows + offset : columns);
     if (length < 0) length = 0;
-    int64_t start = length == 0 ? 0 : offset >= 0 ? offset * self->strides[b] : -offset * self->strides[a];
+    int64_t start = length == 0 || self->numel == 0 ? 0 : offset >= 0 ? offset * self->strides[b] : -offset * self->strides[a];
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     int n = 0;
     for (int d = 0; d < self->ndim; d++) {
@@ -101,7 +104,7 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
         strides[n++] = self->strides[d];
     }
     sizes[n] = length;
-    strides[n] = self->strides[a] + self->strides[b];
+    strides[n] = lt_add_within(self->strides[a], self->strides[b]);
     return lt_tensor_view(self, n + 1, sizes, strides, self->offset + start, out);
 }
 

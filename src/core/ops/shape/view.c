@@ -325,7 +325,7 @@ lt_status lt_unsqueeze_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     for (int d = 0, to = 0; to <= self->ndim; to++) {
         if (to == at) {
             sizes[to] = 1;
-            strides[to] = d < self->ndim ? self->sizes[d] * self->strides[d] : 1;
+            strides[to] = d < self->ndim ? lt_mul_within(self->sizes[d], self->strides[d]) : 1;
         } else {
             sizes[to] = self->sizes[d];
             strides[to] = self->strides[d++];

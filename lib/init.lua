@@ -17,7 +17,7 @@ require 'torch.support.functions'
 require 'torch.support.default_device'
 
 local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, linalg = true,
-  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, serialization = true, signal = true, sparse = true, special = true, testing = true,
+  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, serialization = 'files.safe_globals', signal = true, sparse = true, special = true, testing = true,
   utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
@@ -100,8 +100,9 @@ setmetatable(torch, {
   __name = 'torch',
   __parts = parts,
   __index = function(_, name)
-    if not parts[name] then return nil end
-    local part = require('torch.' .. name)
+    local file = parts[name]
+    if not file then return nil end
+    local part = require('torch.' .. (file == true and name or file))
     rawset(torch, name, part)
     return part
   end,

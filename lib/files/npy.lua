@@ -22,21 +22,26 @@ local dtypes = { b1 = torch.bool, u1 = torch.uint8, i1 = torch.int8, i2 = torch.
   c8 = torch.complex64, c16 = torch.complex128 }
 local codes = {}
 for code, dtype in pairs(dtypes) do codes[dtype] = code end
+-- Other words for them, as programs that are not NumPy write them.
+local words = { bool = 'b1', ['?'] = 'b1', b = 'i1', B = 'u1', h = 'i2', H = 'u2', i = 'i4', I = 'u4', l = 'i8', L = 'u8', q = 'i8', Q = 'u8', e = 'f2', f = 'f4',
+  d = 'f8', F = 'c8', D = 'c16' }
+for code, dtype in pairs(dtypes) do words[tostring(dtype):match '[^.]*$'] = code end
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
 
 -- `where` names the file, and the entry in it.
 local function fail(where, format, ...) torch._C.raise(where .. ': ' .. shown(format, ...)) end
 
+-- The dtype and whether its bytes are swapped; nil and the reason where ltensor has no such elements.
 local function parse_descr(where, value)
-  local order, code = value:match "^'([<>|=]?)(%w+)'$"
-  if not order then order, code = value:match '^"([<>|=]?)(%w+)"$' end
-  if value:sub(1, 1) == '[' then fail(where, 'an array of records (%s), which ltensor does not have', value) end
+  local order, code = value:match "^'([<>|=]?)([%w?]+)'$"
+  if not order then order, code = value:match '^"([<>|=]?)([%w?]+)"$' end
+  if value:sub(1, 1) == '[' then return nil, shown('an array of records (%s), which ltensor does not have', value) end
   if not order then fail(where, "its header is damaged: 'descr' is %s", value) end
-  if code:sub(1, 1) == 'O' then fail(where, 'an array of Python objects, which only Python can read') end
-  local dtype = dtypes[code]
-  if not dtype then fail(where, "elements of type '%s%s', which ltensor does not have", order, code) end
-  return dtype, order == '>'
+  local dtype = dtypes[code] or dtypes[words[code]]
+  if dtype then return dtype, order == '>' end
+  if code:sub(1, 1) == 'O' then return nil, 'an array of Python objects, which only Python can read' end
+  return nil, shown("elements of type '%s%s', which ltensor does not have%s", order, code, code:find '^[USa]' and ': an array of texts' or '')
 end
 
 local function parse_shape(where, value)
@@ -99,16 +104,18 @@ local function read_header(where, file, left)
   return file:text(length), left - length
 end
 
--- The array in the next `left` bytes of the file, all of which it must need.
-local function read_array(where, file, left)
+-- The array in the next `left` bytes of the file; nil and the reason where it has elements that ltensor has not. followed: other bytes
+-- may come after it.
+local function read_array(where, file, left, followed)
   local header
   header, left = read_header(where, file, left)
   local fields = parse_header(where, header)
   local dtype, big = parse_descr(where, fields.descr)
+  if not dtype then return nil, big end
   local sizes, numel = parse_shape(where, fields.shape)
   local fortran = fields.fortran_order
   if fortran ~= 'True' and fortran ~= 'False' then fail(where, "its header is damaged: 'fortran_order' is %s", fortran) end
-  if numel * dtype.itemsize ~= left then
+  if numel * dtype.itemsize > left or numel * dtype.itemsize < left and not followed then
     fail(where, '%d elements of %d bytes are promised, %d bytes follow%s', numel, dtype.itemsize, left,
       numel * dtype.itemsize > left and ': cut short' or '')
   end
@@ -119,21 +126,28 @@ local function read_array(where, file, left)
   return flat:view(reversed):permute(order):detach()
 end
 
---- The array of a .npy file.
+--- The array of a .npy file; of several that follow each other the first, as numpy.load gives it.
 function M.load(path)
   local file <close>, size = torch._C.open_file(path)
-  return read_array(path, file, size)
+  local array, reason = read_array(path, file, size, true)
+  return array or fail(path, '%s', reason)
 end
 
---- The arrays of an open archive (zip.lua): put(tensor) under their names, in its order.
+--- The arrays of an open archive (zip.lua): put(tensor) under their names, in its order. One of texts or objects is an error when it is
+-- asked for.
 function M.load_archive(archive, put)
   local dict = ordered_dict.new()
   for _, entry in ipairs(archive.entries) do
     local name = entry.name:match '^(.*)%.npy$'
     if not name then archive:fail("entry '%s' is no array (.npy)", entry.name) end
-    local array = read_array(shown("%s, '%s'", archive.path, entry.name), archive:begin(entry), entry.size)
-    archive:finish(entry)
-    dict[name] = put(array)
+    local where = shown("%s, '%s'", archive.path, entry.name)
+    local array, reason = read_array(where, archive:begin(entry), entry.size)
+    if array then
+      archive:finish(entry)
+      dict[name] = put(array)
+    else
+      ordered_dict.refuse(dict, name, where .. ': ' .. reason)
+    end
   end
   return dict
 end

@@ -91,6 +91,8 @@ end
 
 function metatable.__index(dict, key)
   if math.type(key) == 'integer' then return name_at(dict, key) end
+  local refused = order_of(dict).refused
+  if refused and refused[key] then fail('%s', refused[key]) end
 end
 
 -- Called only for a name that is absent: new, or added again after it was removed.
@@ -142,6 +144,13 @@ function ordered_dict.new(entries)
   local dict = setmetatable({}, metatable)
   for _, entry in ipairs(entries or {}) do dict[entry[1]] = entry[2] end
   return dict
+end
+
+--- Makes an error of reading dict[name] while there is no such entry: of what was there, but could not be read.
+function ordered_dict.refuse(dict, name, message)
+  local order = order_of(dict)
+  order.refused = order.refused or {}
+  order.refused[name] = message
 end
 
 function ordered_dict.is(value) return getmetatable(value) == metatable end

@@ -66,6 +66,8 @@ def arrays():
     np.save(at("records.npy"), np.zeros(2, [("a", "<i4"), ("b", "<f8")]))
     np.save(at("objects.npy"), np.array([{}], object), allow_pickle=True)
     np.save(at("complex.npy"), np.zeros(2, "<c8"))
+    np.savez(at("texts.npz"), numbers=np.array([1, 2]), words=np.array(["ab", "four"]), objects=np.array([{}], object),
+             records=np.zeros(2, [("a", "<i4")]), last=np.array([3]))
     np.savez(at("stored.npz"), b=np.arange(3), a=np.ones((2, 2), np.float32), c=np.array(True))
     np.savez_compressed(at("deflated.npz"), zeros=np.zeros((40, 50)), counts=np.arange(100, dtype=np.int16))
 

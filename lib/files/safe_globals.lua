@@ -1,4 +1,4 @@
--- serialization.lua - torch.serialization: which of Python's data a file of PyTorch may hold besides tensors, numbers, strings and their
+-- safe_globals.lua - torch.serialization: which of Python's data a file of PyTorch may hold besides tensors, numbers, strings and their
 -- containers.
 --
 -- Only constructors that ltensor implements itself can be allowed (files/python_data.lua): none of them runs code of the file.

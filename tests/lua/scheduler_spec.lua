@@ -75,6 +75,46 @@ describe('lr_scheduler: 30 steps are PyTorch\'s', function()
   end
 end)
 
+-- Functions, and the classes of inner schedulers, are no state.
+local by_function = { LambdaLR = true, MultiplicativeLR = true, SequentialLR = true, ChainedScheduler = true }
+
+describe('lr_scheduler: the loaded state decides, not what the scheduler was made with:', function()
+  for number, row in ipairs(rows) do
+    for other_number, other_row in ipairs(rows) do
+      local alike = other_number ~= number and other_row.name == row.name and other_row.optimizer == row.optimizer
+      if alike and not by_function[row.name] then
+        it(('#%d %s(%s) goes on in one of (%s)'):format(number, row.name, row.arguments, other_row.arguments), function()
+          local o, again = new_optimizer(row.optimizer), new_optimizer(row.optimizer)
+          local scheduler, other = make(row, o), make(other_row, again)
+          for t = 1, 12 do step(row, scheduler, t) end
+          for t = 1, 5 do step(other_row, other, t) end
+          other:load_state_dict(scheduler:state_dict())
+          again:load_state_dict(o:state_dict())
+          for t = 13, #row.rates[1] do
+            check(row, again, t)
+            step(row, other, t)
+          end
+        end)
+      end
+    end
+  end
+end)
+
+describe('lr_scheduler: a SequentialLR that is resumed', function()
+  it('lets the later schedulers go on from what they were, as PyTorch does', function()
+    for last_epoch, rates in pairs {
+      [-1] = { 0.5, 0.5, 1.0, 0.9, 0.81 }, [1] = { 0.5, 0.45, 0.405, 0.3645, 0.32805 }, [4] = { 0.5, 0.45, 0.405, 0.3645, 0.32805 },
+    } do
+      local o = optim.SGD({ torch.zeros(1, { requires_grad = true }) }, { lr = 1.0 })
+      local s = S.SequentialLR(o, { S.ConstantLR(o, 0.5, 20), S.ExponentialLR(o, 0.9) }, { 2 }, { last_epoch = last_epoch })
+      for t, rate in ipairs(rates) do
+        close(rate, o.param_groups[1].lr, ('last_epoch %d, step %d'):format(last_epoch, t))
+        s:step()
+      end
+    end
+  end)
+end)
+
 describe('lr_scheduler: a given epoch', function()
   it('takes the closed form', function()
     for _, make_one in ipairs {

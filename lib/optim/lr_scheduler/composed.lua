@@ -65,26 +65,26 @@ function SequentialLR:init(a)
   self.optimizer, self.schedulers, self.milestones, self.last_epoch = optimizer, a.schedulers, a.milestones, a.last_epoch + 1
   for _, group in ipairs(optimizer.param_groups) do Optimizer.set_rate(group, group.initial_lr) end
   undo(self)
-  local first = self:present()
+  local first = self:scheduler_at(0) -- also of a run that is resumed: the others begin at their milestones
   first:initial_step()
   self._last_lr = first:get_last_lr()
 end
 Scheduler.declare(SequentialLR, 'table schedulers, table milestones')
 
--- Whose turn it is, and whether it begins.
-function SequentialLR:present()
+-- Whose turn it is at an epoch, and whether it begins there.
+function SequentialLR:scheduler_at(epoch)
   local passed = 0
   for _, milestone in ipairs(self.milestones) do
-    if milestone <= self.last_epoch then passed = passed + 1 end
+    if milestone <= epoch then passed = passed + 1 end
   end
-  return self.schedulers[passed + 1], passed > 0 and self.milestones[passed] == self.last_epoch
+  return self.schedulers[passed + 1], passed > 0 and self.milestones[passed] == epoch
 end
 
-function SequentialLR:initial_step() self:present():initial_step() end
+function SequentialLR:initial_step() self:scheduler_at(self.last_epoch):initial_step() end
 
 function SequentialLR:step()
   self.last_epoch = self.last_epoch + 1
-  local scheduler, begins = self:present()
+  local scheduler, begins = self:scheduler_at(self.last_epoch)
   if begins then scheduler:update(0) else scheduler:step() end
   self._last_lr = scheduler:get_last_lr()
 end

@@ -140,10 +140,11 @@ end
 
 local CyclicLR = Scheduler:extend('CyclicLR')
 
+-- By mode: the factor of the amplitude, of the cycle or the step that scale_mode names.
 local SCALES = {
-  triangular = function() return function() return 1.0 end, 'cycle' end,
-  triangular2 = function() return function(cycle) return 1 / 2.0 ^ (cycle - 1) end, 'cycle' end,
-  exp_range = function(gamma) return function(step) return gamma ^ step end, 'iterations' end,
+  triangular = { scale_mode = 'cycle', factor = function() return 1.0 end },
+  triangular2 = { scale_mode = 'cycle', factor = function(cycle) return 1 / 2.0 ^ (cycle - 1) end },
+  exp_range = { scale_mode = 'iterations', factor = function(step, gamma) return gamma ^ step end },
 }
 
 function CyclicLR:init(a)
@@ -154,8 +155,8 @@ function CyclicLR:init(a)
   self.total_size = a.step_size_up + (a.step_size_down or a.step_size_up)
   self.step_ratio = a.step_size_up / self.total_size
   if not SCALES[a.mode] and not a.scale_fn then fail 'mode is invalid and scale_fn is None' end
-  self.scale_fn, self.scale_mode = a.scale_fn, a.scale_mode
-  if not a.scale_fn then self.scale_fn, self.scale_mode = SCALES[a.mode](a.gamma) end
+  self.mode, self.gamma, self.scale_fn = a.mode, a.gamma, a.scale_fn or nil
+  self.scale_mode = a.scale_fn and a.scale_mode or SCALES[a.mode].scale_mode
   self.cycle_momentum = a.cycle_momentum
   if a.cycle_momentum then
     check_momentum(optimizer)
@@ -178,7 +179,7 @@ function CyclicLR:get_lr()
   local cycle = math.floor(1 + self.last_epoch / self.total_size)
   local x = 1 + self.last_epoch / self.total_size - cycle
   local part = x <= self.step_ratio and x / self.step_ratio or (x - 1) / (self.step_ratio - 1)
-  local scale = self.scale_fn(self.scale_mode == 'cycle' and cycle or self.last_epoch)
+  local scale = (self.scale_fn or SCALES[self.mode].factor)(self.scale_mode == 'cycle' and cycle or self.last_epoch, self.gamma)
   return self:each_rate(function(_, i)
     if self.cycle_momentum then
       local least, most = self.base_momentums[i], self.max_momentums[i]

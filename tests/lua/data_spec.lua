@@ -108,6 +108,59 @@ describe('the order of samples', function()
   end)
 end)
 
+-- Whose iterator raises where it is called after its end, and would begin again.
+local Strict = data.Sampler:extend('Strict')
+function Strict:init(n) self.n = n end
+function Strict:__len() return self.n end
+function Strict:iter()
+  local i = 0
+  return function()
+    assert(i <= self.n, 'called after its end')
+    i = i + 1
+    return i <= self.n and i or nil
+  end
+end
+
+describe('a sampler', function()
+  it('is not called after its end, whatever the size of batches', function()
+    for size, batches in pairs { [1] = 5, [2] = 3, [5] = 1, [7] = 1 } do
+      assert.equal(batches, #all(data.BatchSampler(Strict(5), size)))
+      assert.equal(5 // size, #all(data.BatchSampler(Strict(5), size, true)))
+      local seen = {}
+      for batch in data.DataLoader(Numbers(5), { batch_size = size, sampler = Strict(5) }) do table.move(batch:tolist(), 1, #batch, #seen + 1, seen) end
+      assert.same({ 1, 2, 3, 4, 5 }, seen)
+    end
+  end)
+end)
+
+describe('loops over one loader', function()
+  local buffer = torch.zeros(1)
+  for name, collate in pairs {
+    number = function(samples) return #samples end, text = function() return 'same' end, ['truth value'] = function() return true end,
+    falsehood = function() return false, 1 end, tensor = function() return buffer end,
+  } do
+    it(('may be nested, left early and repeated where each batch is the same %s'):format(name), function()
+      local loader = data.DataLoader(Numbers(5), { batch_size = 1, collate_fn = collate })
+      local outer, inner, left = 0, 0, 0
+      for _ in loader do
+        outer = outer + 1
+        for _ in loader do inner = inner + 1 end
+        for _ in loader do left = left + 1 break end
+        local co = coroutine.wrap(function() for _ in loader do coroutine.yield() end end)
+        co() co()
+        assert(outer <= 5)
+      end
+      assert.same({ 5, 25, 5 }, { outer, inner, left })
+    end)
+  end
+
+  it('are for loops: a call by hand is an error', function()
+    local loader = data.DataLoader(Numbers(5))
+    fails_with('a DataLoader is called by a for loop', function() loader() end)
+    fails_with('a DataLoader is called by a for loop', function() loader(nil, 1) end)
+  end)
+end)
+
 describe('data sets of data sets', function()
   it('are parts and sums', function()
     local subset = data.Subset(Numbers(10), {7, 3, 5})

@@ -41,7 +41,6 @@ end
 
 function DataLoader:init(options)
   local dataset = options.dataset
-  self._running = setmetatable({}, { __mode = 'k' })
   self._streams = datasets.IterableDataset:is_instance(dataset)
   check(options, self._streams)
   self.dataset, self.batch_size, self.drop_last = dataset, options.batch_size, options.drop_last
@@ -145,24 +144,29 @@ function DataLoader:iter()
   return loads(next_batch, self.pin_memory and torch.cuda.is_available()), nil, nil, closing
 end
 
--- A for loop calls the loader with the first value of the batch before, nil at its start. Which iterator that batch came
--- from is kept for as long as the batch lives, so loops may be nested and left.
-local function passed(running, next_batch, first, ...)
-  if first ~= nil and first == first then running[first] = next_batch end
-  return first, ...
+local getlocal, setlocal = debug.getlocal, debug.setlocal
+
+-- A for loop keeps what it calls in its first "(for state)" variable, the value before, nil at its start, in the third. The
+-- loader, which it calls first, gives it an iterator instead: loops over one loader may then be nested and left, whatever the batches are.
+local function becomes_iterator(loader, next_batch)
+  local found
+  local slot = 1
+  while true do
+    local name, value = getlocal(3, slot)
+    if name == nil then break end
+    if name == '(for state)' and rawequal(value, loader) then found = slot end -- the innermost loop
+    slot = slot + 1
+  end
+  if found then setlocal(3, found, next_batch) end
+  return found ~= nil
 end
 
---- The next batch of the for loop that asks: for X, Y in loader do.
+--- The first batch of a for loop: for X, Y in loader do.
 function DataLoader:__call(_, previous)
-  local next_batch
-  if previous == nil then
-    next_batch = self:iter()
-  else
-    next_batch = self._running[previous]
-    if next_batch == nil then fail 'a DataLoader is called by a for loop: for X, Y in loader do' end
-    self._running[previous] = nil
-  end
-  return passed(self._running, next_batch, next_batch())
+  if previous ~= nil then fail 'a DataLoader is called by a for loop: for X, Y in loader do' end
+  local next_batch = self:iter()
+  if not becomes_iterator(self, next_batch) then fail 'a DataLoader is called by a for loop: for X, Y in loader do' end
+  return next_batch()
 end
 
 declare.named(DataLoader, 'init', [[

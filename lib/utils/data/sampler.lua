@@ -108,10 +108,14 @@ function M.BatchSampler:__len()
   return self.drop_last and n // self.batch_size or (n + self.batch_size - 1) // self.batch_size
 end
 function M.BatchSampler:iter()
-  local next_position = self.sampler:iter()
+  local next_position, ended = self.sampler:iter(), false
   return function()
     local batch = {}
-    for i = 1, self.batch_size do batch[i] = next_position() end
+    while not ended and #batch < self.batch_size do
+      local position = next_position()
+      ended = position == nil -- a sampler is not called after its end, where it may begin again
+      batch[#batch + 1] = position
+    end
     if #batch == self.batch_size or (#batch > 0 and not self.drop_last) then return batch end
   end
 end

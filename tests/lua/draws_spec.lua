@@ -130,7 +130,7 @@ describe('drawing', function()
       assert.equal(inf, gammas[2])
       assert.is_true(gammas[1] > 0 and gammas[6] > 0)
       local trials = make(nan, 10.0, inf, -1.0, 10.0, 10.0, 1e30, 10.0, 1e30)
-      local drawn = torch.binomial(trials, make(0.5, nan, 0.5, 0.5, -1.0, 2.0, 0.5, 1e-38, 1e-30)):tolist()
+      local drawn = torch.binomial(trials, make(0.5, nan, 0.5, 0.5, 0.0, 1.0, 0.5, 1e-38, 1e-30)):tolist()
       for i = 1, 3 do assert.is_true(drawn[i] ~= drawn[i]) end
       assert.same({ 0, 0, 10 }, { drawn[4], drawn[5], drawn[6] })
       assert.equal(inf, torch.poisson(make(inf)):item())

@@ -43,6 +43,7 @@ const lt_backend lt_cpu_backend = {
     .copy = lt_cpu_copy,
     .fill = lt_cpu_fill,
     .band = lt_cpu_band,
+    .check_values = lt_cpu_check_values,
     .pointwise = lt_cpu_pointwise,
     .chains_nothing = lt_cpu_chains_nothing,
     .chains = lt_cpu_chains,

@@ -16,6 +16,7 @@ lt_status lt_cpu_chain(const lt_chain *c, bool *done);
 /* copy.c */
 lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
+lt_status lt_cpu_check_values(const lt_value_check *c);
 /* reduce.c */
 lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,

@@ -245,6 +245,19 @@ typedef struct lt_attention {
     void *logsumexp, *grad_query, *grad_key, *grad_value; /* of gradients, NULL: not wanted */
 } lt_attention;
 
+/* What each of n elements, which lie in a row, has to be: from low to high, where `nan` says so nan, or with `nonzero` only not 0.
+ * The CPU raises the error at once, a GPU at the next wait: the texts live for ever. */
+typedef struct lt_value_check {
+    lt_dtype dtype; /* LT_INT64, LT_FLOAT32 or LT_FLOAT64 */
+    lt_device device;
+    const void *data;
+    int64_t n;
+    double low, high;
+    bool nan, nonzero;
+    const char *text;
+    bool shown; /* the value follows the text */
+} lt_value_check;
+
 /* Operands of an index kernel: it->data[0] is the result (get) or the values (put), [1] the indexed
  * tensor with stride 0 along indexed dimensions, [2 .. 1+count] int64 index tensors. The address of an
  * element is data[1] + sum_k wrap(index_k, sizes[k]) * strides[k]. An index outside [-size, size) is an
@@ -443,6 +456,7 @@ typedef struct lt_backend {
 
     /* -- sources ------------------------------------------------------------------------------------- */
     /* start, start + step, start + 2 step ...; backwards: the last element is start. out contiguous */
+    lt_status (*check_values)(const lt_value_check *c);
     lt_status (*range)(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards);
     /* The caller holds the generator's lock (random/generator.h). */
     lt_status (*random)(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b,

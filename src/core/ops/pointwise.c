@@ -10,6 +10,7 @@
 #include "dtypes/promotion.h"
 #include "error.h"
 #include "iter.h"
+#include "ops/check_values.h"
 #include "pointwise_ops.h"
 
 #define MAX_INPUTS 4
@@ -219,6 +220,8 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     if (lt_any_hollow() && lt_here.window == NULL) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
     LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
+    if (facts->divides && device.type != LT_CPU && lt_dtype_is_int(compute))
+        LT_TRY(lt_check_values(inputs[1], (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
     if (__builtin_expect(any_unsigned(inputs, n), 0)) {
         if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
         return run_unsigned(op, inputs, n, params, n_params, compute, out);

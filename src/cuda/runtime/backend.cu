@@ -24,6 +24,7 @@ static lt_backend make_table()
     t.transfer = lt_cuda_transfer;
     t.copy = lt_cuda_copy;
     t.fill = lt_cuda_fill;
+    t.check_values = lt_cuda_check_values;
     t.pointwise = lt_cuda_pointwise;
     t.chains_nothing = lt_cuda_chains_nothing;
     t.chains = lt_cuda_chains;

@@ -98,6 +98,14 @@ lt_status lt_cuda_reported(int device)
     unsigned complete = 2;
     if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return LT_OK; /* another thread was first */
+    if (found.text != nullptr) {
+        char number[32] = "";
+        if (found.shown) snprintf(number, sizeof number, "%g", found.number);
+        return lt_cuda_core->error(LT_ERR_RUNTIME, "%s%s%s", found.text, number,
+                                   launches_block() ? ""
+                                                    : " (reported asynchronously: an earlier operation on the GPU was given it; "
+                                                      "CUDA_LAUNCH_BLOCKING=1 shows which)");
+    }
     char where[256];
     snprintf(where, sizeof where, " in %s%s", found.op,
              launches_block() ? ""

@@ -9,6 +9,9 @@
 /* One per device, in page-locked host memory. state: 0 free, 1 being written, 2 complete. */
 struct lt_cuda_report {
     unsigned int state;
+    const char *text; /* of an element that is no index; the rest is of one that is */
+    bool shown;
+    double number;
     int dim;
     int64_t value, size;
     const char *op;
@@ -23,6 +26,18 @@ static __device__ inline void lt_report_index(lt_cuda_report *report, const char
     report->size = size;
     report->dim = dim;
     report->op = op;
+    report->text = nullptr;
+    __threadfence_system();
+    atomicExch(&report->state, 2u);
+}
+
+/* number is not what an op takes: the host's text, which the number follows where it is shown. */
+static __device__ inline void lt_report_value(lt_cuda_report *report, const char *text, bool shown, double number)
+{
+    if (atomicCAS(&report->state, 0u, 1u) != 0u) return;
+    report->text = text;
+    report->shown = shown;
+    report->number = number;
     __threadfence_system();
     atomicExch(&report->state, 2u);
 }

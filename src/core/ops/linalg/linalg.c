@@ -41,7 +41,6 @@
 #include "op/prod.h"
 #include "op/to.h"
 #include "op/triu.h"
-#include "step/isfinite.h"
 #include "step/sgn.h"
 #include "step/tril.h"
 
@@ -280,7 +279,7 @@ static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *p
             const double complex x = element_of(work, i * n * n + d * (n + 1));
             const double magnitude = cabs(x);
             if (pivot[i * n + d] != d + 1) sign = -sign, product = -product;
-            sign *= magnitude == 0 ? 0 : x / magnitude;
+            sign *= isnan(magnitude) || magnitude == 0 ? 0 : isinf(magnitude) && cimag(x) == 0 ? copysign(1, creal(x)) : x / magnitude;
             log_magnitude += log(magnitude);
             product *= x;
         }
@@ -407,6 +406,10 @@ lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
         lt_factor f = factor_of(LT_FACTOR_CHOLESKY, work);
         f.upper = !upper;
         do_factor(&s, &f, self, &indefinite);
+        if (self->device.type != LT_CPU) { /* LAPACK finds a pivot that is nan, cuSOLVER goes on */
+            lt_tensor *orders = do_first_nan(&s, work);
+            if (orders != NULL) s.status = refused(&indefinite, self, orders, NULL);
+        }
     }
     if (s.status == LT_OK) {
         lt_status status = upper ? lt_triu(work, 0, &result) : lt_tril(work, 0, &result);
@@ -528,6 +531,13 @@ static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_t
     return true;
 }
 
+static lt_status check_svd(lt_tensor *self)
+{
+    LT_TRY(lt_linalg_check_matrix(divergent.op, self));
+    LT_TRY(lt_linalg_check_kind(divergent.op, self));
+    return lt_linalg_refuse_nan(self, "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.");
+}
+
 static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u, lt_tensor **v)
 {
     if (!do_svd_by(s, false, self, full, values, u, v)) do_svd_by(s, true, self, full, values, u, v);
@@ -536,8 +546,7 @@ static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, l
 /* Rows: U, then S, then V^H transposed, all of one width: that of the largest of them. */
 lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **out)
 {
-    LT_TRY(lt_linalg_check_matrix(divergent.op, self));
-    LT_TRY(lt_linalg_check_kind(divergent.op, self));
+    LT_TRY(check_svd(self));
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n, width = !full_matrices ? k : m > n ? m : n;
     int64_t of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
     lt_dims s_room = batch_of(self, 1, k), sizes = batch_of(self, m + 1 + n, width);
@@ -556,8 +565,7 @@ lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **o
 
 lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
 {
-    LT_TRY(lt_linalg_check_matrix(divergent.op, self));
-    LT_TRY(lt_linalg_check_kind(divergent.op, self));
+    LT_TRY(check_svd(self));
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n;
     lt_dims sizes = batch_of(self, 1, k), shape = batch_of(self, k, -1);
     lt_scope s;
@@ -577,6 +585,9 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
     lt_dims sizes = batch_of(self, 1, lt_rows(self));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh));
+    lt_tensor *taken = upper ? do_triu_at(&s, self, 0) : do_tril_at(&s, self, 0); /* what lies in the other triangle is not looked at */
+    if (taken != NULL)
+        s.status = lt_linalg_refuse_nan(taken, "linalg.eigh: The algorithm failed to converge because the input matrix contained non-finite values.");
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_new_real(&s, self, &sizes);
     if (values != NULL && work->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_EIGH, work);
@@ -623,13 +634,7 @@ static lt_status check_eigen(lt_tensor *self, bool vectors)
     const char *op = vectors ? "linalg.eig" : "linalg.eigvals";
     LT_TRY(lt_linalg_check_square(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
-    bool endless = false;
-    lt_scope s;
-    lt_scope_open(&s, false);
-    s.status = lt_any_set(&s, do_logical_not(&s, do_isfinite(&s, self)), &endless);
-    LT_TRY(lt_scope_close(&s));
-    if (endless) return lt_error(LT_ERR_RUNTIME, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
-    return LT_OK;
+    return lt_linalg_refuse_infinite(self, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
 }
 
 /* The eigenvectors, below them the eigenvalues. */
@@ -770,6 +775,8 @@ static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tens
 
 lt_status lt__linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, double rcond, lt_tensor **out)
 {
+    LT_TRY(lt_linalg_refuse_infinite(self, "torch.linalg.lstsq: expected finite numbers, but input contains infs or NaNs."));
+    LT_TRY(lt_linalg_refuse_infinite(other, "torch.linalg.lstsq: expected finite numbers, but other contains infs or NaNs."));
     return least_squares(self, other, rcond, NULL, out);
 }
 

@@ -18,6 +18,12 @@ lt_status lt_linalg_check_square(const char *op, const lt_tensor *a);
 /* float32, float64, complex64 or complex128, of which LAPACK and cuSOLVER have matrices. */
 lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a);
 
+/* Error where an element is nan, or else also where one is infinite; waits for the device. */
+lt_status lt_linalg_refuse_nan(lt_tensor *a, const char *message);
+lt_status lt_linalg_refuse_infinite(lt_tensor *a, const char *message);
+/* int32, of each matrix: the number from 1 of the first nan of its diagonal, 0 for none. */
+lt_tensor *do_first_nan(lt_scope *s, lt_tensor *factors);
+
 /* f on the host, whose arrays lie on a device: what that has no library for. op: for the ledger of copies. */
 lt_status lt_linalg_factor_on_host(lt_factor *f, const char *op);
 

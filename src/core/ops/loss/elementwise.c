@@ -1,7 +1,9 @@
 /* elementwise.c - losses that compare element with element: differences and likelihoods, as formulas. */
+#include <math.h>
 #include <string.h>
 
 #include "loss.h"
+#include "ops/check_values.h"
 #include "devices/transfer.h"
 #include "ops/pointwise.h"
 #include "op/_binary_cross_entropy_backward.h"
@@ -12,8 +14,6 @@
 #include "op/_mse_loss_backward.h"
 #include "op/_smooth_l1_loss_backward.h"
 #include "op/_soft_margin_loss_backward.h"
-#include "op/amax.h"
-#include "op/amin.h"
 #include "op/binary_cross_entropy.h"
 #include "op/clamp.h"
 #include "op/clamp_max.h"
@@ -211,25 +211,6 @@ lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
 
 /* ---- binary_cross_entropy ---------------------------------------------------------------------------------------- */
 
-/* Elements on the CPU are looked at; on a GPU that would be a wait. */
-static lt_status check_probabilities(const lt_tensor *self, lt_tensor *given)
-{
-    lt_tensor *low = NULL, *high = NULL;
-    lt_scalar least, most;
-    if (self->device.type != LT_CPU || self->numel == 0) return LT_OK;
-    lt_status status;
-    LT_CHECK(lt_amin_impl(given, &(lt_dims){.n = 0}, false, &low));
-    LT_CHECK(lt_amax_impl(given, &(lt_dims){.n = 0}, false, &high));
-    LT_CHECK(lt_tensor_item(low, &least));
-    LT_CHECK(lt_tensor_item(high, &most));
-    if (!(lt_scalar_double(least) >= 0 && lt_scalar_double(most) <= 1))
-        status = lt_error(LT_ERR_RUNTIME, "all elements of input should be between 0 and 1");
-done:
-    lt_tensor_release(low);
-    lt_tensor_release(high);
-    return status;
-}
-
 lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight, const char *reduction,
                                        lt_tensor **out)
 {
@@ -244,7 +225,7 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
                         "deprecated. Please ensure they have the same size.",
                         lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
-    LT_TRY(check_probabilities(self, self));
+    LT_TRY(lt_check_values(self, (lt_value_check){.high = 1, .text = "all elements of input should be between 0 and 1"}));
     lt_scope_open_together(&s, LT_COMPOSITE(binary_cross_entropy), self);
     lt_tensor *x = do_widen(&s, self), *t = do_widen(&s, target);
     lt_tensor *log_one = do_at_least(&s, do_log(&s, x), -100),
@@ -338,26 +319,12 @@ static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *va
     return s->status == LT_OK ? var : NULL;
 }
 
-static lt_status check_variance(lt_tensor *var)
-{
-    lt_tensor *low = NULL;
-    lt_scalar least;
-    if (var->device.type != LT_CPU || var->numel == 0) return LT_OK;
-    lt_status status;
-    LT_CHECK(lt_amin_impl(var, &(lt_dims){.n = 0}, false, &low));
-    LT_CHECK(lt_tensor_item(low, &least));
-    if (lt_scalar_double(least) < 0) status = lt_error(LT_ERR_RUNTIME, "var has negative entry/entries");
-done:
-    lt_tensor_release(low);
-    return status;
-}
-
 lt_status lt_gaussian_nll_loss_impl(lt_tensor *input, lt_tensor *target, lt_tensor *var, bool full, double eps,
                                     const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
-    LT_TRY(check_variance(var));
+    LT_TRY(lt_check_values(var, (lt_value_check){.high = INFINITY, .nan = true, .text = "var has negative entry/entries"}));
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(gaussian_nll_loss), input);
     lt_tensor *given = do_variance(&s, input, var);

@@ -113,8 +113,7 @@ static lt_tensor *do_index_select(lt_scope *s, lt_tensor *a, lt_tensor *index)
     return lt_scope_hold(s, status, out);
 }
 
-/* Targets on a GPU, where the kernel that picks finds what is no class: a negative one must not count from the end. */
-static lt_tensor *do_no_negative(lt_scope *s, lt_tensor *target)
+lt_tensor *do_no_negative(lt_scope *s, lt_tensor *target)
 {
     lt_tensor *mask = do_scalar(s, lt_int(~LT_INDEX_FROM_END)), *out = NULL;
     if (s->status != LT_OK) return NULL;

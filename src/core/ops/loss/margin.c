@@ -231,6 +231,7 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     lt_scope_open(&s, LT_COMPOSITE(multi_margin_loss));
     lt_tensor *classes_of = do_contiguous(&s, do_cast(&s, target, LT_INT64));
     check_classes(&s, classes_of, classes, false);
+    if (s.status == LT_OK && classes_of->device.type != LT_CPU) classes_of = do_no_negative(&s, classes_of);
     lt_tensor *line = do_reshape(&s, classes_of, &(lt_dims){1, {n}}),
               *column = do_reshape(&s, classes_of, &(lt_dims){2, {n, 1}});
     lt_tensor *x = do_rows(&s, input), *own = do_gather(&s, x, 1, column);

@@ -1,8 +1,10 @@
 /* embedding.c - looking up rows of a matrix, and bags of them. The ids are positions from 0 here. */
+#include <math.h>
 #include <string.h>
 
 #include "ops/compose.h"
 #include "dims.h"
+#include "ops/check_values.h"
 #include "ops/steps.h"
 #include "op/_embedding_backward.h"
 #include "op/_sparse_coo.h"
@@ -161,6 +163,20 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
     return LT_OK;
 }
 
+/* The same of offsets on a device, which reports it at the next wait. */
+static lt_status check_device_offsets(lt_scope *s, lt_tensor *offsets, int64_t n)
+{
+    if (s->status != LT_OK || offsets->device.type == LT_CPU || offsets->numel == 0) return s->status;
+    lt_tensor *first = do_part(s, offsets, 0, 0, 1), *rest = do_part(s, offsets, 0, 1, offsets->numel);
+    lt_tensor *end = do_add(s, do_mul(s, first, do_scalar(s, lt_int(0))), do_scalar(s, lt_int(n)));
+    lt_tensor *steps = do_sub(s, do_cat(s, (lt_tensor *[]){rest, end}, 2, 0), offsets);
+    lt_tensor *all = do_cat(s, (lt_tensor *[]){do_neg(s, do_abs(s, first)), steps}, 2, 0); /* none is negative */
+    all = do_cast(s, all, LT_FLOAT64);
+    if (s->status != LT_OK) return s->status;
+    return s->status = lt_check_values(all, (lt_value_check){.high = INFINITY, .text = "offsets have to begin with the first index, must not "
+                                                             "decrease, nor go beyond the last one"});
+}
+
 /* The bag of every index, from 0. */
 static lt_tensor *do_bags(lt_scope *s, const lt_tensor *input, lt_tensor *offsets, int64_t bags)
 {
@@ -236,6 +252,7 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
     lt_scope_open(&s, LT_COMPOSITE(embedding_bag));
     lt_tensor *starts = offsets != NULL ? do_contiguous(&s, do_cast(&s, offsets, LT_INT64)) : NULL;
     if (starts != NULL) s.status = check_offsets(starts, input->numel);
+    if (starts != NULL) check_device_offsets(&s, starts, input->numel);
     lt_tensor *ids = do_reshape(&s, do_cast(&s, input, LT_INT64), &line), *bag = do_bags(&s, input, starts, bags),
               *rows = NULL;
     if (padding_idx != NULL) { /* as if they were not there */

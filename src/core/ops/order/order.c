@@ -6,6 +6,7 @@
 #include "ops/pointwise.h"
 #include "counting.h"
 #include "devices/transfer.h"
+#include "ops/check_values.h"
 #include "ops/steps.h"
 #include "op/argmax.h"
 #include "op/argsort.h"
@@ -421,11 +422,9 @@ static lt_tensor *do_shares(lt_scope *s, const char *op, const lt_tensor *self, 
         if (s->status == LT_OK && !(lt_scalar_double(value) >= 0 && lt_scalar_double(value) <= 1))
             s->status = lt_error(LT_ERR_RUNTIME, "%s() q must be in the range [0, 1] but got %g", op,
                                  lt_scalar_double(value));
-    } else if (s->status == LT_OK && q->device.type == LT_CPU) {
-        lt_tensor *low = do_ge(s, q, do_number(s, 0)), *high = do_le(s, q, do_number(s, 1));
-        bool inside = false;
-        if (lt_all_set(s, do_logical_and(s, low, high), &inside) == LT_OK && !inside)
-            s->status = lt_error(LT_ERR_RUNTIME, "%s() q values must be in the range [0, 1]", op);
+    } else if (s->status == LT_OK) {
+        const char *text = strcmp(op, "quantile") == 0 ? "quantile() q values must be in the range [0, 1]" : "nanquantile() q values must be in the range [0, 1]";
+        s->status = lt_check_values(q, (lt_value_check){.high = 1, .text = text});
     }
     lt_tensor *there = NULL;
     if (s->status != LT_OK) return NULL;

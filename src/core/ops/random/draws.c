@@ -1,6 +1,7 @@
 /* draws.c - random numbers with a parameter per element: gamma, Dirichlet, Poisson, binomial. The backend draws them
  * (formulas/draws.inc) in the order of elements; half types are computed in float. */
 #include "random/random.h"
+#include "ops/check_values.h"
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/_dirichlet_backward.h"
@@ -142,6 +143,7 @@ lt_status lt_binomial_impl(lt_tensor *count, lt_tensor *prob, lt_generator *gene
     LT_TRY(lt_check_same_device("binomial", operands, 2, false, &device));
     LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
     LT_TRY(lt_check_generator(generator, count));
+    LT_TRY(lt_check_values(prob, (lt_value_check){.high = 1, .nan = true, .text = "binomial expects probabilities in [0, 1], but got ", .shown = true}));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(binomial));
     lt_tensor *trials = do_expand(&s, do_widen(&s, count), &size),

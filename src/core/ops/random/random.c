@@ -1,6 +1,7 @@
 /* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
 #include <math.h>
 
+#include "ops/check_values.h"
 #include "ops/steps.h"
 #include "devices/device.h"
 #include "iter.h"
@@ -8,7 +9,6 @@
 #include "devices/transfer.h"
 #include "ops/complex/complex.h"
 #include "op/_to_copy.h"
-#include "op/aminmax.h"
 #include "op/bernoulli.h"
 #include "op/bernoulli_.h"
 #include "op/exponential_.h"
@@ -240,24 +240,10 @@ lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype
     return lt_randint_like_impl(self, 0, high, dtype, device, out);
 }
 
-/* Refuses what is no probability, nan too. On a device it is not looked at: to know would mean to wait for it. */
+/* Refuses what is no probability, nan too. */
 static lt_status check_probabilities(lt_tensor *p)
 {
-    if (p->device.type != LT_CPU || p->numel == 0) return LT_OK;
-    lt_tensor *ends[2] = {NULL, NULL};
-    lt_scalar least, most;
-    lt_status status = lt_aminmax_impl(p, NULL, false, &ends[0], &ends[1]);
-    if (status != LT_OK) return status;
-    LT_CHECK(lt_tensor_item(ends[0], &least));
-    LT_CHECK(lt_tensor_item(ends[1], &most));
-    const double low = lt_scalar_double(least), high = lt_scalar_double(most);
-    if (!(low >= 0 && high <= 1))
-        status = lt_error(LT_ERR_RUNTIME, "bernoulli expects probabilities p to be in [0, 1], but got p=%g",
-                          isnan(low) ? NAN : low >= 0 ? high : low);
-done:
-    lt_tensor_release(ends[0]);
-    lt_tensor_release(ends[1]);
-    return status;
+    return lt_check_values(p, (lt_value_check){.high = 1, .text = "bernoulli expects probabilities p to be in [0, 1], but got p=", .shown = true});
 }
 
 /* u < p element by element; u is uniform in [0, 1). */

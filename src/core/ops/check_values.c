@@ -1,0 +1,28 @@
+/* check_values.c - see check_values.h. */
+#include "ops/check_values.h"
+
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "op/_to_copy.h"
+
+lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
+{
+    if (t->numel == 0) return LT_OK;
+    const lt_dtype dtype = (lt_dtype)t->dtype;
+    lt_tensor *row = NULL;
+    rule.dtype = dtype == LT_FLOAT64        ? LT_FLOAT64
+                 : lt_dtype_is_float(dtype) ? LT_FLOAT32
+                                            : LT_INT64;
+    rule.device = t->device;
+    rule.n = t->numel;
+    if (rule.dtype == dtype && lt_is_contiguous(t)) {
+        row = lt_tensor_retain(t);
+    } else {
+        LT_TRY(lt__to_copy_impl(t, rule.dtype, NULL, false,
+                                &row)); /* dense: in which order does not matter */
+    }
+    rule.data = lt_data(row);
+    const lt_status status = lt_backend_of(row)->check_values(&rule);
+    lt_tensor_release(row);
+    return status;
+}

@@ -112,6 +112,27 @@ local function lu_backward(grad, LU, pivots)
   return permutation(pivots, m, LU.dtype):matmul(of_square)
 end
 
+-- The tangent of LU, from that of A: with M = L^-1 P' T U^-1 of the square part, L changes by L tril(M, -1) and U by triu(M) U; what stands
+-- below or beside it by what keeps it the solution with the other factor.
+local function lu_tangent(tangent, LU, pivots)
+  local m, n = LU:size(-2), LU:size(-1)
+  local k = math.min(m, n)
+  local L, U = rows(lower_of(LU), 1, k), columns(upper_of(LU), 1, k)
+  local moved = permutation(pivots, m, LU.dtype).mH:matmul(tangent)
+  local square = triangular(L, columns(rows(moved, 1, k), 1, k), false, true, true)
+  local M = triangular(U, square, true, false)
+  local of_lower, of_upper = M:tril(-1), M:triu():matmul(U)
+  local result = L:matmul(of_lower) + of_upper
+  if m > n then
+    local below = rows(moved, k + 1, m) - rows(LU, k + 1, m):matmul(of_upper)
+    result = torch.cat({ result, triangular(U, below, true, false) }, -2)
+  elseif n > m then
+    local beside = triangular(L, columns(moved, k + 1, n), false, true, true)
+    result = torch.cat({ result, beside - of_lower:matmul(columns(LU, k + 1, n)) }, -1)
+  end
+  return result
+end
+
 -- LU with its derivative, pivots, info.
 local function lu_with_info(A)
   check_matrix('linalg.lu_factor', A)
@@ -122,12 +143,17 @@ local function lu_with_info(A)
       local LU, pivots, info = factor(matrix)
       LU = LU:clone()
       context:save_for_backward(LU, pivots)
+      context:save_for_forward(LU, pivots)
       context:mark_non_differentiable(pivots, info)
       return LU, pivots, info
     end
     function lu_function.backward(context, grad)
       local LU, pivots = table.unpack(context.saved_tensors)
       return lu_backward(grad, LU, pivots)
+    end
+    function lu_function.jvp(context, tangent)
+      local LU, pivots = table.unpack(context.saved_tensors)
+      return tangent and lu_tangent(tangent, LU, pivots), nil, nil
     end
   end
   if A.requires_grad and torch.is_grad_enabled() then return lu_function.apply(A) end

@@ -280,7 +280,7 @@ return function(module, args, path, options)
   end })
   local recordings, sizes = record_all(module, args, all, function(inputs) return dynamic_sizes(axes, inputs, output_names) end)
   check_names('output_names', options.output_names, #recordings[1].outputs)
-  local graph = graphs.new(recordings, sizes)
+  local graph = graphs.new(recordings, sizes, opset)
   for _, input in ipairs(recordings[1].inputs) do
     graph.names[input.name], input.name_in_file = true, input.name
   end

@@ -495,7 +495,7 @@ describe('nodes that are fused', function()
   -- The same by the library's functions, of the model's parameters.
   local function wanted(model, x)
     local F = nn.functional
-    local r = F.relu(F.batch_norm(F.conv2d(x, model.w, model.b, { padding = 1 }), model.m, model.v, model.s, model.h, false, 0, 1e-3))
+    local r = F.relu(F.batch_norm(F.conv2d(x, model.w, model.b, { padding = 1 }), model.m:detach(), model.v:detach(), model.s, model.h, false, 0, 1e-3))
     return torch.matmul(F.relu((r + x) ^ 2 + x), model.p) + model.q, r
   end
 

@@ -272,4 +272,64 @@ case('sizes', function()
   end), { torch.randn(5, 6, 3) }, { input_names = { 'x' }, dynamic_axes = { x = { [1] = 'n' } } } }
 end)
 
+case('sizes as numbers', function()
+  return { of(function(_, x)
+    local n = x:size(1)
+    return x / n, n / (x:abs() + 1), x:sum() / n, torch.add(x, x, { alpha = n }), x:clamp(0, n), torch.where(x:gt(0), x, n), x:eq(n), x ^ n, torch.full({ 2 }, n)
+  end), { torch.randn(5, 3) }, { input_names = { 'x' }, dynamic_axes = { x = { [1] = 'n' } } } }
+end)
+layer('windows by name', function()
+  return of(function(_, x)
+    return F.avg_pool2d(x, { 3, 3 }, { stride = 2 }), F.max_pool2d(x, 3, { stride = 2, padding = 1 }), F.avg_pool2d(x, { kernel_size = 2, stride = 1 })
+  end)
+end, { 1, 2, 7, 8 })
+for _, mode in ipairs { 'bilinear', 'nearest', 'bicubic' } do
+  for _, padding in ipairs { 'zeros', 'border', 'reflection' } do
+    case(('grid_sample, %s, %s'):format(mode, padding), function()
+      return { of(function(_, x, grid)
+        return F.grid_sample(x, grid, { mode = mode, padding_mode = padding, align_corners = padding == 'border' })
+      end), { torch.randn(2, 3, 4, 5), torch.randn(2, 3, 4, 2) } }
+    end)
+  end
+end
+case('positions as inputs', function()
+  local model = of(function(self, x, i, j)
+    return x[i], x[{ {}, j }], x:index_select(1, i), x:gather(2, j:unsqueeze(1):expand(4, 2)), self.table(j), F.one_hot(i, 5), x:scatter(1, i:unsqueeze(1), 2.0)
+  end, function(self) self.table = nn.Embedding(4, 2) end)
+  return { model, { torch.randn(4, 4), torch.tensor { 4, 1, 1 }, torch.tensor { 2, 4 } } }
+end)
+
+-- ---- what random numbers do not show --------------------------------------------------------------------------------------
+
+local inf, nan = math.huge, 0 / 0
+local function hostile() return torch.tensor { 0.0, -0.0, 1.0, -1.0, 19.5, 20.5, -30.0, 88.0, 100.0, -100.0, 1e20, -1e20, 1e-40, inf, -inf, nan } end
+
+local function on_hostile(name, f) case(name .. ' of hostile numbers', function() return { of(function(_, x) return f(x) end), { hostile() } } end) end
+on_hostile('softplus', function(x) return F.softplus(x), F.softplus(x, { threshold = 0.5 }), F.softplus(x, { beta = 3, threshold = 1 }), F.softplus(x:double(), { threshold = 2 }) end)
+on_hostile('activations', function(x)
+  return F.relu(x), F.elu(x), F.selu(x), F.celu(x), F.leaky_relu(x, 0.1), F.hardtanh(x), F.relu6(x), F.hardsigmoid(x), F.logsigmoid(x), F.softsign(x), x:sigmoid(), x:tanh(),
+    F.hardshrink(x), F.softshrink(x), F.threshold(x, 0.1, 2.0), F.silu(x), F.gelu(x)
+end)
+on_hostile('arithmetic', function(x)
+  return x + x, x - x, x * 0, 1 / x, x:abs(), x:sqrt(), x:exp(), x:log(), x:floor(), x:clamp(-2, 2), x:isnan(), x:isinf(), x:eq(x), x:gt(0), torch.where(x:isnan(), 0, x)
+end)
+on_hostile('sums', function(x) return x:sum(), x:mean(), x[{ { 1, 15 } }]:max(), x[{ { 1, 15 } }]:min(), x[{ { 1, 13 } }]:softmax(1), x:softmax(1), x[{ { 1, 14 } }]:log_softmax(1), x[{ { 1, 13 } }]:logsumexp(1) end)
+
+case('attention with masked rows', function()
+  local mask = torch.tensor { { true, false, true }, { false, false, false }, { true, true, true } }
+  local bias = torch.zeros(3, 3):masked_fill(mask:logical_not(), -inf)
+  return { of(function(_, q, k, v, m, b)
+    return F.scaled_dot_product_attention(q, k, v, { attn_mask = m }), F.scaled_dot_product_attention(q, k, v, { attn_mask = b }),
+      F.scaled_dot_product_attention(q, k, v, { is_causal = true }), F.scaled_dot_product_attention(q, k, v)
+  end), { torch.randn(1, 2, 3, 4), torch.randn(1, 2, 3, 4), torch.randn(1, 2, 3, 4), mask, bias } }
+end)
+case('pads that cut', function()
+  return { of(function(_, x)
+    return F.pad(x, { -1, 2, 0, -1 }), F.pad(x, { 2, 1, 1, 2 }, 'reflect'), F.pad(x, { 3, 2, 0, 1 }, 'replicate'), F.pad(x, { 1, 2, 3, 0 }, 'circular')
+  end), { torch.randn(1, 2, 4, 5) } }
+end)
+case('nothing', function()
+  return { of(function(_, x) return x * 2, x:sum(1), torch.cat({ x, x }, 1), x:reshape(3, 0), x:softmax(2) end), { torch.randn(0, 3) } }
+end)
+
 return M

@@ -69,6 +69,8 @@ local function match(overload, args)
       bound[parameter.name] = parameter.default
     elseif fits[parameter.kind] and not fits[parameter.kind](value) then
       return nil
+    elseif (parameter.kind == 'Size' or parameter.kind == 'Dims') and is_integer(value) then
+      bound[parameter.name] = { value } -- by name it may be one number
     end
   end
   return bound

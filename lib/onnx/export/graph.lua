@@ -10,9 +10,10 @@ local tensors = require 'torch.onnx.tensors'
 local Graph = {}
 Graph.__index = Graph
 
---- recordings: of the same module with inputs of other sizes; sizes: the dynamic ones (symbols.lua), { name =, input =, axis =, values = }.
-local function new(recordings, sizes)
-  return setmetatable({ recordings = recordings, sizes = sizes, nodes = {}, initializers = {}, names = {}, known = {}, from_zero = {}, size_names = {},
+--- recordings: of the same module with inputs of other sizes; sizes: the dynamic ones (symbols.lua), { name =, input =, axis =, values = };
+--- opset: the version of the operators.
+local function new(recordings, sizes, opset)
+  return setmetatable({ recordings = recordings, sizes = sizes, opset = opset, nodes = {}, initializers = {}, names = {}, known = {}, from_zero = {}, size_names = {},
     count = 0 }, Graph)
 end
 
@@ -49,7 +50,10 @@ function Graph:constant(tensor, name)
 end
 
 --- A number as a tensor without dimensions.
-function Graph:scalar(x, dtype) return self:constant(torch.full({}, x, { dtype = dtype })) end
+function Graph:scalar(x, dtype)
+  if symbols.is_symbol(x) then return self:number(x, dtype) end
+  return self:constant(torch.full({}, x, { dtype = dtype }))
+end
 
 --- A list of plain integers.
 function Graph:list(numbers) return self:constant(torch.tensor(numbers, { dtype = torch.int64 })) end
@@ -100,7 +104,7 @@ end
 
 --- The dtype of what two values or numbers are computed in.
 function Graph:common(a, b)
-  local function example(x) return record.is_value(x) and x.tensor or x end
+  local function example(x) return record.is_value(x) and x.tensor or symbols.at(x, 1) end
   return torch.result_type(example(a), example(b))
 end
 

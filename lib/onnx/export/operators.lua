@@ -16,7 +16,7 @@ end
 
 --- Operations that are written by hand in C, or that have no public name: their arguments are as they were given.
 M.reads_raw = { index = true, index_assign = true, where_method = true, _recurrent = true, _resample = true,
-  _resample_planes = true }
+  _resample_planes = true, _grid_sample = true }
 
 --- The function that writes an operation; nil where there is none.
 function M.find(op, in_nn)

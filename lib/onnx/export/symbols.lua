@@ -27,6 +27,18 @@ function M.at(x, k)
   return x
 end
 
+-- Arithmetic of symbols and numbers, in every recording.
+for name, f in pairs {
+  __add = function(a, b) return a + b end, __sub = function(a, b) return a - b end, __mul = function(a, b) return a * b end,
+  __div = function(a, b) return a / b end, __idiv = function(a, b) return a // b end, __unm = function(a) return -a end,
+} do
+  Symbol[name] = function(a, b)
+    local values = {}
+    for k = 1, #(M.is_symbol(a) and a or b).values do values[k] = f(M.at(a, k), M.at(b, k)) end
+    return M.number(values)
+  end
+end
+
 --- One value of what the recordings have in the same place; raises by `differ` where that is something else than numbers.
 function M.merge(list, differ)
   local first = list[1]

@@ -50,7 +50,7 @@ ops.RoiAlign = { grows = true, fn = function(node, x, regions, batches)
     local width, height = x2 - x1, y2 - y1
     if not is_half then width, height = math.max(width, 1), math.max(height, 1) end
     local function samples(from, extent, bins)
-      local n = ratio > 0 and ratio or math.max(math.ceil(extent / bins), 1)
+      local n = ratio > 0 and ratio or math.max(math.ceil(extent / bins), 0) -- of an empty region none
       local coordinates = {}
       for bin = 0, bins - 1 do
         for s = 0, n - 1 do coordinates[#coordinates + 1] = from + (bin + (s + 0.5) / n) * extent / bins end
@@ -59,6 +59,10 @@ ops.RoiAlign = { grows = true, fn = function(node, x, regions, batches)
     end
     local ys, per_row = samples(y1, height, rows)
     local xs, per_column = samples(x1, width, columns)
+    if #ys == 0 or #xs == 0 then
+      results[r] = torch.zeros({ x:size(2), rows, columns }, { dtype = x.dtype, device = x.device })
+      goto next_region
+    end
     local row_at, row_weight = around(ys, x:size(3), x)
     local column_at, column_weight = around(xs, x:size(4), x)
     local value
@@ -71,6 +75,7 @@ ops.RoiAlign = { grows = true, fn = function(node, x, regions, batches)
     end
     value = value:reshape(x:size(2), rows, per_row, columns, per_column)
     results[r] = by_max and value:amax({ 3, 5 }) or value:mean({ 3, 5 })
+    ::next_region::
   end
   if #results == 0 then return torch.empty({ 0, x:size(2), rows, columns }, { dtype = x.dtype, device = x.device }) end
   return torch.stack(results, 1)

@@ -17,7 +17,7 @@ end
 function ops.BatchNormalization(node, x, scale, bias, mean, variance)
   local epsilon, momentum = node.attributes.epsilon or 1e-5, node.attributes.momentum or 0.9
   local trains = node.attributes.training_mode == 1 or node.version < 7 and node.attributes.is_test == 0
-  if not trains then return F.batch_norm(x, mean, variance, scale, bias, false, 0, epsilon) end
+  if not trains then return F.batch_norm(x, mean:detach(), variance:detach(), scale, bias, false, 0, epsilon) end -- statistics are not learned
   local dims = { 1 }
   for d = 3, x:dim() do dims[#dims + 1] = d end
   local batch_mean = x:mean(dims)

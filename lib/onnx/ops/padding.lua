@@ -37,10 +37,15 @@ return function(node, x, mode, before, after, value)
   end
   local from = source[mode] or values.fail("a mode '%s'", mode)
   for d = 1, x:dim() do
-    if before[d] ~= 0 or after[d] ~= 0 then
+    -- What negative numbers cut off is no part of what is repeated.
+    local cut, cut_after = math.max(-before[d], 0), math.max(-after[d], 0)
+    local first, last = math.max(before[d], 0), math.max(after[d], 0)
+    if cut + cut_after > x:size(d) then values.fail('%d elements less of a dimension that has %d', cut + cut_after, x:size(d)) end
+    if cut + cut_after > 0 then x = x:narrow(d, cut + 1, x:size(d) - cut - cut_after) end
+    if first ~= 0 or last ~= 0 then
       local n = x:size(d)
       if n == 0 then values.fail('a dimension without elements cannot be padded by %s', mode) end
-      x = x:index_select(d, places_of(node, from, mode, d, n, before[d], after[d], x.device))
+      x = x:index_select(d, places_of(node, from, mode, d, n, first, last, x.device))
     end
   end
   return x

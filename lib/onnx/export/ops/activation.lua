@@ -1,12 +1,14 @@
 -- activation.lua - activations, softmaxes and dropouts (which do nothing when a model is exported), written in ONNX.
 
+local torch = require 'torch'
+
 local M = {}
 
--- write(g, x, number, a) with x the input and number(n) a constant of its dtype.
+-- write(g, x, number, a, dtype) with x the input and number(n) a constant of its dtype.
 local function activation(write)
   return function(g, a, call)
     local dtype = call.results[1].dtype
-    return write(g, g:cast(a.self or a.input, dtype), function(n) return g:scalar(n, dtype) end, a)
+    return write(g, g:cast(a.self or a.input, dtype), function(n) return g:scalar(n, dtype) end, a, dtype)
   end
 end
 local function plain(name, attributes)
@@ -19,8 +21,11 @@ M.selu, M.mish, M.hardswish = plain 'Selu', plain 'Mish', plain 'HardSwish'
 M.leaky_relu = plain('LeakyRelu', function(a) return { alpha = a.negative_slope + 0.0 } end)
 M.hardsigmoid = plain('HardSigmoid', function() return { alpha = 1 / 6, beta = 0.5 } end)
 M['nn.softsign'], M['nn.logsigmoid'] = plain 'Softsign', activation(function(g, x) return g:node('Neg', { g:node('Softplus', { g:node('Neg', { x }) }) }) end)
-M['nn.softshrink'] = plain('Shrink', function(a) return { lambd = a.lambd + 0.0, bias = a.lambd + 0.0 } end)
-M.hardshrink = plain('Shrink', function(a) return { lambd = a.lambd + 0.0, bias = 0.0 } end)
+-- Not by Shrink, which makes 0 of nan.
+M['nn.softshrink'] = activation(function(g, x, number, a) return g:node('Sub', { x, g:node('Clip', { x, number(-a.lambd), number(a.lambd) }) }) end)
+M.hardshrink = activation(function(g, x, number, a)
+  return g:node('Where', { g:node('LessOrEqual', { g:node('Abs', { x }), number(a.lambd) }), number(0), x })
+end)
 M.hardtanh = activation(function(g, x, number, a) return g:node('Clip', { x, number(a.min_val), number(a.max_val) }) end)
 M.relu6 = activation(function(g, x, number) return g:node('Clip', { x, number(0), number(6) }) end)
 M['nn.tanhshrink'] = activation(function(g, x) return g:node('Sub', { x, g:node('Tanh', { x }) }) end)
@@ -43,13 +48,17 @@ M.gelu = activation(function(g, x, number, a)
   return g:node('Mul', { g:node('Mul', { x, g:node('Add', { inner, number(1) }) }), number(0.5) })
 end)
 
-M.softplus = activation(function(g, x, number, a)
-  if a.beta == 1 then return g:node('Softplus', { x }) end
-  return g:node('Div', { g:node('Softplus', { g:node('Mul', { x, number(a.beta) }) }), number(a.beta) })
+-- From the threshold on it is x itself; from 20 on that is the same in single precision.
+M.softplus = activation(function(g, x, number, a, dtype)
+  local scaled = a.beta == 1 and x or g:node('Mul', { x, number(a.beta) })
+  local y = g:node('Softplus', { scaled })
+  if a.beta ~= 1 then y = g:node('Div', { y, number(a.beta) }) end
+  if a.threshold >= 20 and dtype ~= torch.float64 then return y end
+  return g:node('Where', { g:node('Greater', { scaled, number(a.threshold) }), x, y })
 end)
 
 M.threshold = activation(function(g, x, number, a)
-  return g:node('Where', { g:node('Greater', { x, number(a.threshold) }), x, number(a.value) })
+  return g:node('Where', { g:node('LessOrEqual', { x, number(a.threshold) }), number(a.value), x })
 end)
 
 -- A slope per channel, the second dimension.

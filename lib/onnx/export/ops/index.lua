@@ -79,6 +79,18 @@ function M._resample_planes(g, args, call)
   return resampled(g, columns, rank, rank - 2, { table.unpack(args, 2, 5) }, dtype)
 end
 
+local GRID_MODES = { [0] = 'bilinear', 'nearest', 'bicubic' }
+local NEWER_NAMES = { bilinear = 'linear', bicubic = 'cubic' } -- since version 20, which also has volumes
+local GRID_PADDINGS = { [0] = 'zeros', 'border', 'reflection' }
+
+function M._grid_sample(g, args)
+  local input, grid, mode, padding, align = table.unpack(args, 1, 5)
+  local name = GRID_MODES[mode]
+  if #input.shape > 4 and g.opset < 20 then g:fail('a volume, which opset_version %d does not have; from 20 on it does', g.opset) end
+  return g:node('GridSample', { g:name(input), g:name(grid) },
+    { mode = g.opset >= 20 and NEWER_NAMES[name] or name, padding_mode = GRID_PADDINGS[padding], align_corners = align and 1 or 0 })
+end
+
 function M.gather(g, a)
   return g:node('GatherElements', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end

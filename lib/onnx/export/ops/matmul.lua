@@ -62,7 +62,12 @@ M['nn.scaled_dot_product_attention'] = function(g, a, call)
   elseif a.attn_mask then
     scores = g:node('Add', { scores, g:cast(a.attn_mask, dtype) })
   end
-  return g:node('MatMul', { g:node('Softmax', { scores }, { axis = -1 }), g:name(a.value) })
+  local weights = g:node('Softmax', { scores }, { axis = -1 })
+  if a.attn_mask then -- a query that may attend to nothing gets 0, where softmax has nan
+    local best = g:node('ReduceMax', { scores, g:list { -1 } }, { keepdims = 1 })
+    weights = g:node('Where', { g:node('Equal', { best, g:scalar(-math.huge, dtype) }), g:scalar(0, dtype), weights })
+  end
+  return g:node('MatMul', { weights, g:name(a.value) })
 end
 
 return M

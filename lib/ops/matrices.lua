@@ -151,13 +151,13 @@ local function lu_with_info(A)
       local LU, pivots = table.unpack(context.saved_tensors)
       return lu_backward(grad, LU, pivots)
     end
+    function lu_function.vmap(_, dims, matrix) return { lu_function.apply(matrix:movedim(dims[1], 1)) }, { 1, 1, 1 } end
     function lu_function.jvp(context, tangent)
       local LU, pivots = table.unpack(context.saved_tensors)
       return tangent and lu_tangent(tangent, LU, pivots), nil, nil
     end
   end
-  if A.requires_grad and torch.is_grad_enabled() then return lu_function.apply(A) end
-  return factor(A)
+  return lu_function.apply(A)
 end
 
 local function check_info(what, info, A)

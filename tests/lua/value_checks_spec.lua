@@ -91,6 +91,28 @@ cases['x[i]'] = { function() return on{ 1.0 }[on{ 3 }] end }
 cases.put = { function() return on{ 1.0 }:put(on{ 3 }, on{ 1.0 }) end }
 cases.max_unpool2d = { function() return F.max_unpool2d(on(torch.ones(1, 1, 1, 1)), on(torch.full({ 1, 1, 1, 1 }, 9)), 2) end }
 
+describe('a size of which there is no result', function()
+  local nn = torch.nn
+  for name, case in pairs {
+    ['GroupNorm of one value a group'] = { function() return nn.GroupNorm(3, 3):to(device)(on(torch.ones(1, 3))) end, 'Expected more than 1 value per channel when training, got input size [1, 3]' },
+    ['GroupNorm of one value a group, in planes'] = { function() return F.group_norm(on(torch.ones(1, 3, 1, 1)), 3) end, 'Expected more than 1 value per channel when training, got input size [1, 3, 1, 1]' },
+    ['BatchNorm with eps 0'] = { function() return nn.BatchNorm1d(3, { eps = 0 }):to(device)(on(torch.ones(2, 3))) end, 'batch_norm eps must be positive during training, but got 0' },
+    ['batch_norm with a negative eps'] = { function() return F.batch_norm(on(torch.ones(2, 3)), nil, nil, { training = true, eps = -1.0 }) end, 'batch_norm eps must be positive during training, but got -1' },
+    ['vector_norm(inf) of nothing'] = { function() return linalg.vector_norm(on(torch.ones(0)), math.huge) end, 'cannot compute the inf norm on an empty tensor' },
+    ['vector_norm(inf) of an empty dimension'] = { function() return linalg.vector_norm(on(torch.ones(0, 3)), math.huge, { dim = 1 }) end, 'cannot compute the inf norm on the dimension 1 because this dimension is empty' },
+    ['vector_norm(-2.5) of an empty dimension'] = { function() return linalg.vector_norm(on(torch.ones(2, 0)), -2.5, { dim = { -1, 1 } }) end, 'cannot compute the -2.5 norm on the dimension 2' },
+  } do
+    it('is an error: ' .. name, function() fails_with(case[2], waited, case[1]) end)
+  end
+
+  it('is none where the reduced dimension is not the empty one, or the norm of nothing is 0', function()
+    assert.same({ 0 }, { linalg.vector_norm(on(torch.ones(0, 3)), math.huge, { dim = 2 }):numel() })
+    assert.same({ 0, 0, 0 }, linalg.vector_norm(on(torch.ones(0, 3)), 2, { dim = 1 }):tolist())
+    assert.equal(3, F.batch_norm(on(torch.ones(1, 3)), on(torch.zeros(3)), on(torch.ones(3)), { eps = 0 }):numel())
+    assert.equal(3, nn.GroupNorm(1, 3):to(device)(on(torch.ones(1, 3))):numel())
+  end)
+end)
+
 describe('a value outside of what an op takes', function()
   for name, case in pairs(cases) do
     it('is an error: ' .. name, function() fails_with(case[2] or '', waited, case[1]) end)

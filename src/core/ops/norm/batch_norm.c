@@ -188,6 +188,8 @@ lt_status lt_batch_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_tenso
     LT_TRY(check_vector("running_var", running_var, channels));
     LT_TRY(check_vector("weight", weight, channels));
     LT_TRY(check_vector("bias", bias, channels));
+    if (training && !(eps > 0))
+        return lt_error(LT_ERR_RUNTIME, "batch_norm eps must be positive during training, but got %g", eps);
     if (training && channels > 0 && input->numel / channels == 1)
         return lt_error(LT_ERR_RUNTIME,
                         "Expected more than 1 value per channel when training, got input size torch.Size(%s)",

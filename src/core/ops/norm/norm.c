@@ -397,6 +397,9 @@ lt_status lt_group_norm_impl(lt_tensor *input, int64_t num_groups, lt_tensor *we
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes), (long long)num_groups);
     LT_TRY(check_channels(input, "weight", weight, input->sizes[1]));
     LT_TRY(check_channels(input, "bias", bias, input->sizes[1]));
+    if (input->numel == num_groups) /* each group is one value, which minus its mean is 0 */
+        return lt_error(LT_ERR_RUNTIME, "Expected more than 1 value per channel when training, got input size %s",
+                        lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
     lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
     LT_TRY(lt__group_norm(input, weight, bias, num_groups, eps, &result, &mean, &rstd));
     lt_tensor_release(mean);

@@ -400,6 +400,14 @@ lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool ke
                         "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation "
                         "does not have an identity",
                         order);
+    for (int i = 0; dim != NULL && i < dim->n && self->numel == 0 && (isinf(order) || order < 0); i++) {
+        const int64_t d = dim->v[i] < 0 ? dim->v[i] + self->ndim : dim->v[i];
+        if (d >= 0 && d < self->ndim && self->sizes[d] == 0)
+            return lt_error(LT_ERR_RUNTIME,
+                            "linalg.vector_norm cannot compute the %g norm on the dimension %lld because this dimension is empty and the "
+                            "operation does not have an identity",
+                            order, lt_shown(d));
+    }
     return reduce(LT_REDUCE_NORM, self, dim, keepdim, read, read, order, out);
 }
 

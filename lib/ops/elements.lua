@@ -108,7 +108,7 @@ end
 return {
   { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', variants = 'function method copied_out', run = hash_tensor,
     doc = 'The exclusive or of all elements, or over dimensions: of the bits of what they are as float64 or int64. uint64.' },
-  { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, run = float_power,
+  { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, keeps_dtype = true, run = float_power,
     doc = 'Powers, computed in double precision.' },
   { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method copied_out', run = frexp,
     doc = 'Mantissas from 0.5 to 1 and exponents of 2 whose product is self.' },

@@ -7,38 +7,25 @@ local kinds = require 'torch.support.kinds'
 
 -- ---- dtypes and shapes --------------------------------------------------------------------------------------------------
 
-local function sample(dtype) return torch.empty(0, { dtype = dtype }) end
-
 --- The dtype that both dtypes become when tensors of them meet.
 function torch.promote_types(a, b)
   kinds.check('promote_types', 'type1', a, 'dtype')
   kinds.check('promote_types', 'type2', b, 'dtype')
-  return torch.where(torch.empty(0, { dtype = torch.bool }), sample(a), sample(b)).dtype
+  return torch._C.promote_types(a, b)
 end
 
 --- The dtype of what an op makes of two tensors or numbers.
 function torch.result_type(a, b)
-  kinds.check('result_type', 'tensor1', a, 'Tensor|number|boolean')
-  kinds.check('result_type', 'tensor2', b, 'Tensor|number|boolean')
-  local function value(x)
-    if torch.is_tensor(x) then return x.ndim == 0 and torch.empty({}, { dtype = x.dtype }) or sample(x.dtype) end
-    if type(x) == 'number' then return math.type(x) == 'integer' and 1 or 1.0 end -- which number it is does not matter
-    return x
-  end
-  return torch.where(torch.tensor(true), value(a), value(b)).dtype
+  if torch.type(a) ~= 'complex' then kinds.check('result_type', 'tensor1', a, 'Tensor|number|boolean') end
+  if torch.type(b) ~= 'complex' then kinds.check('result_type', 'tensor2', b, 'Tensor|number|boolean') end
+  return torch._C.result_type(a, b)
 end
 
--- What a dtype is of: bools, integers, fractions.
-local function rank(dtype)
-  if dtype == torch.bool then return 0 end
-  return dtype.is_floating_point and 2 or 1
-end
-
---- Whether values of a dtype may be stored in another: fractions not in integers, nothing but bools in bools.
+--- Whether values of a dtype may be stored in another: complex numbers not in others, fractions not in integers, nothing but bools in bools.
 function torch.can_cast(from, to)
   kinds.check('can_cast', 'from_', from, 'dtype')
   kinds.check('can_cast', 'to', to, 'dtype')
-  return rank(sample(from).dtype) <= rank(sample(to).dtype)
+  return torch._C.can_cast(from, to)
 end
 
 --- The shape to which shapes broadcast, each a number, a list or a torch.Size.

@@ -40,7 +40,7 @@ local fits = {
   float = function(v) return type(v) == 'number' end, string = function(v) return type(v) == 'string' end, Dim = is_integer,
   Index = is_integer, Dims = is_dims, Size = is_dims, ['Tensor[]'] = is_list,
   ['Scalar[]'] = function(v) return kinds.fits(v, 'times') end,
-  ['Tensor|Scalar'] = function(v) return is_tensor(v) or is_number(v) end,
+  ['Tensor|Scalar'] = function(v) return is_tensor(v) or is_number(v) or torch.type(v) == 'complex' end,
   Dtype = function(v) return kinds.fits(v, 'dtype') end, Device = function(v) return kinds.fits(v, 'device') end,
   Generator = function(v) return kinds.fits(v, 'Generator') end,
 }
@@ -176,7 +176,7 @@ end
 
 -- What in-place forms do: the result is written over self, and must be of a kind that self can hold.
 function scripted.same_kind(self, result)
-  if result.dtype.is_floating_point and not self.dtype.is_floating_point then
+  if not torch.can_cast(result.dtype, self.dtype) then
     fail("result type %s can't be cast to the desired output type %s", tostring(result.dtype), tostring(self.dtype))
   end
   return result
@@ -196,7 +196,11 @@ local function load_file(file)
       local call = functions[name]
       functions[name .. '_'] = function(self, ...)
         kinds.check(name .. '_', 'self', self, 'Tensor')
-        return self:copy_(scripted.same_kind(self, call(self, ...)))
+        local result = scripted.same_kind(self, call(self, ...))
+        if list[1].keeps_dtype and result.dtype ~= self.dtype then
+          fail("the base given to %s_ has dtype %s but the operation's result requires dtype %s", name, tostring(self.dtype), tostring(result.dtype))
+        end
+        return self:copy_(result)
       end
     end
     for alias in (list[1].aliases or ''):gmatch '%S+' do

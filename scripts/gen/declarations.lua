@@ -34,7 +34,7 @@ local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, reads = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, positions = true, overlap = true,
   numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
-  plain_numbers = true, batch = true, random = true, forward = true, run = true, sparse = true, constant = true, float8 = true, [1] = true,
+  plain_numbers = true, batch = true, random = true, forward = true, run = true, sparse = true, constant = true, float8 = true, keeps_dtype = true, [1] = true,
 }
 local sparse_kinds = { [true] = true, values = true, form = true, ['form inplace'] = true }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }

@@ -215,6 +215,7 @@ void lt_lua_open_index(lua_State *L);
 void lt_lua_open_complex(lua_State *L); /* complex numbers; after the ops */
 void lt_lua_open_places(lua_State *L);  /* where, nonzero; after the ops */
 void lt_lua_open_convert(lua_State *L);
+void lt_lua_open_promotion(lua_State *L); /* torch._C.promote_types, can_cast, result_type */
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_batches(lua_State *L);
 void lt_lua_open_duals(lua_State *L);

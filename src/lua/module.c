@@ -108,6 +108,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_tensor(L);
     lt_lua_open_index(L);
     lt_lua_open_convert(L);
+    lt_lua_open_promotion(L);
     lt_lua_open_autograd(L);
     lt_lua_open_batches(L);
     lt_lua_open_duals(L);

@@ -10,12 +10,14 @@ typedef struct ranks {
     lt_dtype dims, zero, wrapped; /* LT_DTYPE_NONE when there is none */
 } ranks;
 
-static void add_rank(ranks *r, lt_dtype dtype, bool wrapped, int ndim)
+/* False where two dtypes of a rank have none in common, with lt_promote's error. */
+static bool add_rank(ranks *r, lt_dtype dtype, bool wrapped, int ndim)
 {
     lt_dtype *slot = ndim > 0 ? &r->dims : wrapped ? &r->wrapped : &r->zero;
     if (wrapped && lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
     if (wrapped && lt_dtype_is_complex(dtype)) dtype = lt_complex_of(lt_default_dtype());
     *slot = *slot == LT_DTYPE_NONE ? dtype : lt_promote(*slot, dtype);
+    return *slot != LT_DTYPE_NONE;
 }
 
 static lt_dtype combine(lt_dtype higher, lt_dtype lower)
@@ -24,6 +26,7 @@ static lt_dtype combine(lt_dtype higher, lt_dtype lower)
     if (lower == LT_DTYPE_NONE) return higher;
     /* the higher rank says how wide the parts are */
     if (lt_dtype_is_complex(lower) && lt_dtype_is_float(higher)) return lt_complex_of(higher);
+    if (lt_dtype_is_complex(lower) && lt_dtype_is_unsigned(higher)) return lower; /* of one rank they have nothing in common */
     return lt_can_cast(lower, higher) ? higher : lt_promote(higher, lower);
 }
 
@@ -39,8 +42,8 @@ lt_dtype lt_result_type(lt_tensor *const *tensors, int n)
     if (plain) return first;
     ranks r = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE};
     for (int i = 0; i < n; i++)
-        add_rank(&r, (lt_dtype)tensors[i]->dtype, tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER,
-                 tensors[i]->ndim);
+        if (!add_rank(&r, (lt_dtype)tensors[i]->dtype, tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER, tensors[i]->ndim))
+            return LT_DTYPE_NONE;
     return combine(r.dims, combine(r.zero, r.wrapped));
 }
 

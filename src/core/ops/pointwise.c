@@ -60,6 +60,7 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
 {
     int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_dtype dtype = lt_result_type(inputs + first, n - first);
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote's words */
     for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
     if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_inexact(dtype)) dtype = lt_default_dtype();
     if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_inexact(dtype))
@@ -71,7 +72,6 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
         if (facts->refuses_bool != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_bool);
         dtype = facts->bool_as;
     }
-    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote's words */
     if (dtype == LT_UINT64 && !facts->same_bits && !facts->by_order)
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
     if (lt_dtype_is_complex(dtype) && facts->refuses_complex != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_complex);

@@ -14,8 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context/fork.h"
+
 static FILE *plain, *noting; /* stdout as it was; the stream that takes its place */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+LT_HOLD_ACROSS_FORK(lock)
+
 static struct {
     unsigned long cell;
     char text[64 << 10];

@@ -248,7 +248,6 @@ static void a_deadline_holds_in_a_worker_too(void **state)
     assert_int_equal(lt_context_set_deadline(mine, 0.2), LT_OK);
     assert_runs(L,
                 "w = torch._C.fork_worker(function()"
-                "  torch.set_num_threads(1)" /* OpenMP does not outlive a fork */
                 "  return torch.ones(1):as_strided({1 << 20, 1 << 20}, {0, 0}):sum()"
                 "end)",
                 "nil");

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "context/clock.h"
@@ -101,6 +102,85 @@ static void each_way_does_each_job_once(void **state)
         }
 }
 
+/* ---- threads of the host ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int calls, tasks, most;
+} lent;
+
+/* Runs the tasks one after the other, the last one first. */
+static void run_backwards(void *user, int n, void (*task)(void *argument, int index), void *argument)
+{
+    lent *l = user;
+    l->calls++;
+    l->tasks += n;
+    if (n > l->most) l->most = n;
+    for (int i = n; i-- > 0;) task(argument, i);
+}
+
+static void a_pool_of_the_host_runs_all_tasks(void **state)
+{
+    (void)state;
+    lent l = {0};
+    const lt_thread_pool pool = {&l, 3, run_backwards};
+    record r = {.late = 0}, *at = &r;
+    const int workers = lt_pool_workers();
+    lt_set_thread_pool(&pool);
+    assert_int_equal(lt_cpu_share(JOBS, 8, once, &at), LT_OK);
+    assert_int_equal(lt_cpu_hand_out(JOBS, 2, once, &at), LT_OK);
+    lt_set_thread_pool(NULL);
+    for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], 2);
+    assert_int_equal(l.calls, 2);
+    assert_int_equal(l.tasks, 3 + 2);
+    assert_int_equal(l.most, 3);
+    assert_int_equal(lt_pool_workers(), workers);
+}
+
+/* ---- several callers --------------------------------------------------------------------------------------------------- */
+
+static void count_nested(const void *context, int64_t job)
+{
+    record *r = *(record *const *)context;
+    (void)job;
+    assert_true(lt_pool_busy());
+    assert_int_equal(lt_cpu_share(JOBS, 4, once, context), LT_OK);
+    atomic_fetch_add(&r->ended, 1);
+}
+
+static void a_loop_inside_a_loop_runs_on_its_thread(void **state)
+{
+    (void)state;
+    record r = {.late = 0}, *at = &r;
+    assert_int_equal(lt_cpu_share(JOBS, 4, count_nested, &at), LT_OK);
+    assert_int_equal(r.ended, JOBS);
+    for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], JOBS);
+    assert_false(lt_pool_busy());
+}
+
+static void *call_often(void *complaint)
+{
+    for (int turn = 0; turn < 2000; turn++) {
+        record r = {.late = 0}, *at = &r;
+        if (lt_cpu_share(JOBS, 4, once, &at) != LT_OK) return complaint;
+        for (int job = 0; job < JOBS; job++)
+            if (r.begun[job] != 1) return complaint;
+    }
+    return NULL;
+}
+
+static void callers_share_the_workers(void **state)
+{
+    (void)state;
+    pthread_t callers[8];
+    for (int i = 0; i < 8; i++) assert_int_equal(pthread_create(&callers[i], NULL, call_often, (void *)"a job ran twice or not at all"), 0);
+    for (int i = 0; i < 8; i++) {
+        void *failed = NULL;
+        pthread_join(callers[i], &failed);
+        assert_null(failed);
+    }
+    assert_true(lt_pool_workers() < 200); /* as many as the largest loop of this program needs, not 8 times as many */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +188,9 @@ int main(void)
         cmocka_unit_test(a_thread_that_has_done_its_part_takes_from_others),
         cmocka_unit_test(jobs_are_handed_out_in_their_order),
         cmocka_unit_test(each_way_does_each_job_once),
+        cmocka_unit_test(a_pool_of_the_host_runs_all_tasks),
+        cmocka_unit_test(a_loop_inside_a_loop_runs_on_its_thread),
+        cmocka_unit_test(callers_share_the_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,11 @@ static _Atomic int left;
 
 int lt_apart_left(void) { return atomic_load(&left); }
 
+/* The threads of calls that nobody waits for are not in the child. */
+static void in_child(void) { atomic_store(&left, 0); }
+
+__attribute__((constructor)) static void register_fork_handlers(void) { pthread_atfork(NULL, NULL, in_child); }
+
 static int exit_status;
 
 static void note_status(int status, void *unused)

@@ -1,5 +1,5 @@
 /* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the first of their times has come.
- * A process that was forked has the list and no thread. */
+ * A forked process has the list, and starts a thread of its own if there is a deadline to keep. */
 #include "watch.h"
 
 #include <dlfcn.h>
@@ -66,12 +66,7 @@ static void make_condition(void)
 
 static void before_fork(void) { pthread_mutex_lock(&watch.lock); }
 static void after_fork(void) { pthread_mutex_unlock(&watch.lock); }
-static void in_child(void)
-{
-    watch.running = false;
-    make_condition();
-    pthread_mutex_unlock(&watch.lock);
-}
+static void in_child(void);
 
 /* Once, with the lock held. The thread never ends: its code must stay when the library is closed. */
 static void prepare(void)
@@ -100,6 +95,15 @@ static lt_status start(void)
     if (!watch.running) return lt_error(LT_ERR_MEMORY, "out of memory: no thread could be started");
     pthread_detach(thread);
     return LT_OK;
+}
+
+/* If no thread can be started, the first operation that sets a deadline reports it. */
+static void in_child(void)
+{
+    watch.running = false;
+    make_condition();
+    (void)start();
+    pthread_mutex_unlock(&watch.lock);
 }
 
 static void enlist(lt_context *c)
@@ -143,12 +147,4 @@ void lt_unwatch(lt_context *c)
     if (*at == c) *at = c->next_watched;
     c->watched = false;
     pthread_mutex_unlock(&watch.lock);
-}
-
-lt_status lt_watch_after_fork(void)
-{
-    pthread_mutex_lock(&watch.lock);
-    lt_status status = start();
-    pthread_mutex_unlock(&watch.lock);
-    return status;
 }

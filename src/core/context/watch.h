@@ -12,7 +12,5 @@ lt_status lt_watch_deadline(lt_context *c, double seconds);
 lt_status lt_watch_progress(lt_context *c);
 /* Before the context goes. */
 void lt_unwatch(lt_context *c);
-/* In a new process: threads do not follow into it. */
-lt_status lt_watch_after_fork(void);
 
 #endif

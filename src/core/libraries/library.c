@@ -7,13 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context/fork.h"
 #include "error.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of loading */
+
+LT_HOLD_ACROSS_FORK(lock)
 
 lt_status lt_library_need(lt_library *library)
 {
     if (atomic_load_explicit(&library->tried, memory_order_acquire)) return LT_OK;
     LT_TRY(lt_authorize(LT_ACCESS_LIBRARY, library->name));
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
     if (!atomic_load_explicit(&library->tried, memory_order_relaxed)) library->load(library);
     atomic_store_explicit(&library->tried, true, memory_order_release);

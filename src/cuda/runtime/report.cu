@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda.h"
 #include "kernels/launch.cuh"
@@ -52,9 +53,17 @@ static bool of_earlier_work(cudaError_t error)
     }
 }
 
+/* The process that loaded the backend. CUDA's state does not follow into a forked one. */
+static const pid_t loaded_by = getpid();
+
 lt_status lt_cuda_failed(cudaError_t error, const char *call)
 {
     (void)cudaGetLastError();
+    if (error == cudaErrorInitializationError && getpid() != loaded_by)
+        return lt_cuda_core->error(LT_ERR_DEVICE,
+                                   "Cannot re-initialize CUDA in forked subprocess %d: process %d used the GPUs before the fork. "
+                                   "Fork before the first use of a GPU, or use GPUs in new processes (%s)",
+                                   (int)getpid(), (int)loaded_by, call);
     lt_status status = error == cudaErrorMemoryAllocation ? LT_ERR_MEMORY : LT_ERR_DEVICE;
     const char *late = of_earlier_work(error) && !launches_block()
                            ? " (reported asynchronously: an earlier operation on the GPU may have caused it; "

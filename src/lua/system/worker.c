@@ -17,7 +17,6 @@
 #include "binding.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
-#include "context/watch.h"
 #include "error.h"
 
 #define WORKER_NAME "ltensor.worker"
@@ -113,7 +112,6 @@ static void run_child(lua_State *L, int from, int to, pid_t parent)
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
-    lt_watch_after_fork(); /* without it a deadline would not be kept: there are no other threads yet to fail for */
     push_end(L, from, child_receive);
     push_end(L, to, child_send);
     if (lua_pcall(L, 2, 0, 0) != LUA_OK) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "context/fork.h"
 #include "error.h"
 #include "line.h"
 #include "mem.h"
@@ -15,6 +16,8 @@ enum { CACHED = 32, SHORT = 64 /* lines alone that are not worth a matrix */ };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lt_fft_plan *cache[CACHED];
 static uint64_t clock_of_uses;
+
+LT_HOLD_ACROSS_FORK(lock)
 
 /* exp(-2 pi i k / n), k < n, to the last bit or two. */
 static void root(int64_t k, int64_t n, double *re, double *im)

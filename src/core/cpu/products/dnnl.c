@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "build_config.h" /* generated */
+#include "context/fork.h"
 #include "libraries/library.h"
 #include "libraries/openmp.h"
 #include "mem.h"
@@ -72,6 +73,8 @@ typedef lt_dnnl_plan plan;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static plan *plans[KEPT];
 static uint64_t calls;
+
+LT_HOLD_ACROSS_FORK(lock)
 
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) & ~(ALIGNMENT - 1); }
 

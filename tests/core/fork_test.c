@@ -1,0 +1,159 @@
+/* fork_test.c - a forked process computes with all threads, as does its parent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ltensor.h"
+#include "op/conv2d.h"
+#include "op/exp.h"
+#include "op/expand.h"
+#include "op/mm.h"
+#include "op/rand.h"
+#include "op/slogdet.h"
+#include "op/sum.h"
+
+#define LIMIT 60 /* seconds after which a child that hangs is ended by a signal */
+
+static void need(lt_status status)
+{
+    if (status == LT_OK) return;
+    fprintf(stderr, "%s\n", lt_error_message());
+    abort();
+}
+
+static lt_tensor *random_of(int ndim, const int64_t *sizes)
+{
+    lt_dims dims = {.n = ndim};
+    lt_tensor *t = NULL;
+    for (int i = 0; i < ndim; i++) dims.v[i] = sizes[i];
+    need(lt_rand(&dims, NULL, LT_FLOAT32, NULL, &t));
+    return t;
+}
+
+/* An elementwise loop and a product of our own, a convolution by oneDNN and a factorization by OpenBLAS, all large enough
+ * for several threads. */
+static double compute(void)
+{
+    const lt_dims one = {2, {1, 1}}, zero = {2, {0, 0}};
+    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){600, 600});
+    lt_tensor *images = random_of(4, (int64_t[]){4, 16, 24, 24}), *kernels = random_of(4, (int64_t[]){16, 16, 3, 3});
+    lt_tensor *results[5] = {NULL};
+    need(lt_exp(x, &results[0]));
+    need(lt_mm(a, a, &results[1]));
+    need(lt_conv2d(images, kernels, NULL, &one, &zero, &one, 1, &results[2]));
+    need(lt_slogdet(a, &results[3], &results[4]));
+    const double e = ((const float *)lt_tensor_data(results[0]))[0];
+    for (int i = 0; i < 5; i++) lt_tensor_release(results[i]);
+    lt_tensor_release(x);
+    lt_tensor_release(a);
+    lt_tensor_release(images);
+    lt_tensor_release(kernels);
+    return e;
+}
+
+/* The child's exit status; 128 and the signal's number if a signal ended it. */
+static int run_in_child(void (*run)(void))
+{
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        alarm(LIMIT);
+        run();
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void compute_in_child(void)
+{
+    const double e = compute();
+    if (!(e >= 1 && e < 3)) _exit(2);
+}
+
+/* Its own children compute, too. */
+static void fork_again(void)
+{
+    compute_in_child();
+    if (run_in_child(compute_in_child) != 0) _exit(3);
+}
+
+static void parent_and_child_compute_with_all_threads(void **state)
+{
+    (void)state;
+    const int before = lt_get_num_threads(), counts[] = {1, 2, 4};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(lt_set_num_threads(counts[i]), LT_OK);
+        for (int turn = 0; turn < 10; turn++) {
+            compute();
+            assert_int_equal(run_in_child(turn % 5 == 0 ? fork_again : compute_in_child), 0);
+            compute();
+        }
+    }
+    assert_int_equal(lt_set_num_threads(before), LT_OK);
+}
+
+/* ---- forks while other threads work ------------------------------------------------------------------------------- */
+
+static atomic_bool stop;
+
+static void *compute_until_stopped(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&stop)) compute();
+    return NULL;
+}
+
+static void locks_of_other_threads_are_free_in_the_child(void **state)
+{
+    (void)state;
+    pthread_t others[2];
+    atomic_store(&stop, false);
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&others[i], NULL, compute_until_stopped, NULL), 0);
+    for (int turn = 0; turn < 20; turn++) assert_int_equal(run_in_child(compute_in_child), 0);
+    atomic_store(&stop, true);
+    for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
+}
+
+/* ---- deadlines ------------------------------------------------------------------------------------------------------ */
+
+/* Adds up 2^40 numbers, which takes minutes. */
+static void compute_for_long(void)
+{
+    lt_tensor *one = random_of(1, (int64_t[]){1}), *many = NULL, *sum = NULL;
+    const lt_dims sizes = {2, {1 << 20, 1 << 20}};
+    need(lt_expand(one, &sizes, &many));
+    _exit(lt_sum(many, LT_DTYPE_NONE, &sum) == LT_ERR_DEADLINE ? 0 : 4);
+}
+
+static void a_deadline_holds_in_the_child(void **state)
+{
+    (void)state;
+    lt_context *context = NULL;
+    const lt_context_config config = lt_context_defaults();
+    assert_int_equal(lt_context_new(&config, &context), LT_OK);
+    lt_context *before = lt_context_enter(context);
+    assert_int_equal(lt_context_set_deadline(context, 0.3), LT_OK);
+    assert_int_equal(run_in_child(compute_for_long), 0);
+    lt_context_enter(before);
+    lt_context_release(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parent_and_child_compute_with_all_threads),
+        cmocka_unit_test(locks_of_other_threads_are_free_in_the_child),
+        cmocka_unit_test(a_deadline_holds_in_the_child),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

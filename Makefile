@@ -40,7 +40,7 @@
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
 #   make abi-baseline  keeps what this version promises to programs that are built with it
 #
-# Options: BUILD=dir, CUDA=no, CUDA_ARCHS="75 90 120" (else those of the GPUs here, or 90), NVCC12=path (a second backend, for drivers older than R580), LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files),
+# Options: BUILD=dir, CUDA=no, THREADS=no (loops run on the calling thread), CUDA_ARCHS="75 90 120" (else those of the GPUs here, or 90), NVCC12=path (a second backend, for drivers older than R580), LIBEDIT=1, WERROR=1, SANITIZE=address,undefined, STRIP=no (of installed files),
 # CROSS=aarch64-linux-gnu- (for another machine: docs/guide/install.md; RUN=qemu-aarch64-static runs its programs), LIBDIR=lib64 (where under PREFIX libraries are installed), RPATH=no (of libraries where the loader looks anyway), CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
@@ -84,7 +84,7 @@ LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LUA_NAME) 2>/dev/null || echo -I/
 LUA_LIBS := -lz -lcjson -ldl -lm
 LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir $(LUA_NAME) 2>/dev/null || echo /usr/lib)/lib$(LUA_NAME).a
 # Sources of ours include the prototypes of the ops that they call (op/<name>.h), not ltensor.h's of all.
-INCLUDES := -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
+INCLUDES := $(if $(filter no,$(THREADS)),-DLT_NO_THREADS )-DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
 # Who sets SOURCE_DATE_EPOCH gets the same bytes in whatever folder he builds: files are named from that of the sources. What has a date
 # has this one, or else the last commit's, or that of the file which has the version.
 SAME_BYTES := $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
@@ -561,7 +561,7 @@ fuzz: all $(FUZZ_TOOLS)
 mutants: all test-programs
 	@lua5.4 tests/mutants/run.lua $(BUILD) $(or $(N),20) $(or $(SEED),$(shell date +%s)) $(or $(KIND),both) $(FILES)
 
-TSAN_TESTS := sim_test random_threads_test context_test context_stop_test context_lua_test
+TSAN_TESTS := sim_test threads_test fork_test random_threads_test context_test context_stop_test context_lua_test
 test-asan:
 	@sh scripts/deps.sh test
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs

@@ -112,9 +112,8 @@ kernel_specs() {
 case $mode in quick|full|asan|tsan|checks|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|checks|cuda" >&2; exit 2 ;; esac
 
 if [ "$mode" = tsan ]; then
-    # Tests that are about OpenMP's threads ask for them. Programs that are wrong on purpose have the tag race.
-    # OMP_TOOL: libarcher, which wants the option below.
-    OMP_NUM_THREADS=1 OMP_TOOL=disabled export OMP_NUM_THREADS OMP_TOOL
+    # Tests of threads set their number. Programs that are wrong on purpose have the tag race.
+    OMP_NUM_THREADS=1 export OMP_NUM_THREADS
     TSAN_OPTIONS="halt_on_error=1 exitcode=66 die_after_fork=0" export TSAN_OPTIONS
     LTENSOR_TSAN=1 export LTENSOR_TSAN
 fi
@@ -125,12 +124,12 @@ fi
 [ "$mode" = asan ] && EXCLUDE=--exclude-tags=rss,speed,plain LTENSOR_ASAN=1 && export LTENSOR_ASAN
 for program in "$BUILD"/tests/*_test; do
     [ "$mode" = checks ] && break
-    # What OpenMP does inside is not known to the sanitizer; of a simulated GPU all has to be.
+    # The sanitizer does not know the locks of OpenBLAS and of its OpenMP runtime.
     case $mode$program in
-        tsan*/context_*) options="TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" tool=enabled ;;
-        *) options=TSAN_OPTIONS=${TSAN_OPTIONS-} tool=${OMP_TOOL-enabled} ;;
+        tsan*/context_* | tsan*/fork_*) options="TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" ;;
+        *) options=TSAN_OPTIONS=${TSAN_OPTIONS-} ;;
     esac
-    [ -x "$program" ] && suite "$(basename "$program")" env "$options" OMP_TOOL="$tool" ${TEST_LIBRARIES:+"LD_LIBRARY_PATH=$TEST_LIBRARIES"} \
+    [ -x "$program" ] && suite "$(basename "$program")" env "$options" ${TEST_LIBRARIES:+"LD_LIBRARY_PATH=$TEST_LIBRARIES"} \
         ${TEST_BACKENDS:+"LTENSOR_LIB_DIR=$TEST_BACKENDS"} "$program"
 done
 

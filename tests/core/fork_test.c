@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +126,34 @@ static void locks_of_other_threads_are_free_in_the_child(void **state)
     for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
 }
 
+/* ---- without threads ------------------------------------------------------------------------------------------------ */
+
+static bool no_threads;
+
+/* Takes the place of the C library's, which it calls unless threads are refused. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    return no_threads ? EAGAIN : create(thread, attributes, start, argument);
+}
+
+/* Without OpenBLAS, whose runtime ends the process if it cannot start a thread. */
+static void compute_without_threads(void)
+{
+    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){300, 300}), *y = NULL, *b = NULL;
+    no_threads = true;
+    need(lt_exp(x, &y));
+    need(lt_mm(a, a, &b));
+}
+
+/* As in a build with THREADS=no. A new process has no workers. */
+static void the_caller_computes_alone_if_no_thread_can_be_started(void **state)
+{
+    (void)state;
+    assert_int_equal(run_in_child(compute_without_threads), 0);
+}
+
 /* ---- deadlines ------------------------------------------------------------------------------------------------------ */
 
 /* Adds up 2^40 numbers, which takes minutes. */
@@ -153,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parent_and_child_compute_with_all_threads),
         cmocka_unit_test(locks_of_other_threads_are_free_in_the_child),
+        cmocka_unit_test(the_caller_computes_alone_if_no_thread_can_be_started),
         cmocka_unit_test(a_deadline_holds_in_the_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

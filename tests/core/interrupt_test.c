@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include "context/apart.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
-#include "cpu/common/threads.h"
 #include "error.h"
 #include "ltensor.h"
 #include "op/all.h"
@@ -97,37 +95,6 @@ static void the_caller_of_a_long_call_goes_on(void **state)
     for (int i = 0; i < 1000 && lt_apart_left() > 0; i++) usleep(10000);
     assert_int_equal(lt_apart_left(), 0); /* it has ended, and freed what it had */
     assert_true(out[0] == 0);
-}
-
-static void nothing(const void *context, int64_t job)
-{
-    (void)context;
-    (void)job;
-}
-
-/* Of the process. */
-static int threads(void)
-{
-    int n = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    assert_non_null(tasks);
-    for (const struct dirent *task; (task = readdir(tasks)) != NULL;) n += task->d_name[0] != '.';
-    closedir(tasks);
-    return n;
-}
-
-static void count_threads(void *context) { *(int *)context = threads(); }
-
-/* Two pools have more threads than the machine has processors, and then OpenMP puts them to sleep at every barrier. */
-static void the_pool_of_the_caller_makes_room(void **state)
-{
-    (void)state;
-    int during = 0;
-    assert_int_equal(lt_cpu_share(2, 2, nothing, NULL), LT_OK);
-    const int before = threads(); /* with one of the pool's, in whose place comes that of the call */
-    assert_int_equal(lt_apart(count_threads, &during, sizeof during, NULL, 0), LT_OK);
-    assert_int_equal(during, before);
-    assert_int_equal(lt_cpu_share(2, 2, nothing, NULL), LT_OK); /* a pool is made anew */
 }
 
 /* ---- operations ----------------------------------------------------------------------------------------------- */
@@ -233,7 +200,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_of_a_call_come_back),
-        cmocka_unit_test(the_pool_of_the_caller_makes_room),
         cmocka_unit_test(the_caller_of_a_long_call_goes_on),
         cmocka_unit_test(operations_stop),
         cmocka_unit_test(jobs_are_left_out),

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "error.h"
-#include "fork.h"
 
 #define NO_LIMIT                                                                                   \
     {                                                                                              \
@@ -26,8 +25,6 @@ lt_context lt_process_context = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .seed = LT_DEFAULT_SEED,
 };
-LT_HOLD_ACROSS_FORK(lt_process_context.lock)
-
 _Static_assert(LT_USES == 1 + 4 * 4 * 4, "a limit for each place");
 
 _Thread_local lt_thread lt_here = {

@@ -122,6 +122,7 @@ static void run_task(lt_task task, void *argument, int index)
     current.busy = false;
 }
 
+#ifndef LT_NO_THREADS
 static void *serve(void *argument)
 {
     worker *w = argument;
@@ -133,6 +134,7 @@ static void *serve(void *argument)
     }
     return NULL;
 }
+#endif
 
 /* Locks are held across fork() so that the child finds them consistent. */
 static void before_fork(void) { pthread_mutex_lock(&pool.mutex); }

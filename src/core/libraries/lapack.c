@@ -163,14 +163,37 @@ static int64_t matrix(const call *c, int rows, int columns)
 #define LU      1e8
 #define FACTORS 5e9
 
+/* Calls with several threads that run. OpenBLAS with OpenMP allows one at a time, and the others spin until it ends: a
+ * child forked meanwhile would spin for ever, so that it calls with one thread. */
+static _Atomic int parallel_calls;
+static bool only_one_thread;
+
+static void in_child(void)
+{
+    if (atomic_exchange(&parallel_calls, 0) > 0) only_one_thread = true;
+}
+
+__attribute__((constructor)) static void register_fork_handlers(void) { pthread_atfork(NULL, NULL, in_child); }
+
+static void call_with_threads(call *c)
+{
+    atomic_fetch_add(&parallel_calls, 1);
+    c->routine(c);
+    atomic_fetch_sub(&parallel_calls, 1);
+}
+
 /* A library with OpenMP takes as many as the thread that calls would, one with threads of its own as many as it was told. */
 static void call_routine(void *context)
 {
     static _Atomic int told;
     call *c = context;
+    if (only_one_thread) c->threads = 1;
     if (atomic_exchange(&told, c->threads) != c->threads) lib.set_num_threads(c->threads);
     const int before = lt_openmp_set_threads(&lib.openmp, c->threads);
-    c->routine(c);
+    if (c->threads > 1)
+        call_with_threads(c);
+    else
+        c->routine(c);
     lt_openmp_set_threads(&lib.openmp, before);
 }
 

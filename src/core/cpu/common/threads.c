@@ -13,9 +13,12 @@
 #define MOST_SHARES 16
 #define MOST_RANGES 64 /* more threads begin with parts of others */
 
-/* Processors that this process may use. */
+/* Processors that this process may use; 1 in a build without threads. */
 static int processors(void)
 {
+#ifdef LT_NO_THREADS
+    return 1;
+#endif
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
     const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t has bits */

@@ -226,11 +226,7 @@ local function write(state, book, gpus, path)
     end
   end
   local text = (book.document and jupyter_text or markdown_text)(state, book, runs, gpus)
-  local temporary = path .. '.new'
-  local file = assert(io.open(temporary, 'w'))
-  assert(file:write(text))
-  assert(file:close())
-  assert(os.rename(temporary, path))
+  require('torch.files.outside').write_file(path, text)
   return complete
 end
 

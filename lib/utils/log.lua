@@ -134,8 +134,11 @@ end
 
 --- Ends the file; a <close> variable does so too.
 function Logger:close()
-  if self._file then self._file:close() end
+  local file = self._file
   self._file = nil
+  local ok, problem = true, nil
+  if file then ok, problem = file:close() end
+  if not ok then fail('%s: %s', self.path, problem) end
 end
 
 -- ---- CSV ----------------------------------------------------------------------------------------------------------

@@ -146,7 +146,10 @@ function SummaryWriter:_event(content, step, walltime)
   kinds.check('SummaryWriter', 'global_step', step, 'number?')
   local event = double(1, walltime or os.time())
   if step then event = event .. integer(2, math.tointeger(step) or fail('SummaryWriter: a step must be whole, not %s', tostring(step))) end
-  local ok, problem = self._file:write(record(event .. content))
+  self:_check(self._file:write(record(event .. content)))
+end
+
+function SummaryWriter:_check(ok, problem)
   if not ok then fail('%s: %s', self.path, problem) end
 end
 
@@ -218,13 +221,14 @@ end
 
 --- Writes what is still in memory.
 function SummaryWriter:flush()
-  if self._file then self._file:flush() end
+  if self._file then self:_check(self._file:flush()) end
   for _, part in pairs(self._parts) do part:flush() end
 end
 
 function SummaryWriter:close()
-  if self._file then self._file:close() end
+  local file = self._file
   self._file = nil
+  if file then self:_check(file:close()) end -- what was kept in memory is written now
   for _, part in pairs(self._parts) do part:close() end
 end
 class.metatables[SummaryWriter].__close = function(self) self:close() end

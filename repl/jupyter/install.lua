@@ -75,12 +75,8 @@ local function read(arguments)
 end
 
 local function write(path, text)
-  local temporary = path .. '.new'
-  local file, problem = io.open(temporary, 'w')
-  if not file then fail('%s', problem) end
-  assert(file:write(text))
-  assert(file:close())
-  assert(os.rename(temporary, path))
+  local ok, problem = pcall(require('torch.files.outside').write_file, path, text)
+  if not ok then fail('%s', problem) end
 end
 
 -- Writes the kernel's description; own: the program's path and the options that it is to be started with.

@@ -61,10 +61,7 @@ function(session, arguments)
   last = tonumber(last) or first or session.count - 1
   local text, problem = require('repl.script').text(session, first or 1, last)
   if not forced and not may_write(session, path) then print 'not written' return end
-  local file, message = io.open(path, 'w')
-  if not file then error(message, 0) end
-  assert(file:write(text))
-  assert(file:close())
+  require('torch.files.outside').write_file(path, text)
   if problem then print('as one script these cells do not compile: ' .. problem) end
 end}
 

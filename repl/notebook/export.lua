@@ -62,10 +62,7 @@ end
 function export.write(session, path)
   local make = path:find '%.ipynb$' and as_jupyter or path:find '%.md$' and as_markdown
   if not make then error('the name of a notebook ends in .md or .ipynb', 0) end
-  local file, message = io.open(path, 'w')
-  if not file then error(message, 0) end
-  assert(file:write(make(cells_of(session))))
-  assert(file:close())
+  require('torch.files.outside').write_file(path, make(cells_of(session)))
 end
 
 return export

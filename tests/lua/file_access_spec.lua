@@ -163,6 +163,28 @@ describe('a file that another file names #cpu', function()
   end)
 end)
 
+describe('a full disk #cpu', function()
+  local WRITERS = {
+    CSVLogger = "local log = torch.utils.log.CSVLogger 'x' for i = 1, 1000 do log:log { step = i } end log:close()",
+    JSONLogger = "local log = torch.utils.log.JSONLogger 'x' for i = 1, 1000 do log:log { step = i } end log:close()",
+    ['SummaryWriter, flush'] = "local w = torch.utils.tensorboard.SummaryWriter '.' for i = 1, 90 do w:add_scalar('loss', i, i) end w:flush()",
+    ['SummaryWriter, close'] = "local w = torch.utils.tensorboard.SummaryWriter '.' for i = 1, 90 do w:add_scalar('loss', i, i) end w:close()",
+    ['torch.save'] = "torch.save(torch.ones(10000), 'x')",
+    ['audio.save'] = "torch.audio.save('x', torch.ones(1, 10000), 8000)",
+  }
+  for name, code in pairs(WRITERS) do
+    it('is an error of ' .. name, function()
+      local folder = os.tmpname()
+      os.remove(folder)
+      -- no file has more than a block
+      local output = process.run(("mkdir %s && cd %s && trap '' XFSZ && ulimit -f 1 && %s -e %s; echo $?"):format(folder, folder,
+        process.quote(process.ltensor), process.quote(('print(pcall(function() %s end))'):format(code))))
+      os.execute('rm -r ' .. folder)
+      assert(output:find 'false\t.*File too large' and output:find '\n0\n$', output)
+    end)
+  end
+end)
+
 describe('SummaryWriter #cpu', function()
   it('makes its folders without a shell, whatever their names, and keeps those of add_scalars in its own', function()
     local folder = os.tmpname()

@@ -68,7 +68,7 @@ end
 
 -- Columns as they are read, with the memory that a file of this size may take.
 local function read(path, max_memory, format)
-  local file <close>, size = torch._C.open_file(path)
+  local _ <close>, size = torch._C.open_file(path)
   return torch._C.within_budget(size, max_memory, torch._C.read_csv, path, format)
 end
 

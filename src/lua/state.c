@@ -56,6 +56,9 @@ static int state_close(lua_State *L)
     lt_lua_state **holder = lua_touserdata(L, 1);
     if (*holder == NULL) return 0;
     (*holder)->main = (*holder)->running = NULL;
+    const lt_context_outer outer = lt_context_visit((*holder)->context);
+    lt_cycles_collect(); /* every tensor of the state is gone, but those that keep each other, and their context */
+    lt_context_return(outer);
     lt_lua_state_release(*holder);
     *holder = NULL;
     return 0;

@@ -43,7 +43,7 @@ static const char *const endless[] = {
     "while true do coroutine.resume(coroutine.create(function() for i = 1, 20 do end end)) end",
     "('x'):rep(1 << 20):find('[' .. ('a'):rep(1 << 20) .. ']*b')",
     "('x'):rep(1 << 20):gsub('[^' .. ('a'):rep(1 << 20) .. ']*b', '')",
-    "('x'):rep(1 << 24):find('%b()' .. ('.-'):rep(50) .. 'b')",
+    "('x'):rep(1 << 16):find(('.-'):rep(20) .. 'b')",
     "('('):rep(1 << 22):gsub('%b()', '')",
     "local s = ('x'):rep(20 << 20) while true do local t = s .. s end",
     "local s, t = ('x'):rep(40 << 20), ('x'):rep(40 << 20) while true do local same = s == t end",

@@ -41,10 +41,18 @@ function torch.enable_grad(body, ...) return within(C.set_grad_enabled, true, bo
 --- Sets at once whether gradients are recorded; the guard restores it.
 function torch.set_grad_enabled(mode, body, ...) return within(C.set_grad_enabled, mode and true or false, body, ...) end
 
---- As no_grad; inference_mode(false) changes nothing.
+-- Sets both modes, a table, and returns those before.
+local function set_inference(modes)
+  return { inference = C.set_inference_mode(modes.inference), grad = C.set_grad_enabled(modes.grad) }
+end
+
+local ON, OFF = { inference = true, grad = false }, { inference = false, grad = true }
+
+--- No gradients are recorded in the scope, and new tensors are inference tensors: outside of it they are neither written in place nor saved
+--- for backward. inference_mode(false) is the opposite, whatever the scope around it.
 function torch.inference_mode(mode, ...)
-  if type(mode) ~= 'boolean' then return within(C.set_grad_enabled, false, mode, ...) end
-  return within(C.set_grad_enabled, not mode and torch.is_grad_enabled(), ...)
+  if type(mode) ~= 'boolean' then return within(set_inference, ON, mode, ...) end
+  return within(set_inference, mode and ON or OFF, ...)
 end
 
 --- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard restores it.
@@ -128,7 +136,7 @@ local function gradients_of(outputs, given)
 end
 
 local known = {
-  grad = 'grad_outputs retain_graph create_graph allow_unused materialize_grads',
+  grad = 'grad_outputs retain_graph create_graph is_grads_batched allow_unused materialize_grads',
   backward = 'grad_tensors gradient retain_graph create_graph inputs',
 }
 
@@ -163,9 +171,41 @@ autograd.backward = function(tensors, grad_tensors, options)
   backward(list_of(tensors, 'tensors'), arguments_of('backward', grad_tensors, options))
 end
 
+-- grad for each entry of the first dimension of grad_outputs, the results stacked.
+local function grad_of_batch(outputs, inputs, grad_outputs, options)
+  local given = is_tensor(grad_outputs) and { grad_outputs } or grad_outputs
+  kinds.check('grad', 'grad_outputs', given, 'tensors')
+  local n, each = given[1].ndim > 0 and given[1]:size(1) or 0, {}
+  for name, value in pairs(options) do each[name] = value end
+  each.is_grads_batched, each.grad_outputs = nil, nil
+  local lists, count = {}, 0
+  for i = 1, n do
+    local entry = {}
+    for k, tensor in ipairs(given) do
+      if tensor.ndim == 0 or tensor:size(1) ~= n then
+        fail('grad(): with is_grads_batched, grad_outputs need a first dimension of one size, got %d and %s', n, tostring(tensor.shape))
+      end
+      entry[k] = tensor:select(1, i)
+    end
+    if i < n then each.retain_graph = true else each.retain_graph = options.retain_graph end
+    local results = table.pack(autograd.grad(outputs, inputs, entry, each))
+    count = results.n
+    for k = 1, count do
+      lists[k] = lists[k] or {}
+      lists[k][i] = results[k]
+    end
+  end
+  if n == 0 then fail 'grad(): with is_grads_batched, grad_outputs need a first dimension that is not empty' end
+  local stacked = {}
+  for k = 1, count do stacked[k] = #lists[k] > 0 and torch.stack(lists[k]) or nil end
+  return table.unpack(stacked, 1, count)
+end
+
 --- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed. A GradientEdge may stand for a tensor.
+--- With is_grads_batched, grad_outputs have a first dimension more, and so have the results: a gradient for each entry.
 autograd.grad = function(outputs, inputs, grad_outputs, options)
   grad_outputs, options = arguments_of('grad', grad_outputs, options)
+  if options.is_grads_batched then return grad_of_batch(outputs, inputs, grad_outputs, options) end
   outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
   if #inputs == 0 then fail('grad requires non-empty inputs.') end
   local create, allow, materialize = options.create_graph or false, options.allow_unused, options.materialize_grads

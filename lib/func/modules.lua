@@ -104,6 +104,15 @@ local function named(dict)
   return values
 end
 
+-- Whether a table is of functional_call's own options, which may follow args where there are no kwargs.
+local function is_options(named)
+  if named == nil or next(named) == nil then return false end
+  for name in pairs(named) do
+    if name ~= 'tie_weights' and name ~= 'strict' then return false end
+  end
+  return true
+end
+
 --- functional_call(module, parameters, args, kwargs, {tie_weights = true, strict = false}): module(args...) with the tensors of
 --- the table `parameters` (by the names of named_parameters and named_buffers; a list of such tables is joined) in place of
 --- its own, which are there again afterwards. args is one argument or a list of them; kwargs a table of named arguments,
@@ -111,6 +120,7 @@ end
 function M.functional_call(module, parameters, args, kwargs, options)
   kinds.check('functional_call', 'module', module, 'Module')
   kinds.check('functional_call', 'kwargs', kwargs, 'named?')
+  if options == nil and is_options(kwargs) then kwargs, options = nil, kwargs end
   kinds.check_names('functional_call', options, 'tie_weights strict')
   options = options or {}
   local values = named(joined(parameters))

@@ -6,6 +6,7 @@ local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local node_names = require 'torch.autograd.node_names'
 local outs = require 'torch.support.outs'
 local is_tensor = torch.is_tensor
 
@@ -187,6 +188,7 @@ local function load_file(file)
   local overloads, functions = {}, {}
   for _, entry in ipairs(require('torch.ops.' .. file)) do
     local name = entry[1]:match '^[%w_]+'
+    entry.run = node_names.wrap(entry[1]:match '^[%w_.]+', name, entry.run)
     overloads[name] = overloads[name] or {}
     table.insert(overloads[name], entry)
   end

@@ -50,7 +50,7 @@ local function call_impl(op, outputs)
 end
 
 local function camel(name)
-  local text = name:gsub('^_+', ''):gsub('_+$', ''):gsub('_(%w)', string.upper):gsub('_', '')
+  local text = name:gsub('^_+', ''):gsub('_+$', ''):gsub('_(%w)', string.upper):gsub('_', ''):gsub('%d%l', string.upper)
   return text:sub(1, 1):upper() .. text:sub(2)
 end
 
@@ -494,6 +494,14 @@ local function emit_plain(text, op)
   for _, result in ipairs(op.returns) do
     tensors = tensors and derivative.is_tensor(result.type)
   end
+  local named = op.composite and op.grad_fn
+  if named then text:line('    const uint64_t before = lt_here.last_node;') end
+  if not tensors and named then
+    text:line('    LT_TRY(%s);', call_impl(op, outputs))
+    text:line('    for (int64_t i = 0; i < %s->n; i++) lt_name_node(%s->v[i], before, "%s");', outputs[1], outputs[1], op.grad_fn)
+    text:line('    return LT_OK;\n}\n')
+    return
+  end
   if not tensors then
     text:line('    return %s;\n}\n', call_impl(op, outputs))
     return
@@ -519,7 +527,10 @@ local function emit_plain(text, op)
     text:line('    ' .. refusal:gsub('return (.*)$', function(rest) return ('{ %sreturn %s }'):format(table.concat(releases), rest) end))
   end
   if op.view then text:line('    lt_note_view(self, new_result);') end
-  for i, result in ipairs(op.returns) do text:line('    *%s = new_%s;', outputs[i], result_name(result)) end
+  for i, result in ipairs(op.returns) do
+    if named then text:line('    lt_name_node(new_%s, before, "%s");', result_name(result), op.grad_fn) end
+    text:line('    *%s = new_%s;', outputs[i], result_name(result))
+  end
   text:line('    return LT_OK;\n}\n')
 end
 

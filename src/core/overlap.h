@@ -22,12 +22,14 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
 /* Whether two of t's elements lie in the same memory. Exact, as lt_overlap_of. */
 lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
 
-/* Error when t's memory may only be read: every in-place and every out= form asks, and whatever else writes arguments. What is still to be
+/* Error when t's memory may only be read, or t is an inference tensor outside of inference mode: every in-place and every out= form asks, and whatever else writes arguments. What is still to be
  * computed from what is there is computed before, and what is to be kept of it is copied. */
 lt_status lt_read_only_error(const lt_tensor *t);
+lt_status lt_inference_write_error(void);
 static inline lt_status lt_refuse_read_only(const lt_tensor *written)
 {
     if (__builtin_expect(written->storage->read_only, 0)) return lt_read_only_error(written);
+    if (__builtin_expect((written->flags & LT_FLAG_INFERENCE) && !lt_here.inference, 0)) return lt_inference_write_error();
     LT_TRY(lt_before_write(written));
     return __builtin_expect(lt_here.saved_copies != NULL, 0) ? lt_copy_saved(written) : LT_OK;
 }

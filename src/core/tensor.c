@@ -208,7 +208,7 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
 static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_t *sizes, int64_t numel)
 {
     lt_tensor *t = &h->tensor;
-    tensor_init(t, &h->storage, dtype, ndim, LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME);
+    tensor_init(t, &h->storage, dtype, ndim, LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (lt_here.inference ? LT_FLAG_INFERENCE : 0));
     t->numel = numel;
     for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
     lt_contiguous_strides(ndim, sizes, t->strides);
@@ -337,7 +337,7 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
     if (lt_is_sparse(base)) return lt_error(LT_ERR_RUNTIME, "a sparse tensor has no elements in memory to be viewed");
     LT_TRY(shared_geometry(base, ndim, sizes, strides, offset, &t));
     t->view_base = lt_tensor_retain(base->view_base != NULL ? base->view_base : base);
-    t->flags |= base->flags & LT_FLAG_POSITIONS;
+    t->flags |= base->flags & (LT_FLAG_POSITIONS | LT_FLAG_INFERENCE);
     *out = t;
     return LT_OK;
 }
@@ -350,7 +350,7 @@ lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
     const int n = __builtin_popcount(batches);
     LT_TRY(shared_geometry(shown, shown->ndim - n, shown->sizes + n, shown->strides + n, shown->offset, &t));
     t->view_base = lt_tensor_retain(shown);
-    t->flags |= (uint16_t)(batches | (shown->flags & LT_FLAG_POSITIONS));
+    t->flags |= (uint16_t)(batches | (shown->flags & (LT_FLAG_POSITIONS | LT_FLAG_INFERENCE)));
     atomic_fetch_add_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
     *out = t;
     return LT_OK;
@@ -368,7 +368,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     lt_tensor *alias = lt_mem_take(sizeof *alias);
     if (alias == NULL) return LT_ERR_MEMORY;
     tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim,
-                t->flags & (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS | LT_FLAG_SPARSE));
+                t->flags & (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS | LT_FLAG_SPARSE | LT_FLAG_INFERENCE));
     alias->numel = t->numel;
     alias->offset = t->offset;
     for (int d = 0; d < t->ndim; d++) alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];

@@ -45,7 +45,7 @@ enum {
     LT_FLAG_CONTIGUOUS = 4,
     LT_FLAG_PARAMETER = 8,  /* nn.Parameter: printed as such, registered by modules */
     LT_FLAG_RETAINS_GRAD = 16,
-    LT_FLAG_INFERENCE = 32,
+    LT_FLAG_INFERENCE = 32, /* made in inference mode (autograd/autograd.h), or a view of such */
     LT_FLAG_NO_GRAD_VIEW = 64, /* a view made while grad mode was off */
     LT_FLAG_AT_HOME = 128, /* allocated together with its first storage (tensor.c) */
     /* int64 positions as a script counts them, from 1, on their way to a kernel that takes the 1 off itself: only

@@ -575,6 +575,41 @@ static int set_grad_enabled(lua_State *L)
     return 1;
 }
 
+static int set_inference_mode(lua_State *L)
+{
+    const bool on = lua_toboolean(L, 1);
+    lua_pushboolean(L, LT_INSIDE(L, lt_set_inference_mode(on)));
+    return 1;
+}
+
+static int is_inference_mode_enabled(lua_State *L)
+{
+    lua_pushboolean(L, LT_INSIDE(L, lt_here.inference));
+    return 1;
+}
+
+static int is_inference(lua_State *L)
+{
+    lua_pushboolean(L, lt_lua_check_tensor(L, 1)->flags & LT_FLAG_INFERENCE);
+    return 1;
+}
+
+/* _C.last_node() -> the number of the node that was made last; _C.name_nodes(name, number, tensor...) names those of the tensors' nodes that
+ * were made after it. */
+static int last_node(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)lt_here.last_node);
+    return 1;
+}
+
+static int name_nodes(lua_State *L)
+{
+    const char *name = lt_node_name_kept(lt_lua_check_string(L, 1));
+    const uint64_t before = (uint64_t)lt_lua_check_integer(L, 2);
+    for (int i = 3; name != NULL && i <= lua_gettop(L); i++) lt_name_node(lt_lua_get(L, i), before, name);
+    return 0;
+}
+
 static int is_grad_enabled(lua_State *L)
 {
     lua_pushboolean(L, LT_INSIDE(L, lt_grad_mode_on()));
@@ -603,11 +638,12 @@ void lt_lua_open_autograd(lua_State *L)
         {"gradient_edge", gradient_edge}, {"edge_tensor", edge_tensor},
         {"backward_number", backward_number}, {"backward_reaches", backward_reaches},
         {"increment_version", increment_version},
+        {"set_inference_mode", set_inference_mode}, {"last_node", last_node}, {"name_nodes", name_nodes},
         {"set_anomaly", set_anomaly}, {"set_grad_enabled", set_grad_enabled},
         {NULL, NULL},
     };
     static const luaL_Reg methods[] = {
-        {"retain_grad", retain_grad}, {"requires_grad_", requires_grad_}, {"detach_", detach_}, {NULL, NULL}};
+        {"retain_grad", retain_grad}, {"requires_grad_", requires_grad_}, {"detach_", detach_}, {"is_inference", is_inference}, {NULL, NULL}};
     static const luaL_Reg node_meta[] = {{"__tostring", node_tostring},
                                          {"__eq", node_eq},
                                          {"__gc", node_gc},
@@ -630,4 +666,8 @@ void lt_lua_open_autograd(lua_State *L)
     lua_settop(L, 3);
     lt_lua_pushfunction(L, is_grad_enabled);
     lua_setfield(L, 1, "is_grad_enabled");
+    lt_lua_pushfunction(L, is_inference_mode_enabled);
+    lua_setfield(L, 1, "is_inference_mode_enabled");
+    lt_lua_pushfunction(L, is_inference);
+    lua_setfield(L, 1, "is_inference");
 }

@@ -84,7 +84,7 @@ static int tensor_tostring(lua_State *L)
 typedef enum field {
     FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_H, FIELD_MH, FIELD_REAL, FIELD_IMAG, FIELD_NDIM,
     FIELD_REQUIRES_GRAD, FIELD_GRAD_FN, FIELD_IS_LEAF, FIELD_IS_CUDA, FIELD_IS_CPU, FIELD_RETAINS_GRAD,
-    FIELD_VERSION, FIELD_NBYTES, FIELD_ITEMSIZE, FIELD_LAYOUT, FIELD_IS_SPARSE, FIELD_IS_SPARSE_CSR
+    FIELD_VERSION, FIELD_IS_META, FIELD_OUTPUT_NR, FIELD_NBYTES, FIELD_ITEMSIZE, FIELD_LAYOUT, FIELD_IS_SPARSE, FIELD_IS_SPARSE_CSR
 } field;
 
 static const struct { const char *name; field id; } field_names[] = {
@@ -95,7 +95,7 @@ static const struct { const char *name; field id; } field_names[] = {
     {"is_cpu", FIELD_IS_CPU},   {"retains_grad", FIELD_RETAINS_GRAD},
     {"H", FIELD_H},             {"mH", FIELD_MH},           {"real", FIELD_REAL},
     {"imag", FIELD_IMAG},
-    {"_version", FIELD_VERSION}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
+    {"_version", FIELD_VERSION}, {"is_meta", FIELD_IS_META}, {"output_nr", FIELD_OUTPUT_NR}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
     {"layout", FIELD_LAYOUT}, {"is_sparse", FIELD_IS_SPARSE}, {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
 };
 
@@ -117,6 +117,17 @@ static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
 }
 
 static lt_status data_of(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
+
+/* Which result of its node it is, from 1; 1 for what has no node. */
+static int push_output_number(lua_State *L, lt_tensor *self)
+{
+    lt_node *node = NULL;
+    int slot = 0;
+    if (lt_requires_grad(self)) lt_lua_do(L, lt_edge_of(self, &node, &slot));
+    lt_node_release(node);
+    lua_pushinteger(L, slot + 1);
+    return 1;
+}
 
 static int push_grad_fn(lua_State *L, lt_tensor *self)
 {
@@ -151,7 +162,12 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_IS_CUDA: lua_pushboolean(L, self->device.type == LT_CUDA); return 1;
     case FIELD_IS_CPU: lua_pushboolean(L, self->device.type == LT_CPU); return 1;
     case FIELD_RETAINS_GRAD: lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0); return 1;
-    case FIELD_VERSION: lua_pushinteger(L, atomic_load(&self->storage->version)); return 1;
+    case FIELD_VERSION:
+        if (self->flags & LT_FLAG_INFERENCE) return lt_lua_error(L, "Inference tensors do not track version counter.");
+        lua_pushinteger(L, atomic_load(&self->storage->version));
+        return 1;
+    case FIELD_IS_META: lua_pushboolean(L, false); return 1;
+    case FIELD_OUTPUT_NR: return push_output_number(L, self);
     case FIELD_NBYTES: lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
     case FIELD_LAYOUT: lua_pushstring(L, lt_layout_name(lt_tensor_layout(self))); return 1;
     case FIELD_IS_SPARSE: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_COO); return 1;
@@ -216,7 +232,10 @@ static int tensor_newindex(lua_State *L)
     }
     if ((id == FIELD_REAL || id == FIELD_IMAG) && lt_lua_get(L, 3) != NULL) return write_part(L, self, id);
     if (id == FIELD_DATA && lt_lua_get(L, 3) != NULL) {
-        lt_tensor_set_data(self, lt_lua_get(L, 3));
+        lt_tensor *src = lt_lua_get(L, 3);
+        if (lt_requires_grad(self) && !lt_dtype_is_inexact((lt_dtype)src->dtype))
+            return lt_lua_error(L, "data set to a tensor that requires gradients must be floating point or complex dtype");
+        lt_tensor_set_data(self, src);
         return 0;
     }
     if (id == 0 && lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_newindex(L);

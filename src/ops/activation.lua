@@ -22,7 +22,7 @@ return {
   { 'selu(Tensor self) -> Tensor', overlap = 'elementwise', variants = 'function inplace', grad_fn = 'EluBackward0',
     doc = 'elu with the constants that keep mean 0 and variance 1 from layer to layer.',
     forward = 'elementwise', grad = { self = '_elu_backward(grad, self, 1.0507009873554805, 1.7580993408473766, 1.0)' } },
-  { 'celu(Tensor self, float alpha=1.0) -> Tensor', batch = 'broadcast', variants = 'function inplace', grad_fn = 'EluBackward0',
+  { 'celu(Tensor self, float alpha=1.0) -> Tensor', batch = 'broadcast', variants = 'function inplace', grad_fn = 'CeluBackward0',
     doc = 'self where positive, alpha * (exp(self / alpha) - 1) elsewhere.', forward = 'elementwise', grad = { self = '_celu_backward(grad, self, alpha)' } },
   { '_elu(Tensor self, Scalar slope, Scalar size, Scalar rate) -> Tensor', variants = '', pointwise = 'promote', kernel = 'activations: float',
     doc = 'self * slope where positive, size * (exp(self * rate) - 1) elsewhere.' },

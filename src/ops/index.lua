@@ -70,7 +70,7 @@ return {
   { 'index_fill.tensor(Tensor self, Dim dim, IndexTensor index, Tensor value) -> Tensor', float8 = true, batch = 'index_fill', overlap = 'one value', positions = true, variants = all,
     grad_fn = 'IndexFillBackward1', doc = 'Fills the entries of a dimension at the positions of an index tensor with the number of a 0-dim tensor.',
     forward = 'linear', grad = { self = 'index_fill(grad, dim, index, 0)', value = 'sum(grad - index_fill(grad, dim, index, 0), nil)' } },
-  { 'take(Tensor self, IndexTensor index) -> Tensor', variants = 'function method copied_out', positions = true, composite = true, reads = true,
+  { 'take(Tensor self, IndexTensor index) -> Tensor', variants = 'function method copied_out', positions = true, composite = true, grad_fn = 'TakeBackward0', reads = true,
     doc = 'Elements of the flattened tensor at the positions of an index tensor, in its shape.' },
   { 'take_along_dim(Tensor self, IndexTensor indices, Dim? dim=nil) -> Tensor', variants = 'function method copied_out', positions = true, composite = true,
     doc = 'gather with both tensors broadcast, but for the dimension; flattened when there is none.' },

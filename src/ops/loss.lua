@@ -75,8 +75,8 @@ return {
   { "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=false, string reduction='mean') -> Tensor",
     variants = 'nn', composite = true, doc = 'max(0, distance of anchor and positive - distance of anchor and negative + margin).' },
   { "multi_margin_loss(Tensor input, IndexTensor target, float p=1, float margin=1.0, Tensor? weight=nil, string reduction='mean') -> Tensor",
-    variants = 'nn', composite = true, reads = true, doc = 'The mean over the other classes of max(0, margin - input[target] + input)^p.' },
-  { "multilabel_margin_loss(Tensor input, IndexTensor target, string reduction='mean') -> Tensor", variants = 'nn', composite = true, reads = true,
+    variants = 'nn', composite = true, grad_fn = 'MultiMarginLossBackward0', reads = true, doc = 'The mean over the other classes of max(0, margin - input[target] + input)^p.' },
+  { "multilabel_margin_loss(Tensor input, IndexTensor target, string reduction='mean') -> Tensor", variants = 'nn', composite = true, grad_fn = 'MultilabelMarginLossBackward0', reads = true,
     doc = 'As multi_margin_loss with several targets: a row of classes that ends at -1.' },
 
   -- ---- distances ----------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ return {
     doc = 'The cosine of the angle between x1 and x2 along dim; their lengths are at least eps.' },
   { 'normalize(Tensor input, float p=2.0, Dim dim=2, float eps=1e-12) -> Tensor', variants = 'nn copied_out', composite = true,
     doc = 'input over its p-norm along dim, which is at least eps.' },
-  { 'pdist(Tensor input, float p=2.0) -> Tensor', variants = 'function', composite = true,
+  { 'pdist(Tensor input, float p=2.0) -> Tensor', variants = 'function', composite = true, grad_fn = 'PdistBackward0',
     doc = 'The p-norm distances of the rows of a matrix, each pair once.' },
 
   examples = [=[

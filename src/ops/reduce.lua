@@ -84,7 +84,7 @@ return {
     doc = 'The smallest elements over the given dimensions; ties share the gradient.',
     forward = 'sum_dim(_extreme_backward(ones_like(result), self, result, dim, keepdim) * self_t, dim, keepdim)',
     grad = { self = '_extreme_backward(grad, self, result, dim, keepdim)' } },
-  { 'aminmax(Tensor self, *, Dim? dim=nil, bool keepdim=false) -> (Tensor min, Tensor max)', variants = 'function method copied_out', composite = true,
+  { 'aminmax(Tensor self, *, Dim? dim=nil, bool keepdim=false) -> (Tensor min, Tensor max)', variants = 'function method copied_out', composite = true, grad_fn = 'AminmaxBackward0',
     doc = 'The smallest and the largest element, of all or along a dimension.' },
   { '_extreme_backward(Tensor grad_output, Tensor self, Tensor result, Dims? dim, bool keepdim) -> Tensor', variants = '',
     composite = true, doc = 'grad_output shared equally by the elements that equal result.' },

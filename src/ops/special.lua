@@ -66,7 +66,7 @@ return {
 
   -- ---- parts of numbers, signs, nan ---------------------------------------------------------------------
   unary('frac', 'promote', 'arithmetic: float', 'self - trunc(self): the part behind the point, with the sign.', 'grad'),
-  { 'copysign(Tensor self, Tensor|Scalar other) -> Tensor', variants = all, pointwise = 'float', kernel = 'arithmetic: float',
+  { 'copysign(Tensor self, Tensor|Scalar other) -> Tensor', variants = all, grad_fn = 'CopysignBackward0', grad_fn_number = { other = 'CopysignBackward1' }, pointwise = 'float', kernel = 'arithmetic: float',
     doc = 'The magnitude of self with the sign of other.',
     grad = { self = 'where(eq(self, 0), 0, grad * (result / self))', other = 'zeros_like(grad)' } },
   binary('fmax', 'promote', 'arithmetic: float integer bool order', 'The larger of the two; a number where the other is nan.',

@@ -6,7 +6,7 @@ return {
     doc = 'Channels in groups of upscale_factor^2 become blocks of pixels.', forward = 'linear', grad = { self = 'pixel_unshuffle(grad, upscale_factor)' } },
   { 'pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor', batch = 'front', variants = 'function',
     doc = 'Blocks of pixels become channels: the inverse of pixel_shuffle.', forward = 'linear', grad = { self = 'pixel_shuffle(grad, downscale_factor)' } },
-  { 'channel_shuffle(Tensor self, int groups) -> Tensor', variants = 'function', composite = true,
+  { 'channel_shuffle(Tensor self, int groups) -> Tensor', variants = 'function', composite = true, grad_fn = 'ChannelShuffleBackward0',
     doc = 'The channels in an order that deals them out from the groups in turn.' },
   { '_resample(Tensor self, Dim dim, Tensor starts, Tensor sources, Tensor weights, Tensor back_starts, Tensor back_sources, Tensor back_weights) -> Tensor',
     batch = 'resampled', variants = 'library', forward = 'linear',

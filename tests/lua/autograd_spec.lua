@@ -182,6 +182,27 @@ describe('grad', function()
   end)
 end)
 
+describe('grad of a batch of gradients', function()
+  it('is the gradient for each of them', function()
+    local x, w = torch.tensor({ 1.0, 2.0, 3.0 }, { requires_grad = true }), torch.tensor({ 2.0 }, { requires_grad = true })
+    local y = x * x * w
+    local dx, dw = torch.autograd.grad(y, { x, w }, torch.eye(3), { is_grads_batched = true })
+    assert.same({ { 4, 0, 0 }, { 0, 8, 0 }, { 0, 0, 12 } }, dx:tolist())
+    assert.same({ { 1 }, { 4 }, { 9 } }, dw:tolist())
+    fails_with('second time', torch.autograd.grad, y, x, torch.eye(3), { is_grads_batched = true })
+  end)
+
+  it('takes several outputs, leaves out unused inputs and refuses gradients without a dimension more', function()
+    local x, other = torch.ones(2, { requires_grad = true }), torch.ones(1, { requires_grad = true })
+    local y, z = x * 3, x:sum()
+    local dx, none = torch.autograd.grad({ y, z }, { x, other }, { torch.eye(2), torch.tensor { 10.0, 20.0 } },
+      { is_grads_batched = true, allow_unused = true, create_graph = true })
+    assert.same({ { 13, 10 }, { 20, 23 } }, dx:tolist())
+    assert.is_nil(none)
+    fails_with('need a first dimension of one size', torch.autograd.grad, { x * 3, x:sum() }, x, { torch.eye(2), torch.ones(3) }, { is_grads_batched = true })
+  end)
+end)
+
 describe('hooks', function()
   it('see the gradient, and may replace it', function()
     local x = leaf { 1.0, 2.0 }

@@ -239,6 +239,41 @@ describe('default_collate', function()
   end)
 end)
 
+describe('a loader without batches', function()
+  it('gives the samples as the dataset has them, in the order of its sampler', function()
+    for _, workers in ipairs { 0, 2 } do
+      local loader = data.DataLoader(data.TensorDataset(torch.arange(6):view(3, 2), torch.arange(3)), { batch_size = false, num_workers = workers })
+      assert.equal(3, #loader)
+      local seen = {}
+      for x, y in loader do seen[#seen + 1] = { x:tolist(), y:item() } end
+      assert.same({ { { 0, 1 }, 0 }, { { 2, 3 }, 1 }, { { 4, 5 }, 2 } }, seen)
+    end
+  end)
+
+  it('calls collate_fn with the sample, and takes streams', function()
+    local sum = 0
+    local loader = data.DataLoader(data.TensorDataset(torch.arange(4)), { batch_size = false, shuffle = true, collate_fn = function(x) return x + 10 end })
+    for x in loader do sum = sum + x:item() end
+    assert.equal(46, sum)
+    local Stream = data.IterableDataset:extend('Stream')
+    function Stream.iter()
+      local i = 0
+      return function()
+        i = i + 1
+        if i <= 3 then return i, -i end
+      end
+    end
+    local seen = {}
+    for a, b in data.DataLoader(Stream(), { batch_size = false }) do seen[#seen + 1] = { a, b } end
+    assert.same({ { 1, -1 }, { 2, -2 }, { 3, -3 } }, seen)
+  end)
+
+  it('drops nothing', function()
+    fails_with('batch_size=None option disables auto-batching and is mutually exclusive with drop_last', data.DataLoader,
+      data.TensorDataset(torch.arange(4)), { batch_size = false, drop_last = true })
+  end)
+end)
+
 describe('the loader', function()
   it('is the cause of its copies', function()
     local out, err, status = process.lua([[

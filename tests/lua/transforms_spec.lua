@@ -239,6 +239,21 @@ end)
 -- ---- modules ----------------------------------------------------------------------------------------------------------
 
 describe('functional_call', function()
+  it('refuses names that are no parameters with strict, which may follow the arguments', function()
+    local layer, x = torch.nn.Linear(2, 1), tensor { 1.0, 2.0 }
+    local values = { weight = tensor { { 3.0, 4.0 } }, bias = tensor { 5.0 }, other = tensor { 1.0 } }
+    for _, call in ipairs {
+      function() return func.functional_call(layer, values, x, { strict = true }) end,
+      function() return func.functional_call(layer, values, x, nil, { strict = true }) end,
+    } do
+      local ok, message = pcall(call)
+      assert.is_false(ok)
+      assert.truthy(message:find('Unexpected key(s): other.', 1, true))
+    end
+    assert.equal(16.0, func.functional_call(layer, values, x, { strict = false }):item())
+    assert.is_false(pcall(func.functional_call, layer, { weight = values.weight }, x, { strict = true }))
+  end)
+
   local function net() return nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1)):to(device) end
 
   it('calls with other parameters, and leaves the module as it was', function()

@@ -6,6 +6,7 @@ local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local declare = require 'torch.support.arguments'
+local node_names = require 'torch.autograd.node_names'
 
 local M = {}
 
@@ -158,7 +159,9 @@ end
 
 local function lists_along(input, dim, to)
   local n = input:size(dim)
-  local key = ('%s %d %d %.17g %s %s %s %s'):format(to.kind, n, to.size, to.scale, to.align, to.pixels, input.dtype, input.device)
+  -- Inference tensors are not saved for backward, so they have lists of their own.
+  local key = ('%s %d %d %.17g %s %s %s %s %s'):format(to.kind, n, to.size, to.scale, to.align, to.pixels, input.dtype, input.device,
+    torch.is_inference_mode_enabled())
   local tensors = find(key)
   if not tensors then
     local read = {}
@@ -286,7 +289,9 @@ M.interpolate = declare.by_name([[
     if kind:find '^nearest' or dtype ~= torch.float64 and dtype ~= torch.uint8 then scale = f32(scale) end
     per_dimension[i] = { size = to, scale = scale, kind = kind, align = align, pixels = dtype == torch.uint8 and input.dtype ~= dtype }
   end
-  return spatially(input, per_dimension):to(dtype)
+  local mode = options.mode:gsub('%-?(%l+)', function(word) return word:sub(1, 1):upper() .. word:sub(2) end)
+  local name = ('Upsample%s%dD%sBackward0'):format(mode, n, options.antialias and 'Aa' or '')
+  return node_names.call(name, function() return spatially(input, per_dimension):to(dtype) end)
 end)
 
 M.upsample = M.interpolate
@@ -359,7 +364,9 @@ for n = 1, 3 do
     local flat = table.move(shape, 1, lead, 1, {})
     flat[lead + 1] = plane
     local zeros = torch.zeros(flat, { dtype = input.dtype, device = input.device })
-    return zeros:scatter(lead + 1, indices:flatten(lead + 1), input:flatten(lead + 1)):reshape(shape)
+    return node_names.call(('MaxUnpool%dDBackward0'):format(n), function()
+      return zeros:scatter(lead + 1, indices:flatten(lead + 1), input:flatten(lead + 1)):reshape(shape)
+    end)
   end)
 end
 

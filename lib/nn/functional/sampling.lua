@@ -5,6 +5,7 @@
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local node_names = require 'torch.autograd.node_names'
 
 local M = {}
 
@@ -82,10 +83,11 @@ end
 function M.grid_sample(input, grid, mode, padding_mode, align)
   check(input, grid, mode, padding_mode)
   local half = input.dtype == torch.float16 or input.dtype == torch.bfloat16
+  local name = ('GridSampler%dDBackward0'):format(input.ndim - 2)
   if half then
-    return torch._C._grid_sample(input:float(), grid:float(), modes[mode], paddings[padding_mode], align):to(input.dtype)
+    return node_names.call(name, torch._C._grid_sample, input:float(), grid:float(), modes[mode], paddings[padding_mode], align):to(input.dtype)
   end
-  return torch._C._grid_sample(input, grid, modes[mode], paddings[padding_mode], align)
+  return node_names.call(name, torch._C._grid_sample, input, grid, modes[mode], paddings[padding_mode], align)
 end
 
 -- ---- losses --------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 -- DataLoader{dataset = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in loader:iter() also ends the
 -- processes at once when the loop is left early; otherwise the collector does.
 --
+-- batch_size = false gives one sample after the other, as the dataset has them, without a dimension of batches.
+--
 -- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode in the
 -- background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order. For the same
 -- generator the order is PyTorch's.
@@ -34,6 +36,9 @@ local function check(options, streams)
     end
   end
   if options.sampler and options.shuffle then fail 'sampler option is mutually exclusive with shuffle' end
+  if not options.batch_size and options.drop_last then
+    fail 'batch_size=None option disables auto-batching and is mutually exclusive with drop_last'
+  end
   if options.batch_sampler and (options.batch_size ~= 1 or options.shuffle or options.sampler or options.drop_last) then
     fail 'batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last'
   end
@@ -52,12 +57,14 @@ function DataLoader:init(options)
   if self._streams then return end
   self.sampler = options.sampler or (options.shuffle
     and samplers.RandomSampler(dataset, { generator = options.generator }) or samplers.SequentialSampler(dataset))
+  if not options.batch_size and not options.batch_sampler then return end
   self.batch_sampler = options.batch_sampler or samplers.BatchSampler(self.sampler, options.batch_size, options.drop_last)
 end
 
 function DataLoader:__len()
-  if not self._streams then return #self.batch_sampler end
+  if not self._streams then return #(self.batch_sampler or self.sampler) end
   local n = #self.dataset
+  if not self.batch_size then return n end
   return self.drop_last and n // self.batch_size or (n + self.batch_size - 1) // self.batch_size
 end
 
@@ -73,9 +80,19 @@ function DataLoader:_collate(samples)
   return table.unpack(batches, 1, samples[1].n)
 end
 
--- The batch of these positions. `where` is told the position that is being loaded.
+-- Without batches: a sample as it is.
+function DataLoader:_convert(...)
+  if self.collate_fn then return self.collate_fn(...) end
+  return ...
+end
+
+-- The batch of these positions, or the sample of one. `where` is told the position that is being loaded.
 function DataLoader:_fetch(positions, where)
   local dataset = self.dataset
+  if not self.batch_sampler then
+    if where then where.position = positions end
+    return self:_convert(datasets.item(dataset, positions))
+  end
   if not self.collate_fn and datasets.gets_batches(dataset) then return dataset:__getitems(positions) end
   local samples = {}
   for i, position in ipairs(positions) do
@@ -89,6 +106,12 @@ end
 -- An iterator over the batches of a stream of samples.
 function DataLoader:_batches_of_stream()
   local next_sample, ended = self.dataset:iter(), false
+  if not self.batch_size then
+    return function()
+      local sample = table.pack(next_sample())
+      if sample[1] ~= nil then return self:_convert(table.unpack(sample, 1, sample.n)) end
+    end
+  end
   return function()
     local samples = {}
     while not ended and #samples < self.batch_size do
@@ -116,7 +139,7 @@ local function pinned(...)
 end
 
 function DataLoader:_unpinned()
-  local next_positions = not self._streams and self.batch_sampler:iter()
+  local next_positions = not self._streams and (self.batch_sampler or self.sampler):iter()
   local seed = torch.empty({}, { dtype = torch.int64 }):random_({ generator = self.generator }):item() -- as PyTorch
   if self.num_workers > 0 then return require('torch.utils.data.workers').iter(self, next_positions, seed) end
   if self._streams then return self:_batches_of_stream() end
@@ -170,7 +193,7 @@ function DataLoader:__call(_, previous)
 end
 
 declare.named(DataLoader, 'init', [[
-  init(self, data dataset, integer batch_size=1, boolean|integer? shuffle, any? sampler, any? batch_sampler, integer num_workers=0, function? collate_fn, boolean pin_memory=false, boolean drop_last=false, number timeout=0, function? worker_init_fn, any? multiprocessing_context, Generator? generator, *, integer? prefetch_factor, boolean persistent_workers=false, string pin_memory_device='', boolean in_order=true)
+  init(self, data dataset, integer|boolean batch_size=1, boolean|integer? shuffle, any? sampler, any? batch_sampler, integer num_workers=0, function? collate_fn, boolean pin_memory=false, boolean drop_last=false, number timeout=0, function? worker_init_fn, any? multiprocessing_context, Generator? generator, *, integer? prefetch_factor, boolean persistent_workers=false, string pin_memory_device='', boolean in_order=true)
 ]])
 
 return DataLoader

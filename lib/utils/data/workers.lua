@@ -35,7 +35,7 @@ local function serve(loader, receive, send, seed, id)
     if not loader._streams then
       local positions = {}
       for i = 1, #request // 8 do positions[i] = string.unpack('<i8', request, 8 * i - 7) end
-      return pack(loader:_fetch(positions, where))
+      return pack(loader:_fetch(loader.batch_sampler and positions or positions[1], where))
     end
     next_batch = next_batch or loader:_batches_of_stream()
     local values = table.pack(next_batch())
@@ -123,7 +123,7 @@ function M.iter(loader, next_positions, seed)
     if not loader._streams then
       local positions = more and next_positions()
       more = positions ~= nil and positions ~= false
-      request = more and request_of(positions)
+      request = more and request_of(loader.batch_sampler and positions or { positions })
     end
     if request then
       pool.workers[worker]:send(request)

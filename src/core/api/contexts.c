@@ -121,8 +121,10 @@ lt_context *lt_context_enter(lt_context *context)
 {
     if (context == NULL) context = &lt_process_context;
     const lt_context_outer outer = lt_context_visit(context);
-    if (outer.context != context && outer.context != &lt_process_context)
+    if (outer.context != context && outer.context != &lt_process_context) {
         atomic_store_explicit(&outer.context->grad_mode, outer.grad_mode, memory_order_relaxed);
+        atomic_store_explicit(&outer.context->inference, outer.inference, memory_order_relaxed);
+    }
     return outer.context;
 }
 

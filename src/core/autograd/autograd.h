@@ -110,6 +110,7 @@ struct lt_node {
     lt_edge *edges;       /* outputs of them: one per differentiable forward argument */
     lt_like *meta;        /* inputs of them: what a gradient of input i must look like */
     struct lt_hook_list *hooks; /* tensor hooks, per input; NULL when none */
+    const char *name; /* of the composite op whose result this node gives; NULL: the class's. Never freed */
     char *origin;    /* anomaly mode: the Lua line of the forward op; NULL otherwise */
     uint64_t stream; /* of the device of output 0, at the time of the forward op; GPUs only */
     int64_t recorded; /* the forward op was in a window that takes so many elements: backward opens one, too; 0: it was not */
@@ -173,6 +174,15 @@ void lt_node_release(lt_node *node); /* NULL is allowed */
 lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
 /* "AddmmBackward0"; custom Functions have their own names. */
 const char *lt_node_name(const lt_node *node);
+/* Names the node that gives t, if it was made after the node `before` (lt_here.last_node), as PyTorch names that of the op. */
+void lt_name_node(const lt_tensor *t, uint64_t before, const char *name);
+/* A copy of the name that stays; NULL: there is no memory for it. */
+const char *lt_node_name_kept(const char *name);
+
+/* In inference mode nothing is recorded, and new tensors are inference tensors: outside of it they are not written in place and not saved for backward.
+ * Returns what was before. Grad mode is set apart. */
+bool lt_set_inference_mode(bool on);
+lt_status lt_refuse_saving_inference(const lt_tensor *t);
 
 /* -- for the binding ---------------------------------------------------------------------------------- */
 

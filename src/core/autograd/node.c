@@ -146,9 +146,62 @@ void lt_node_release(lt_node *node)
 
 const char *lt_node_name(const lt_node *node)
 {
+    if (node->name != NULL) return node->name;
     if (node->class != &lt_function_class) return node->class->name;
     const lt_function_node *function = (const lt_function_node *)node;
     return function->name != NULL ? function->name : node->class->name;
+}
+
+void lt_name_node(const lt_tensor *t, uint64_t before, const char *name)
+{
+    lt_node *node = t != NULL && t->autograd != NULL ? t->autograd->grad_fn : NULL;
+    if (node != NULL && node->sequence > before) node->name = name;
+}
+
+const char *lt_node_name_kept(const char *name)
+{
+    typedef struct kept_name {
+        struct kept_name *next;
+        char text[];
+    } kept_name;
+    static kept_name *names;
+    lt_autograd_lock();
+    kept_name *kept = names;
+    while (kept != NULL && strcmp(kept->text, name) != 0) kept = kept->next;
+    lt_autograd_unlock();
+    if (kept != NULL) return kept->text;
+    const size_t size = strlen(name) + 1;
+    kept = lt_mem_alloc(sizeof *kept + size);
+    if (kept == NULL) return NULL;
+    memcpy(kept->text, name, size);
+    lt_autograd_lock();
+    kept->next = names;
+    names = kept;
+    lt_autograd_unlock();
+    return kept->text;
+}
+
+/* ---- inference mode ------------------------------------------------------------------------------ */
+
+bool lt_set_inference_mode(bool on)
+{
+    const bool previous = lt_here.inference;
+    lt_here.inference = on;
+    return previous;
+}
+
+lt_status lt_inference_write_error(void)
+{
+    return lt_error(LT_ERR_RUNTIME, "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+                                    "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
+}
+
+lt_status lt_refuse_saving_inference(const lt_tensor *t)
+{
+    if (!(t->flags & LT_FLAG_INFERENCE) || lt_here.inference) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                                    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+                                    "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
 }
 
 /* ---- edges and outputs ------------------------------------------------------------------------- */

@@ -137,6 +137,7 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 {
     lt_node *fn = NULL;
     if (t == NULL) return LT_OK;
+    LT_TRY(lt_refuse_saving_inference(t));
     if (__builtin_expect(lt_here.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER)) return save_packed(s, t);
     bool has_grad = lt_requires_grad(t);
     int slot = 0;

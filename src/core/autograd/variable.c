@@ -131,6 +131,8 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
     }
     if (on && !lt_dtype_is_inexact((lt_dtype)t->dtype))
         return lt_error(LT_ERR_RUNTIME, "only Tensors of floating point and complex dtype can require gradients");
+    if (on && t->flags & LT_FLAG_INFERENCE && !lt_here.inference)
+        return lt_error(LT_ERR_RUNTIME, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     if (on)
         t->flags |= LT_FLAG_REQUIRES_GRAD;
     else

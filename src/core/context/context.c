@@ -35,6 +35,7 @@ void lt_context_init(lt_context *c)
     atomic_init(&c->refs, 1);
     atomic_init(&c->default_dtype, LT_FLOAT32);
     atomic_init(&c->grad_mode, true);
+    atomic_init(&c->inference, false);
     c->print = (lt_print_options)LT_PRINT_DEFAULTS;
     for (int i = 0; i < LT_USES; i++) atomic_init(&c->use[i].limit, INT64_MAX);
     c->deadline = c->next_progress = INFINITY;

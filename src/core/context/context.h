@@ -49,7 +49,7 @@ struct lt_context {
     /* settings */
     _Atomic int default_dtype;
     _Atomic int threads; /* 0: not asked for yet */
-    _Atomic bool grad_mode; /* as the thread had it that left last; not the process's context */
+    _Atomic bool grad_mode, inference; /* as the thread had them that left last; not the process's context */
     _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic, deterministic_warns;
     _Atomic int attention_without; /* a bit for each lt_attention_way that is not to be used */
     lt_print_options print; /* torch.set_printoptions */
@@ -103,7 +103,8 @@ typedef struct lt_guest {
 typedef struct lt_thread {
     lt_context *context;
     bool grad_mode;
-    bool process_grad_mode; /* of the process's context, while the thread is in another */
+    bool inference;         /* new tensors are inference tensors (autograd/autograd.h) */
+    bool process_grad_mode, process_inference; /* of the process's context, while the thread is in another */
     bool helper;            /* works for another thread: it calls nobody back */
     uint8_t batches;        /* how many calls of vmap are going on, and LT_BATCHES_LEFT (ops/batch/batch.h) */
     uint8_t duals;          /* how many levels of forward mode are open (autograd/dual.h) */
@@ -146,17 +147,19 @@ static inline void lt_context_drop(lt_context *c)
 /* The thread works in another context until lt_context_return is given what was before. */
 typedef struct lt_context_outer {
     lt_context *context;
-    bool grad_mode;
+    bool grad_mode, inference;
 } lt_context_outer;
 
 static inline lt_context_outer lt_context_visit(lt_context *c)
 {
-    const lt_context_outer outer = {lt_here.context, lt_here.grad_mode};
+    const lt_context_outer outer = {lt_here.context, lt_here.grad_mode, lt_here.inference};
     if (outer.context != c) {
-        if (outer.context == &lt_process_context) lt_here.process_grad_mode = outer.grad_mode;
+        const bool process = c == &lt_process_context;
+        if (outer.context == &lt_process_context)
+            lt_here.process_grad_mode = outer.grad_mode, lt_here.process_inference = outer.inference;
         lt_here.context = c;
-        lt_here.grad_mode =
-            c == &lt_process_context ? lt_here.process_grad_mode : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
+        lt_here.grad_mode = process ? lt_here.process_grad_mode : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
+        lt_here.inference = process ? lt_here.process_inference : atomic_load_explicit(&c->inference, memory_order_relaxed);
     }
     return outer;
 }
@@ -165,12 +168,15 @@ static inline void lt_context_return(lt_context_outer outer)
 {
     lt_context *c = lt_here.context;
     if (outer.context == c) return;
-    if (c == &lt_process_context)
-        lt_here.process_grad_mode = lt_here.grad_mode;
-    else
+    if (c == &lt_process_context) {
+        lt_here.process_grad_mode = lt_here.grad_mode, lt_here.process_inference = lt_here.inference;
+    } else {
         atomic_store_explicit(&c->grad_mode, lt_here.grad_mode, memory_order_relaxed);
+        atomic_store_explicit(&c->inference, lt_here.inference, memory_order_relaxed);
+    }
     lt_here.context = outer.context;
     lt_here.grad_mode = outer.grad_mode;
+    lt_here.inference = outer.inference;
 }
 
 /* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION: "not permitted: ...". */

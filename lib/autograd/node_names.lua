@@ -1,0 +1,47 @@
+-- node_names.lua - the names that PyTorch gives to the nodes (x.grad_fn) of ops that are made of others here: printed tensors,
+-- errors and profiles name the op that was called. Those of ops in C are in their declarations (grad_fn).
+
+local C = require 'torch'._C
+
+local node_names = {}
+
+-- By the name of an op in lib/ops, or of one of its overloads.
+local names = {
+  frexp = 'FrexpBackward0', ldexp = 'LdexpBackward0', deg2rad = 'Deg2RadBackward0', rad2deg = 'Rad2DegBackward0', rsub = 'RsubBackward0',
+  std_mean = 'StdMeanBackward0', var_mean = 'VarMeanBackward0', dist = 'DistBackward0', renorm = 'RenormBackward0',
+  select_scatter = 'SelectScatterBackward0', slice_scatter = 'SliceScatterBackward0', diagonal_scatter = 'DiagonalScatterBackward0',
+  as_strided_scatter = 'AsStridedScatterBackward0', index_reduce = 'IndexReduceBackward0', narrow_copy = 'NarrowCopyBackward0',
+  alias_copy = 'AliasBackward0_copy', as_strided_copy = 'AsStridedBackward0_copy', diagonal_copy = 'DiagonalBackward0_copy',
+  expand_copy = 'ExpandBackward0_copy', permute_copy = 'PermuteBackward0_copy', select_copy = 'SelectBackward0_copy', t_copy = 'TBackward0_copy',
+  transpose_copy = 'TransposeBackward0_copy', unfold_copy = 'UnfoldBackward0_copy', unsqueeze_copy = 'UnsqueezeBackward0_copy',
+  view_copy = 'ViewBackward0_copy', unbind_copy = 'UnbindBackward0_copy', split_copy = 'SplitBackward0_copy',
+  split_with_sizes_copy = 'SplitWithSizesBackward0_copy', squeeze_copy = 'SqueezeBackward0_copy', ['squeeze_copy.dims'] = 'SqueezeBackward1_copy',
+  split_with_sizes = 'SplitWithSizesBackward0', unsafe_chunk = 'UnsafeSplitBackward0', unsafe_split = 'UnsafeSplitBackward0',
+  unsafe_split_with_sizes = 'UnsafeSplitWithSizesBackward0', linalg_lu_factor = 'LinalgLuFactorExBackward0', linalg_lu_factor_ex = 'LinalgLuFactorExBackward0',
+  lu = 'LinalgLuFactorExBackward0', linalg_lu_solve = 'LinalgLuSolveBackward0', lu_solve = 'LinalgLuSolveBackward0',
+  cholesky_solve = 'CholeskySolveBackward0', cholesky_inverse = 'CholeskyInverseBackward0', triangular_solve = 'TriangularSolveBackward0',
+  linalg_householder_product = 'LinalgHouseholderProductBackward0', orgqr = 'LinalgHouseholderProductBackward0', ormqr = 'OrmqrBackward0',
+  linalg_matrix_exp = 'LinalgMatrixExpBackward0', matrix_exp = 'LinalgMatrixExpBackward0', linalg_solve_ex = 'LinalgSolveExBackward0',
+}
+
+local function named(name, before, first, ...)
+  if type(first) == 'table' then
+    C.name_nodes(name, before, table.unpack(first))
+  else
+    C.name_nodes(name, before, first, ...)
+  end
+  return first, ...
+end
+
+--- f(...), with the nodes of its results named, where it made them.
+function node_names.call(name, f, ...) return named(name, C.last_node(), f(...)) end
+
+--- f, whose nodes are named as those of an overload of the op are; f itself where PyTorch's nodes have the names of the ops that
+--- f is made of.
+function node_names.wrap(overload, op, f)
+  local name = names[overload] or names[op]
+  if not name then return f end
+  return function(...) return named(name, C.last_node(), f(...)) end
+end
+
+return node_names

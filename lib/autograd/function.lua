@@ -190,7 +190,10 @@ end
 
 local function note_versions(saved)
   saved.versions = {}
-  for i = 1, saved.n do saved.versions[i] = saved[i] ~= nil and saved[i]._version or false end
+  for i = 1, saved.n do
+    if saved[i] ~= nil then C.check_saved(saved[i]) end
+    saved.versions[i] = saved[i] ~= nil and saved[i]._version or false
+  end
 end
 
 -- Lists of the arguments: tensors or false; whether each requires grad; and whether any does.

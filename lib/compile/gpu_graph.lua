@@ -201,11 +201,11 @@ return function(f, model, tell)
 
   local function run_once(seen, key, arguments)
     local versions = {}
-    for i, tensor in ipairs(seen.tensors) do versions[i] = tensor._version end
+    for i, tensor in ipairs(seen.tensors) do versions[i] = torch._C.version_of(tensor) end
     local results = table.pack(f(table.unpack(arguments, 1, arguments.n)))
     local why = unfit({ table.unpack(results, 1, results.n) }, seen.tensors)
     for i, tensor in ipairs(seen.tensors) do
-      if tensor._version ~= versions[i] then why = 'it writes to an argument' end
+      if torch._C.version_of(tensor) ~= versions[i] then why = 'it writes to an argument' end
     end
     entries[key] = why == nil
     if why then tell(why) end

@@ -76,7 +76,7 @@ end
 
 -- The first time: parameters in what was gathered. They are the same ones from then on.
 function Flat:make_parameters(whole)
-  self.whole, self.since = whole, whole._version - self.version -- its version grows with the part's
+  self.whole, self.since = whole, torch._C.version_of(whole) - self.version -- its version grows with the part's
   for _, entry in ipairs(self.entries) do
     entry.full = torch.nn.Parameter(whole:narrow(1, entry.at + 1, entry.n):view(entry.shape), { requires_grad = self.trains })
     if self.trains then entry.full:register_post_accumulate_grad_hook(function() self:arrived(entry) end) end
@@ -85,14 +85,14 @@ end
 
 -- Begins to gather the parts as they are now.
 function Flat:begin()
-  if self.version ~= self.part._version then
+  if self.version ~= torch._C.version_of(self.part) then
     self:forget()
     if self.there then self:free() end
   end
   if self.there or self.coming then return end
   local whole = torch.empty(self.room, { dtype = self.dtype, device = self.device })
   local work = dist.all_gather_into_tensor(whole:narrow(1, 1, self.total), self.part, { group = self.group, async_op = true })
-  self.coming, self.version = { work = work, whole = whole }, self.part._version
+  self.coming, self.version = { work = work, whole = whole }, torch._C.version_of(self.part)
 end
 
 -- The parameters are there, and where modules look.

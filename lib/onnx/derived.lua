@@ -63,13 +63,13 @@ local function holds_values(made, node, frame)
   for i, slot in ipairs(node.inputs) do
     local value = frame[slot]
     if not rawequal(value, made[i]) then return false end
-    if node.derived_inputs[i] == 'constant' and (value._version ~= made.versions[i] or value:data_ptr() ~= made.places[i]) then return false end
+    if node.derived_inputs[i] == 'constant' and (torch._C.version_of(value) ~= made.versions[i] or value:data_ptr() ~= made.places[i]) then return false end
   end
   return true
 end
 
 local function note(node, frame, result)
-  local made = { result = result, version = result._version }
+  local made = { result = result, version = torch._C.version_of(result), inference = torch.is_inference_mode_enabled() }
   if node.derived == 'sizes' then
     made.sizes = {}
     local x = frame[node.inputs[1]]
@@ -79,7 +79,7 @@ local function note(node, frame, result)
     for i, slot in ipairs(node.inputs) do
       local value = frame[slot]
       made[i] = value
-      if value ~= nil then made.versions[i], made.places[i] = value._version, value:data_ptr() end
+      if value ~= nil then made.versions[i], made.places[i] = torch._C.version_of(value), value:data_ptr() end
     end
   end
   node.made = made
@@ -88,7 +88,7 @@ end
 --- The result of a marked node; run(node, frame) computes it.
 function M.value(node, frame, run)
   local made = node.made
-  if made and made.result._version == made.version then
+  if made and torch._C.version_of(made.result) == made.version and made.inference == torch.is_inference_mode_enabled() then
     if made.sizes then
       if holds_sizes(made, frame[node.inputs[1]]) then return made.result end
     elseif holds_values(made, node, frame) then return made.result end

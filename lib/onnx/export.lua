@@ -155,7 +155,7 @@ local function write_call(graph, recordings, i)
     local fixed = true
     for _, value in pairs(call.results) do
       for _, size in ipairs(graph:shape(value)) do fixed = fixed and not symbols.is_symbol(size) end
-      fixed = fixed and value.tensor._version == value.version and not symbols.any(args)
+      fixed = fixed and torch._C.version_of(value.tensor) == value.version and not symbols.any(args)
     end
     if fixed then -- computed here: nothing of it comes from an input or a parameter
       for _, value in pairs(call.results) do value.constant = value.tensor end

@@ -17,13 +17,13 @@ end
 --- Whether what `holder` keeps of the tensors in `list` still holds; notes them when it does not.
 function M.holds(holder, list)
   local seen = holder.seen
-  local same = seen ~= nil
+  local same = seen ~= nil and seen.inference == torch.is_inference_mode_enabled() -- its tensors are no use to backward
   for i, tensor in ipairs(list) do
-    same = same and seen[i] == tensor and seen.version[i] == tensor._version and seen.place[i] == tensor:data_ptr()
+    same = same and seen[i] == tensor and seen.version[i] == torch._C.version_of(tensor) and seen.place[i] == tensor:data_ptr()
   end
   if same then return true end
-  seen = table.move(list, 1, #list, 1, { version = {}, place = {} })
-  for i, tensor in ipairs(list) do seen.version[i], seen.place[i] = tensor._version, tensor:data_ptr() end
+  seen = table.move(list, 1, #list, 1, { version = {}, place = {}, inference = torch.is_inference_mode_enabled() })
+  for i, tensor in ipairs(list) do seen.version[i], seen.place[i] = torch._C.version_of(tensor), tensor:data_ptr() end
   holder.seen = seen
   return false
 end

@@ -19,10 +19,10 @@ function M.list(node, i, tensor)
     node.lists = lists
   end
   local known = node.known[i]
-  if lists[i] and (known or rawequal(lists.of[i], tensor) and lists.version[i] == tensor._version) then return lists[i] end
+  if lists[i] and (known or rawequal(lists.of[i], tensor) and lists.version[i] == torch._C.version_of(tensor)) then return lists[i] end
   local flat = (known or tensor):reshape(-1):tolist()
   if known then lists[i] = flat
-  elseif node.derived_inputs and node.derived_inputs[i] == 'derived' then lists[i], lists.of[i], lists.version[i] = flat, tensor, tensor._version end
+  elseif node.derived_inputs and node.derived_inputs[i] == 'derived' then lists[i], lists.of[i], lists.version[i] = flat, tensor, torch._C.version_of(tensor) end
   return flat
 end
 

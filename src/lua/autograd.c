@@ -544,6 +544,20 @@ static int backward_reaches(lua_State *L)
     return 1;
 }
 
+/* _C.check_saved(tensor): an error where it cannot be saved for backward */
+static int check_saved(lua_State *L)
+{
+    lt_lua_do(L, lt_refuse_saving_inference(lt_lua_check_tensor(L, 1)));
+    return 0;
+}
+
+/* _C.version_of(tensor) -> how often it was written in place; of inference tensors, too */
+static int version_of(lua_State *L)
+{
+    lua_pushinteger(L, atomic_load_explicit(&lt_lua_check_tensor(L, 1)->storage->version, memory_order_relaxed));
+    return 1;
+}
+
 static int increment_version(lua_State *L)
 {
     lt_bump_version(lt_lua_check_tensor(L, 1));
@@ -637,7 +651,7 @@ void lt_lua_open_autograd(lua_State *L)
         {"register_node_hook", register_node_hook},
         {"gradient_edge", gradient_edge}, {"edge_tensor", edge_tensor},
         {"backward_number", backward_number}, {"backward_reaches", backward_reaches},
-        {"increment_version", increment_version},
+        {"increment_version", increment_version}, {"version_of", version_of}, {"check_saved", check_saved},
         {"set_inference_mode", set_inference_mode}, {"last_node", last_node}, {"name_nodes", name_nodes},
         {"set_anomaly", set_anomaly}, {"set_grad_enabled", set_grad_enabled},
         {NULL, NULL},

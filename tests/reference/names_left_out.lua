@@ -48,7 +48,7 @@ return {
       torch.cuda.clock_rate torch.cuda.power_draw torch.cuda.temperature torch.cuda.utilization torch.cuda.memory_usage torch.cuda.device_memory_used
       torch.cuda.StreamContext torch.cuda.default_generators torch.cuda.%g*host_memory_stats%g* torch.cuda.reset_accumulated_memory_stats
       torch.cuda.memory_stats_as_nested_dict torch.cuda.get_per_process_memory_fraction torch.cuda.make_graphed_callables torch.conv_tbc torch.nn.functional.conv_tbc
-      torch.Tensor.dim_order torch.Tensor.share_memory_ torch.Tensor.is_set_to torch.is_inference
+      torch.Tensor.dim_order torch.Tensor.share_memory_ torch.Tensor.is_set_to
       torch.thread_safe_generator torch.random.thread_safe_generator torch.autograd.enforce_grad_layout_policy
       torch.nn.utils.convert_conv%dd_weight_memory_format torch.AcceleratorError torch.sparse.SparseSemiStructured%g+
       torch.sparse.to_sparse_semi_structured]] },
@@ -64,8 +64,8 @@ return {
       torch.lstm torch.lstm_cell torch.rnn_%g+ torch.conj_physical_ torch.rrelu_ torch.nn.functional.rrelu_ torch.nn.RNNCellBase torch.utils.checkpoint.CheckpointFunction
       torch.utils.checkpoint.CheckpointPolicy torch.utils.checkpoint.SAC_IGNORED_OPS torch.utils.checkpoint.GraphExecGroup torch.utils.checkpoint.noop_context_fn
       torch.utils.checkpoint.[gs]et_device_states torch.linalg.LinAlgError torch.OutOfMemoryError torch.utils.checkpoint.CheckpointError torch.slice_copy torch.view_as_%a+_copy torch.Tensor.index
-      torch.Tensor.output_nr torch.GradScaler torch.Event torch.Stream torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled
-      torch.set_anomaly_enabled torch.is_inference_mode_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.autograd.forward_ad.UnpackedDualTensor torch.nn.utils.parametrize.cached
+      torch.GradScaler torch.Event torch.Stream torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled
+      torch.set_anomaly_enabled torch.[gs]et_deterministic_debug_mode torch.autograd.graph.Node torch.autograd.forward_ad.UnpackedDualTensor torch.nn.utils.parametrize.cached
       torch.nn.Buffer torch.utils.data.default_convert torch.Tensor.grad torch.Tensor.grad_fn torch.slice_inverse torch.Tensor.slice_inverse]] },
   { reason = "parts of functions that are here, which PyTorch's own tests call by their internal names",
     names = [[torch.ops.aten._batch_norm_with_update torch.ops.aten._chunk_cat torch.ops.aten._efficient_attention_forward torch.ops.aten._flash_attention_forward

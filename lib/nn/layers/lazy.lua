@@ -118,7 +118,8 @@ function Unmade:convert(fn)
 end
 
 function Unmade:make(shape)
-  local data = torch.empty(shape, { device = self.device, dtype = self.dtype })
+  -- A first call in inference mode leaves parameters that can be trained.
+  local data = torch.inference_mode(false, torch.empty, shape, { device = self.device, dtype = self.dtype })
   if self.is_buffer then return data end
   self.made = Parameter(data, { requires_grad = self.requires_grad }) -- for optimizers, which may have the object already
   return self.made

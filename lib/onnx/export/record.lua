@@ -25,7 +25,7 @@ Recorder.__index = Recorder
 
 local function new_value(self, tensor, kind, more)
   local value = setmetatable({ tensor = tensor, shape = table.move(tensor.shape, 1, tensor.ndim, 1, {}), dtype = tensor.dtype, kind = kind,
-    version = tensor._version }, Value)
+    version = torch._C.version_of(tensor) }, Value)
   for key, entry in pairs(more or {}) do value[key] = entry end
   self.of_tensor[tensor] = value
   value.id = #self.values + 1
@@ -36,7 +36,7 @@ end
 -- The value of a tensor now. One that comes from elsewhere is a constant, kept as it is now.
 local function value_of(self, tensor)
   local value = self.of_tensor[tensor]
-  if value and value.version == tensor._version then return value end
+  if value and value.version == torch._C.version_of(tensor) then return value end
   if value and (value.varies or value.learned) then
     fail('torch.onnx.export: %s: a tensor that it uses was changed through another one that shares its memory; ONNX has no such values', self.where())
   end

@@ -435,6 +435,37 @@ static void nothing_dangerous_can_be_reached(void **state)
     lt_script_free(script);
 }
 
+/* The memory that a script filled is garbage after the error; only finalizers release its tensors. */
+static void a_script_goes_on_after_its_memory_limit(void **state)
+{
+    (void)state;
+    static const char *const fillers[] = {
+        "local t = {} for i = 1, 1e9 do t[i] = torch.ones(1000) end",
+        "local t = {} for i = 1, 1e9 do t[i] = {torch.ones(10), 'string ' .. i} end",
+        "local t = {torch.ones(11000000)} for i = 1, 1e9 do t[i + 1] = ('x'):rep(100000) .. i end",
+    };
+    static const char *const next[] = {
+        "return string.find(string.rep('a', 40), string.rep('a?', 4))",
+        "return torch.nn.Linear(2, 2)(torch.ones(1, 2)):sum():item()",
+        "local t = {} for i = 1, 1e5 do t[i] = i end return #t",
+        "return torch.ones(1000000):sum():item()",
+    };
+    lt_script_config config = lt_script_defaults();
+    config.memory_limit = 64 << 20;
+    for (size_t f = 0; f < sizeof fillers / sizeof *fillers; f++) {
+        lt_script *script = new_script(config);
+        for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+            assert_int_not_equal(load(script, fillers[f]), LT_OK);
+            loads(script, next[i]);
+        }
+        /* Also where the script itself catches the error. */
+        char text[300];
+        snprintf(text, sizeof text, "assert(not pcall(function() %s end)) local x = 0 for i = 1, 1000 do x = x + i end %s", fillers[f], next[2]);
+        loads(script, text);
+        lt_script_free(script);
+    }
+}
+
 static void a_trusted_script_has_all_of_lua(void **state)
 {
     (void)state;
@@ -576,6 +607,7 @@ int main(void)
         cmocka_unit_test(names_are_replaced_and_taken_away),
         cmocka_unit_test(escapes_end_in_errors),
         cmocka_unit_test(nothing_dangerous_can_be_reached),
+        cmocka_unit_test(a_script_goes_on_after_its_memory_limit),
         cmocka_unit_test(a_trusted_script_has_all_of_lua),
         cmocka_unit_test(the_host_is_asked_and_told),
         cmocka_unit_test(another_thread_stops_it),

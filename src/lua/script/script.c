@@ -33,11 +33,24 @@ static int interval(lua_State *L)
     return largest < OFTEN * LARGE ? (int)(OFTEN * LARGE / largest) : 1;
 }
 
+/* Lua's own collection, before it raises that memory is missing, calls no finalizers, and so releases no tensor: those that are garbage would
+ * make the next calls fail as well. */
+static void collect_if_refused(lua_State *L)
+{
+    void *user;
+    (void)lua_getallocf(L, &user);
+    lt_script *s = user;
+    if (!s->refused) return;
+    s->refused = false;
+    lua_gc(L, LUA_GCCOLLECT);
+}
+
 static void look(lua_State *L, lua_Debug *frame)
 {
     (void)frame;
     const bool stops = lt_interrupted();
     const int count = stops ? 1 : interval(L);
+    if (!stops) collect_if_refused(L);
     if (lua_gethookcount(L) != count) lua_sethook(L, look, LUA_MASKCOUNT, count);
     if (stops) {
         (void)lt_stopped();
@@ -51,6 +64,7 @@ static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
 {
     lt_script *s = user;
     void *p = lt_lua_alloc(s->context, old, old_bytes, bytes);
+    if (p == NULL && bytes > 0) s->refused = true;
     const size_t size = p != NULL ? bytes : bytes > 0 ? SIZE_MAX : 0;
     if (size <= s->largest) return p;
     s->largest = size;
@@ -207,6 +221,13 @@ static lt_status caught(lua_State *L, int code)
     return lt_error(LT_ERR_RUNTIME, "the script raised an error that is a %s", luaL_typename(L, -1));
 }
 
+/* After an error: what the script held may be garbage now. */
+static bool is_half_full(lt_context *context)
+{
+    int64_t used, limit;
+    return lt_context_memory(context, (lt_device){LT_CPU, 0}, &used, &limit) == LT_OK && used > limit / 2;
+}
+
 /* In the script's context, within its time. What a callback of the host calls while the script runs has the time of the call that runs. */
 static lt_status guarded(lua_CFunction f, request *r)
 {
@@ -221,6 +242,8 @@ static lt_status guarded(lua_CFunction f, request *r)
         lua_pushcfunction(s->L, f);
         lua_pushlightuserdata(s->L, r);
         const int code = lua_pcall(s->L, 1, 0, 0);
+        if (code != LUA_OK) s->refused |= is_half_full(s->context);
+        collect_if_refused(s->L);
         if (code != LUA_OK)
             status = caught(s->L, code);
         else if (lt_interrupted()) /* a coroutine was ended by it, and the rest was too short for a look */

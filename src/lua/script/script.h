@@ -11,6 +11,7 @@ struct lt_script {
     lt_context *context;
     double seconds;
     int entered;    /* calls of the host that are going on: a callback may call the script again */
+    bool refused;   /* Lua has requested memory beyond the limit since the last full collection for that */
     size_t largest; /* bytes of the largest block that Lua has requested: what one instruction may go through */
     bool trusted;
     void *user;

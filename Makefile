@@ -235,9 +235,9 @@ CUDA_WORDS := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA
   $(filter file,$(origin CUDA)),nvcc was not found,left out by CUDA=$(CUDA)))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
-	@made=$@.$$$$; printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n' \
+	@made=$@.$$$$; printf '#define LT_BUILD_CUDA "%s"\n#define LT_BUILD_ONEDNN "%s"\n#define LT_BUILD_READLINE "%s"\n#define LT_BUILD_MPI "%s"\n' \
 	  "$(CUDA_WORDS)" "$(or $(ONEDNN),none)" \
-	  "$(if $(LIBEDIT),libedit,readline)" > $$made; if cmp -s $$made $@; then rm $$made; else mv $$made $@; fi
+	  "$(if $(LIBEDIT),libedit,readline)" "$(MPIS)" > $$made; if cmp -s $$made $@; then rm $$made; else mv $$made $@; fi
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 # Objects of C are made again when the compiler's flags change.
 FLAGS_OF_C = $(CC) $(CFLAGS_ALL) $(NO_TABLES) $(VECTOR_FLAGS) $(FAMILY_FLAGS)

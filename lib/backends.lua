@@ -46,7 +46,7 @@ end
 
 local backends = {
   cuda = {
-    is_built = function() return true end,
+    is_built = function() return not torch.__config__.show():find('GPU: no ', 1, true) end,
     matmul = settings('cuda.matmul', { allow_tf32 = { cuda._allow_tf32, switch('allow_tf32', cuda._set_allow_tf32) } }),
   },
   cudnn = settings('cudnn', { enabled = { cuda._cudnn_enabled, switch('enabled', cuda._set_cudnn_enabled) },

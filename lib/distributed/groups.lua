@@ -19,8 +19,8 @@ function M.is_available() return true end
 --- Whether init_process_group was called, and destroy_process_group not since.
 function M.is_initialized() return here.current ~= nil end
 
---- Whether there is an engine for MPI: a process without a launcher is a world of one.
-function M.is_mpi_available() return true end
+--- Whether the build has an engine for Open MPI or MPICH. Without one, and without a launcher, a process is a world of one.
+function M.is_mpi_available() return torch.__config__.has 'mpi' end
 
 --- Whether init_process_group can take 'nccl': there is a GPU, and NCCL beside it.
 function M.is_nccl_available()

@@ -37,6 +37,7 @@ static bool has_gpus(bool simulated)
 static bool has_cuda(void) { return has_gpus(false); }
 static bool has_simulator(void) { return has_gpus(true); }
 static bool has_lapack(void) { return strcmp(lt_lapack_config(), "none") != 0; }
+static bool has_mpi(void) { return LT_BUILD_MPI[0] != '\0'; }
 static bool has_avx512(void) { return strcmp(lt_loops.isa, "avx512") == 0; }
 static bool has_avx2(void) { return has_avx512() || strcmp(lt_loops.isa, "avx2") == 0; }
 
@@ -68,7 +69,7 @@ bool lt_has(const char *feature)
     } features[] = {
         {"cuda", has_cuda},     {"simulator", has_simulator}, {"onednn", lt_dnnl_found},
         {"int8", lt_dnnl_multiplies_int8},
-        {"lapack", has_lapack}, {"avx2", has_avx2},           {"avx512", has_avx512},
+        {"mpi", has_mpi},       {"lapack", has_lapack}, {"avx2", has_avx2},           {"avx512", has_avx512},
     };
     for (size_t i = 0; feature != NULL && i < sizeof features / sizeof *features; i++)
         if (strcmp(feature, features[i].name) == 0) return features[i].found();

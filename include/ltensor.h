@@ -80,6 +80,7 @@ LT_API const char *lt_version(void);
  *   "lua"        the program has the Lua binding, ltensor_lua.h
  *   "onednn"     convolutions by oneDNN: the library is installed
  *   "int8"       products of 8-bit integers by oneDNN: it is installed, and the processor has instructions for them
+ *   "mpi"        it was built with an engine for Open MPI or MPICH
  *   "lapack"     decompositions and solvers: LAPACK or OpenBLAS is installed
  *   "avx2", "avx512"  kernels for these instructions run on this processor
  * Other names, and NULL, give false: a program may ask for what later versions have. Loads what it has to look at. */
@@ -280,7 +281,8 @@ LT_API lt_context *lt_context_process(void);
 
 /* How much memory tensors made in the context, and what operations need meanwhile, may take on a device; of the CPU, the
  * interpreter of a lua_State as well where it uses lt_lua_alloc. What would pass the limit fails with LT_ERR_MEMORY. INT64_MAX: no
- * limit. May be called at any time; small tensors that there are already are not counted. */
+ * limit. May be called at any time; small tensors that there are already are not counted. Memory of released tensors that the library
+ * keeps (lt_memory_trim) is returned to the system before it and the memory in use together pass the limit. */
 LT_API lt_status lt_context_set_memory_limit(lt_context *context, lt_device device, int64_t bytes);
 /* Bytes in use and the limit; either may be NULL. */
 LT_API lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t *used, int64_t *limit);
@@ -331,6 +333,13 @@ typedef struct lt_allocator {
 /* For the whole process, before anything else of the library is used: LT_ERR_RUNTIME afterwards. LT_ERR_TYPE: a function is
  * missing. */
 LT_API lt_status lt_set_allocator(const lt_allocator *allocator);
+
+/* Returns the memory of released tensors that the library keeps for later results to the system. Tensors are not affected; the next
+ * results take new pages. The library keeps at most 256 MB, in a context with a memory limit at most the rest of that limit,
+ * and returns all of it by itself when 16 MB or more were not used for 5 seconds.
+ * - Result: the bytes of the blocks that were returned; structs that the calling thread keeps are returned as well.
+ * - Threads: any, at any time. */
+LT_API int64_t lt_memory_trim(void);
 
 /* ---- making tensors ------------------------------------------------------------------------------------------------- */
 

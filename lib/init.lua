@@ -67,6 +67,13 @@ end
 function torch.save(...) return require('torch.files.serialization').save(...) end
 function torch.load(...) return require('torch.files.serialization').load(...) end
 
+--- Collects garbage and returns the memory of released tensors that the library keeps for later results to the system: the bytes of it.
+-- On GPUs it is torch.cuda.empty_cache().
+function torch.memory_trim()
+  collectgarbage()
+  return torch._C.memory_trim()
+end
+
 -- Memory that is shared with files and other libraries.
 function torch.frombuffer(...) return require('torch.files.memory').frombuffer(...) end
 function torch.from_file(...) return require('torch.files.memory').from_file(...) end

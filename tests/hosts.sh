@@ -37,6 +37,9 @@ ok
 build unload unload -ldl
 run 0 "$folder/unload" "$PWD/$BUILD/libltensor.so"
 ok
+build kept_memory kept_memory -L"$BUILD" -Wl,-rpath,"$PWD/$BUILD" -lltensor
+run 0 "$folder/kept_memory"
+ok
 for _ in $(seq 40); do
     run 0 env LUA_CPATH="$BUILD/?.so" lua5.4 -e "local torch = require 'torch' torch.set_num_threads(2)
         local a = torch.rand(300, 300) assert(#a:mm(a) == 300) assert(torch.rand(1000000):exp():mean():item() > 1)"

@@ -113,7 +113,7 @@ return function(print, is_stopping)
 
   globals.print = print
   for name, library in pairs(libraries) do globals[name] = view_of(library, name, nil, views) end
-  globals.torch = view_of(torch, 'torch', { _C = true, hub = true }, views) -- hub runs programs from files
+  globals.torch = view_of(torch, 'torch', { _C = true, hub = true, memory_trim = true }, views) -- hub runs programs from files; all contexts share the kept memory
   globals._G = globals
 
   function globals.require(name)

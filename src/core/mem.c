@@ -3,9 +3,11 @@
  * and handed out again, also for what is a little smaller: the pages stay mapped. (malloc, which has the blocks up to MIDDLE bytes, gives its last pages back to
  * the system whenever a collection frees many blocks at once.) What is kept is bounded by LT_BLOCK_KEEP: a block that does not
  * fit any more drives the others out, so that a program that moves on to other sizes is not left with the
- * old ones. */
+ * old ones. Blocks that are kept for some seconds without use go back to the system. */
 #include "mem.h"
 
+#include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "context/watch.h"
 #include "error.h"
 
 #define FIRST_BIN 10 /* the logarithm of SMALL */
@@ -22,6 +25,9 @@
 #define BINS (40 * CLASSES)
 #define LARGER (CLASSES / 4) /* a kept block may be larger than asked for by so many classes: a quarter */
 #define HUGE_PAGE ((size_t)2 << 20)
+
+#define IDLE_BYTES   ((size_t)16 << 20) /* of kept blocks that are worth the thread of watch.c, */
+#define IDLE_SECONDS 5.0                /* which frees them when they were not used for so long */
 
 /* Blocks of pages begin by turns at so many places of their first page, so many bytes apart: of a loop over several arrays, all of which are at the same place of
  * their pages at a time, the processor takes one access for another, whose addresses differ in higher bits only. Those of huge pages begin with the page: there
@@ -37,7 +43,9 @@ typedef struct free_block {
 static struct {
     pthread_mutex_t lock;
     free_block *bins[BINS];
-    size_t kept; /* bytes */
+    size_t kept;         /* bytes */
+    uint64_t uses, seen; /* how often a block was kept or reused, and that number when trim_when_idle last ran */
+    bool timed;          /* trim_when_idle will run */
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic int64_t fail_countdown; /* 0: never */
@@ -596,6 +604,7 @@ static void *take_kept(int bin, size_t *n)
     if (block != NULL && (size == *n || lt_mem_charge(LT_USE_HOST, (int64_t)(size - *n)))) {
         cache.bins[bin] = block->next;
         cache.kept -= size;
+        cache.uses++;
         *n = size;
     } else {
         block = NULL;
@@ -616,6 +625,32 @@ static void release_kept(void)
         }
     }
     cache.kept = 0;
+}
+
+/* Once per IDLE_SECONDS while blocks are kept: frees those that nothing used in between. Returns the seconds until the next time. */
+static double trim_when_idle(void)
+{
+    double again = IDLE_SECONDS;
+    pthread_mutex_lock(&cache.lock);
+    if (cache.uses == cache.seen) release_kept();
+    if (cache.kept < IDLE_BYTES) {
+        cache.timed = false;
+        again = INFINITY;
+    }
+    cache.seen = cache.uses;
+    pthread_mutex_unlock(&cache.lock);
+    return again;
+}
+
+/* A new block of a context with a limit takes the place of kept ones, rather than passing the limit together with them. */
+static void make_room(void)
+{
+    const lt_use *use = &lt_here.context->use[LT_USE_HOST];
+    const int64_t limit = atomic_load_explicit(&use->limit, memory_order_relaxed);
+    if (limit == INT64_MAX) return;
+    pthread_mutex_lock(&cache.lock);
+    if ((int64_t)cache.kept > limit - atomic_load_explicit(&use->live, memory_order_relaxed)) release_kept();
+    pthread_mutex_unlock(&cache.lock);
 }
 
 /* The system gives no memory for what was counted. */
@@ -645,7 +680,10 @@ void *lt_block_alloc(size_t n, size_t *capacity)
     size_t rounded = size_class(n, &bin);
     if (!lt_mem_afford(rounded)) return NULL;
     void *p = take_kept(bin, &rounded);
-    if (p == NULL) p = new_block(rounded);
+    if (p == NULL) {
+        make_room();
+        p = new_block(rounded);
+    }
     if (p == NULL) {
         lt_mem_reclaim();
         p = take_kept(bin, &rounded);
@@ -682,20 +720,42 @@ void lt_block_free(void *p, size_t capacity)
     pthread_mutex_lock(&cache.lock);
     if (cache.kept + capacity > LT_BLOCK_KEEP) release_kept();
     keep(bin, p, capacity);
+    cache.uses++;
+    const bool begins = !cache.timed && cache.kept >= IDLE_BYTES;
+    if (begins) cache.timed = true;
     pthread_mutex_unlock(&cache.lock);
+    if (begins) lt_watch_call(trim_when_idle, IDLE_SECONDS);
 }
 
 static void before_fork(void) { pthread_mutex_lock(&cache.lock); }
 static void after_fork(void) { pthread_mutex_unlock(&cache.lock); }
+static void in_child(void)
+{
+    cache.timed = false; /* the thread of watch.c is the parent's */
+    pthread_mutex_unlock(&cache.lock);
+}
 
 /* A forked process has one thread: what others do with the bins must be done before. */
-__attribute__((constructor(201))) static void keep_fork_apart(void) { pthread_atfork(before_fork, after_fork, after_fork); }
+__attribute__((constructor(201))) static void keep_fork_apart(void) { pthread_atfork(before_fork, after_fork, in_child); }
 
 void lt_block_trim(void)
 {
     pthread_mutex_lock(&cache.lock);
     release_kept();
     pthread_mutex_unlock(&cache.lock);
+}
+
+int64_t lt_memory_trim(void)
+{
+    pthread_mutex_lock(&cache.lock);
+    const int64_t bytes = (int64_t)cache.kept;
+    release_kept();
+    pthread_mutex_unlock(&cache.lock);
+    free_kept(NULL);
+#ifdef __GLIBC__
+    if (!hosts_own()) malloc_trim(0);
+#endif
+    return bytes;
 }
 
 size_t lt_block_kept(void)

@@ -6,7 +6,8 @@
  *   a microsecond long: it frees the temporaries that died young, so that the next result gets their block back while it still is in the
  *   processor's second-level cache. What two minor collections have met is old: a step waits for a few results, so that a temporary which the next ops
  *   read is not. In incremental mode, that of a new state, it is a basic step of Lua's.
- * - A full collection, when the tensors hold twice the bytes that the last one left in use; earlier, when they hold an eighth more, if time allows.
+ * - A full collection, when the tensors hold twice the bytes that the last one left in use, or garbage half of what is left of a memory limit;
+ *   earlier, when they hold an eighth more, if time allows.
  * Time allows a collection when PAUSE times the duration of the last one have passed: so a step takes at most a twentieth of the time, whatever
  * it costs, and ops bound by memory have it less often than ops that compute much from few bytes. An allocation that fails runs a full
  * collection before it is tried again. */
@@ -30,6 +31,7 @@
 #define PAUSE        20
 #define FREEING      3e-7 /* seconds for a result that is garbage: freeing it takes the same time whenever that is done, and does not count */
 #define SPARE_BYTES  (32ll << 20) /* of garbage that does not cause a full collection by itself: a small program may double often */
+#define MIN_ROOM     (2ll << 20)  /* up to a context's memory limit: garbage fills half of the room at most, unless the room is smaller than this */
 
 static const char state_key = 0;
 static const char callbacks_key = 0;
@@ -287,6 +289,13 @@ static int memory_peak(lua_State *L)
     return 1;
 }
 
+/* memory_trim() -> the bytes of kept blocks that went back to the system */
+static int memory_trim(lua_State *L)
+{
+    lua_pushinteger(L, LT_INSIDE(L, lt_memory_trim()));
+    return 1;
+}
+
 /* let_go(tensor): releases what the box holds now, not when the collector finds it; for results that nobody else can refer to. What comes back
  * is no longer a reason to collect. */
 static int let_go(lua_State *L)
@@ -311,6 +320,8 @@ void lt_lua_open_reclaimer(lua_State *L)
     lua_setfield(L, 2, "memory_live");
     lt_lua_pushfunction(L, memory_peak);
     lua_setfield(L, 2, "memory_peak");
+    lt_lua_pushfunction(L, memory_trim);
+    lua_setfield(L, 2, "memory_trim");
     lua_createtable(L, 0, 1);
     lt_lua_pushfunction(L, sentinel_found);
     lua_setfield(L, -2, "__gc");
@@ -408,8 +419,9 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
     const double now = lt_clock();
     const int64_t held = LT_INSIDE(L, lt_mem_weight());
     if (held < s->in_use) s->in_use = held;
-    const bool doubled = held > 2 * s->in_use + SPARE_BYTES;
-    if (doubled || (now >= s->full.next && held > s->in_use + s->in_use / 8 + SPARE_BYTES / 32))
+    const int64_t garbage = held - s->in_use, room = atomic_load_explicit(&s->context->use[LT_USE_HOST].limit, memory_order_relaxed) - s->in_use;
+    const bool doubled = garbage > s->in_use + SPARE_BYTES || garbage > (room > MIN_ROOM ? room : MIN_ROOM) / 2;
+    if (doubled || (now >= s->full.next && garbage > s->in_use / 8 + SPARE_BYTES / 32))
         full_collection(L, s, allocated);
     else if (many || (now >= s->step.next && !leave_to_window(s, allocated)))
         step_collection(L, s, allocated);

@@ -155,6 +155,14 @@ static lt_status interrupt(void)
 static lt_status default_dtype(void) { return lt_set_default_dtype(lt_default_dtype()); }
 static lt_status num_threads(void) { return lt_set_num_threads(lt_get_num_threads()); }
 
+static lt_status thread_pool(void)
+{
+    lt_set_thread_pool(NULL);
+    return LT_OK;
+}
+
+static lt_status memory_trim(void) { return lt_memory_trim() >= 0 ? LT_OK : LT_ERR_RUNTIME; }
+
 /* ---- operations by name, tables ------------------------------------------------------------------------------------------- */
 
 static lt_status call(void)

@@ -13,12 +13,14 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     lt_context *first;
+    double (*call)(void);
+    double call_time;
     bool prepared, running;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .call_time = INFINITY};
 
 static double first_time(void)
 {
-    double time = INFINITY;
+    double time = watch.call_time;
     for (const lt_context *c = watch.first; c != NULL; c = c->next_watched)
         time = fmin(time, fmin(c->deadline, c->next_progress));
     return time;
@@ -44,6 +46,7 @@ static void *run(void *unused)
         const double now = lt_clock(), next = first_time();
         if (next <= now) {
             for (lt_context *c = watch.first; c != NULL; c = c->next_watched) tell(c, now);
+            if (watch.call_time <= now) watch.call_time = now + watch.call();
         } else if (isfinite(next)) {
             const double second = floor(next);
             const struct timespec until = {(time_t)second, (long)((next - second) * 1e9)};
@@ -101,6 +104,7 @@ static lt_status start(void)
 static void in_child(void)
 {
     watch.running = false;
+    watch.call_time = INFINITY; /* mem.c begins anew with the next block that it keeps */
     make_condition();
     (void)start();
     pthread_mutex_unlock(&watch.lock);
@@ -127,6 +131,15 @@ lt_status lt_watch_deadline(lt_context *c, double seconds)
     if (status != LT_OK) c->deadline = INFINITY;
     pthread_mutex_unlock(&watch.lock);
     return status;
+}
+
+void lt_watch_call(double (*f)(void), double seconds)
+{
+    pthread_mutex_lock(&watch.lock);
+    watch.call = f;
+    watch.call_time = lt_clock() + seconds;
+    (void)start();
+    pthread_mutex_unlock(&watch.lock);
 }
 
 lt_status lt_watch_progress(lt_context *c)

@@ -102,7 +102,7 @@ NO_TABLES := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 PACK := -Wl,-z,pack-relative-relocs
 PACKED := $(if $(shell grep -sl GLIBC_ABI_DT_RELR "`$(CC) -print-file-name=libc.so.6`"),$(if $(shell echo | \
   $(CC) $(LDFLAGS) -shared $(PACK) -x c - -o /dev/null 2>&1),,$(PACK)))
-# oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl.c and core/files/image.c open them when they are first needed.
+# oneDNN, libpng and TurboJPEG are not among them: core/cpu/products/dnnl_plan.c and core/files/image.c open them when they are first needed.
 # Distributions name the first after its version or a part of it, so the name is the library's own; none: built without.
 ONEDNN := $(shell readelf -d "$$($(CC) -print-file-name=libdnnl.so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CORE_LIBS := -lsleef -lz -lcjson -lm -ldl -lpthread

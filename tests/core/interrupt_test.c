@@ -13,6 +13,7 @@
 #include "context/apart.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
+#include "cpu/common/threads.h"
 #include "error.h"
 #include "ltensor.h"
 #include "op/all.h"

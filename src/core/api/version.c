@@ -6,7 +6,7 @@
 #include "devices/device_type.h"
 #include "build_config.h" /* generated */
 #include "cpu/common/loops.h"
-#include "cpu/products/dnnl.h"
+#include "cpu/products/dnnl_plan.h"
 #include "api/features.h"
 #include "libraries/lapack.h"
 

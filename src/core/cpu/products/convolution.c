@@ -1,4 +1,4 @@
-/* convolution.c - convolutions on the CPU: what the library of dnnl.c does not take is done here as products of the
+/* convolution.c - convolutions on the CPU: what oneDNN (dnnl_convolution.c) does not take is done here as products of the
  * weights and the windows of the images, written out as columns; images are shared out among the threads. Half types
  * are computed in float. */
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "columns.h"
 #include "cpu/cpu.h"
 #include "direct.h"
-#include "dnnl.h"
+#include "dnnl_convolution.h"
+#include "dnnl_plan.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "context/interrupt.h"

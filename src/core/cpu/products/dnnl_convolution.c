@@ -4,6 +4,8 @@
  * The parts are images, or channels of the result where the weights are larger than the images: a thread that computes
  * some of the images reorders all weights, one that computes some of the channels reorders all images. Derivatives by
  * the weights that are computed by images are added up in an order that depends on the sizes alone. */
+#include "dnnl_convolution.h"
+
 #include <stdatomic.h>
 #include <string.h>
 

@@ -3,7 +3,13 @@
 #ifndef LT_CPU_DNNL_PLAN_H
 #define LT_CPU_DNNL_PLAN_H
 
-#include "dnnl.h"
+#include "devices/backend.h"
+
+/* True if the library is installed and can be used. */
+bool lt_dnnl_found(void);
+
+/* The same, and the processor multiplies 8-bit integers without rounding their sums to 16 bits. */
+bool lt_dnnl_multiplies_int8(void);
 
 /* A convolution whose arrays may be parts of larger dense ones: some of the channels. Compared by its bytes, so clear it
  * with memset before it is filled. */

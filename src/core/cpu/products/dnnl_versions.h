@@ -1,5 +1,5 @@
 /* dnnl_versions.h - oneDNN's functions and what differs between its versions 2 and 3: in version 3 a memory descriptor is an object of its
- * own, and a descriptor of a primitive is made in one step. Part of dnnl.c, which includes it behind oneDNN's header. */
+ * own, and a descriptor of a primitive is made in one step. Part of dnnl_plan.c, which includes it behind oneDNN's header. */
 #ifndef LT_CPU_DNNL_VERSIONS_H
 #define LT_CPU_DNNL_VERSIONS_H
 

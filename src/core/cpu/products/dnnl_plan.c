@@ -1,4 +1,4 @@
-/* dnnl.c - see dnnl_plan.h. The library is loaded with the first convolution: at the start of the program it would cost
+/* dnnl_plan.c - see dnnl_plan.h. The library is loaded with the first convolution: at the start of the program it would cost
  * more than everything else together. Its version is that of the build: dnnl_versions.h.
  *
  * oneDNN generates code for each shape and chooses the layouts of the operands. The primitive and the reorders into

@@ -172,6 +172,7 @@ function linalg.norm(x, ord, dim, keepdim, options)
     return linalg.matrix_norm(x, ord, named)
   end
   if dim == nil and ord == nil and not named.keepdim then
+    if not named.dtype then return torch.norm(x:flatten(), 2) end -- an empty table would be a list of no dimensions
     return torch.norm(x:flatten(), 2, { dtype = named.dtype })
   end
   named.dim = dim

@@ -475,6 +475,34 @@ describe('operators', function()
   end)
 end)
 
+-- What onnxruntime 1.32 gives.
+describe('inputs at the edge of what an operator takes', function()
+  it('are pads that cut: done first, then the rest is repeated', function()
+    local x = tensor { 1, 2, 3, 4, 5 }
+    for mode, results in pairs {
+      wrap = { { { -1, 2 }, { 2, 3, 4, 5, 2, 3 } }, { { 2, -1 }, { 3, 4, 1, 2, 3, 4 } }, { { -2, 3 }, { 3, 4, 5, 3, 4, 5 } }, { { -1, -1 }, { 2, 3, 4 } } },
+      edge = { { { -1, 2 }, { 2, 3, 4, 5, 5, 5 } }, { { 3, -2 }, { 1, 1, 1, 1, 2, 3 } } },
+      reflect = { { { -1, 2 }, { 2, 3, 4, 5, 4, 3 } }, { { 2, -1 }, { 3, 2, 1, 2, 3, 4 } } },
+      constant = { { { -2, 3 }, { 3, 4, 5, 0, 0, 0 } } },
+    } do
+      for _, row in ipairs(results) do assert_equal(tensor(row[2]), (compute('Pad', { x, row[1] }, { mode = mode }, 19))) end
+    end
+    fails_with('6 elements less of a dimension that has 5', compute, 'Pad', { x, { -6, 9 } }, { mode = 'wrap' }, 19)
+  end)
+
+  it('are regions without an extent: RoiAlign gives 0', function()
+    local image = torch.arange(16, { dtype = torch.float32, device = device }):reshape(1, 1, 4, 4)
+    local boxes = tensor { { 1, 1, 1, 1 }, { 2, 2, 1, 1 }, { 1, 1, 3, 1 }, { 0, 0, 3, 3 } }
+    local which = torch.zeros(4, { dtype = torch.int64, device = device })
+    local function align(mode, transformation)
+      return (compute('RoiAlign', { image, boxes, which }, { mode = mode, coordinate_transformation_mode = transformation, output_height = 2, output_width = 2 }, 16)):reshape(4, 4)
+    end
+    assert_equal(tensor { { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, { 1.5625, 3, 7.3125, 8.75 } }, align('avg', 'half_pixel'))
+    assert_equal(torch.zeros(3, 4, { device = device }), align('max', 'half_pixel'):narrow(1, 1, 3))
+    assert_equal(tensor { { 6.25, 6.75, 8.25, 8.75 }, { 11.25, 11.75, 13.25, 13.75 }, { 6.5, 7.5, 8.5, 9.5 } }, align('avg', 'output_half_pixel'):narrow(1, 1, 3))
+  end)
+end)
+
 describe('nodes that are fused', function()
   -- A product of folded weights rounds elsewhere than one of the weights: not to the ten bits of TF32 here.
   local allowed = torch.backends.cudnn.allow_tf32

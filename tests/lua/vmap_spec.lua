@@ -567,6 +567,31 @@ describe('autograd of a batched tensor', function()
   end)
 end)
 
+describe('vmap of norms and turns', function()
+  local x = torch.arange(24, { dtype = torch.float64, device = device }):sin():reshape(2, 3, 4)
+  local linalg = torch.linalg
+  local functions = {
+    ['norm'] = function(v) return linalg.norm(v) end, ['norm of a row'] = function(v) return linalg.norm(v[1]) end,
+    ['norm, 2'] = function(v) return linalg.norm(v, 2) end, ['norm, fro'] = function(v) return linalg.norm(v, 'fro') end,
+    ['norm along a dim'] = function(v) return linalg.norm(v, { dim = 1 }) end,
+    ['norm of planes'] = function(v) return linalg.norm(v, math.huge, { dim = { 1, 2 } }) end, ['vector_norm'] = function(v) return linalg.vector_norm(v, 3) end,
+  }
+  for _, p in ipairs { 'fro', 'nuc', 1, -1, 2, -2, math.huge, -math.huge } do
+    functions['matrix_norm ' .. p] = function(v) return linalg.matrix_norm(v, p) end
+    functions['matrix_norm of turned dims ' .. p] = function(v) return linalg.matrix_norm(v, p, { dim = { 2, 1 }, keepdim = true }) end
+  end
+  for k = -1, 4 do
+    functions['rot90 ' .. k] = function(v) return torch.rot90(v, k) end
+    functions['rot90 the other way ' .. k] = function(v) return torch.rot90(v, k, { 2, 1 }) end
+  end
+  for name, f in pairs(functions) do
+    it(name .. ' is that of the samples', function()
+      local wanted = torch.stack { f(x[1]), f(x[2]) }
+      assert.is_true(torch.allclose(wanted, torch.func.vmap(f)(x)), name)
+    end)
+  end
+end)
+
 -- Declared ops that have no rule and are not made of others. Who adds an op says how it treats a batch, or here that it does not.
 describe('ops that go sample by sample', function()
   local root = (debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. '../../'

@@ -311,7 +311,7 @@ on_hostile('activations', function(x)
     F.hardshrink(x), F.softshrink(x), F.threshold(x, 0.1, 2.0), F.silu(x), F.gelu(x)
 end)
 on_hostile('arithmetic', function(x)
-  return x + x, x - x, x * 0, 1 / x, x:abs(), x:sqrt(), x:exp(), x:log(), x:floor(), x:clamp(-2, 2), x:isnan(), x:isinf(), x:eq(x), x:gt(0), torch.where(x:isnan(), 0, x)
+  return x + x, x - x, x * 0, 1 / x, x:abs(), x:sqrt(), x:exp(), x:log(), x:sign(), x:floor(), x:clamp(-2, 2), x:isnan(), x:isinf(), x:eq(x), x:gt(0), torch.where(x:isnan(), 0, x)
 end)
 on_hostile('sums', function(x) return x:sum(), x:mean(), x[{ { 1, 15 } }]:max(), x[{ { 1, 15 } }]:min(), x[{ { 1, 13 } }]:softmax(1), x:softmax(1), x[{ { 1, 14 } }]:log_softmax(1), x[{ { 1, 13 } }]:logsumexp(1) end)
 

@@ -15,6 +15,14 @@ for op, name in pairs { abs = 'Abs', acos = 'Acos', acosh = 'Acosh', asin = 'Asi
   sin = 'Sin', sinh = 'Sinh', sqrt = 'Sqrt', tan = 'Tan', tanh = 'Tanh', relu = 'Relu' } do
   M[op] = function(g, a, call) return g:node(name, { g:cast(a.self, result_dtype(call)) }) end
 end
+
+-- nan has the sign 0, where ONNX leaves it to be nan.
+local sign = M.sign
+function M.sign(g, a, call)
+  local dtype, y = result_dtype(call), sign(g, a, call)
+  if not dtype.is_floating_point then return y end
+  return g:node('Where', { g:node('IsNaN', { g:cast(a.self, dtype) }), g:scalar(0, dtype), y })
+end
 M.sgn = M.sign
 
 -- Those made of a few nodes: f(graph, x, number) where number(n) is a constant of the dtype.

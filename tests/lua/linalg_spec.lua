@@ -374,3 +374,47 @@ describe('factors that are no factors', function()
     refused('linalg.vander: N must be greater than 1, but got 1', linalg.vander, A, { N = 1 })
   end)
 end)
+
+describe('the derivative of eigh', function()
+  local function hermitian(dtype)
+    local x = torch.randn(4, 4, { dtype = dtype, device = device })
+    return x + x:adjoint()
+  end
+  -- Of the vectors only what does not depend on their phases.
+  local function value(x, weights, uplo)
+    local values, vectors = torch.linalg.eigh(x, uplo)
+    return (vectors:abs():square() * weights):sum() + (values ^ 3):sum()
+  end
+  local function gradient(x, weights, uplo)
+    x = x:detach():requires_grad_()
+    return (torch.autograd.grad(value(x, weights, uplo), x))
+  end
+  local function product(a, b) return (a:conj() * b):sum().real:item() end
+
+  for _, dtype in ipairs { torch.float64, torch.complex128 } do
+    for _, uplo in ipairs { 'L', 'U' } do
+      it(('by %s, of its triangle %s, is as symmetric as the matrix and the slope of the function'):format(dtype, uplo), function()
+        torch.manual_seed(8)
+        local x, way, weights = hermitian(dtype), hermitian(dtype), torch.rand(4, 4, { dtype = torch.float64, device = device })
+        local slope = gradient(x, weights, uplo)
+        assert.is_true(torch.allclose(slope, slope:adjoint(), { rtol = 1e-10 }))
+        local step = 1e-6
+        local numeric = (value(x + step * way, weights, uplo) - value(x - step * way, weights, uplo)):item() / (2 * step)
+        assert.near(numeric, product(slope, way), 1e-6 * math.max(1, math.abs(numeric)))
+      end)
+    end
+
+    it(('by %s is differentiated again'):format(dtype), function()
+      torch.manual_seed(9)
+      local x, way, weights = hermitian(dtype), hermitian(dtype), torch.rand(4, 4, { dtype = torch.float64, device = device })
+      local leaf = x:clone():requires_grad_()
+      local slope = torch.autograd.grad(value(leaf, weights), leaf, { create_graph = true })
+      slope = torch.is_tensor(slope) and slope or slope[1]
+      local second = torch.autograd.grad((slope * way:conj()):sum().real, leaf)
+      second = torch.is_tensor(second) and second or second[1]
+      local step = 1e-5
+      local numeric = (product(gradient(x + step * way, weights), way) - product(gradient(x - step * way, weights), way)) / (2 * step)
+      assert.near(numeric, product(second, way), 1e-5 * math.max(1, math.abs(numeric)))
+    end)
+  end
+end)

@@ -253,7 +253,8 @@ lt_status lt_linalg_eigvalsh_impl(lt_tensor *self, const char *UPLO, lt_tensor *
     return lt_scope_give(&s, do_real(&s, do_select(&s, packed, -2, lt_rows(self))), out);
 }
 
-/* V [ (V'GV) / E + diag(GL) ] V', V' the adjoint, with E = differences of the eigenvalues. */
+/* V [ (M - M') / 2E + diag(GL) ] V', with M = V'GV, ' the adjoint and E = differences of the eigenvalues. Only the part of M that is skew turns the
+ * vectors: with it the gradient is symmetric, as the matrix is. */
 lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *result, lt_tensor **out)
 {
     int64_t n = lt_columns(result);
@@ -261,7 +262,9 @@ lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *resul
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh_backward));
     lt_tensor *v = do_part(&s, result, -2, 0, n), *gv = do_part(&s, grad_output, -2, 0, n);
     lt_tensor *vt = do_adjoint(&s, v), *apart = do_differences(&s, do_real(&s, do_select(&s, result, -2, n)));
-    lt_tensor *mixed = do_quotient(&s, do_matmul(&s, vt, gv), apart);
+    lt_tensor *inner = do_matmul(&s, vt, gv);
+    if (inner == NULL) return lt_scope_close(&s);
+    lt_tensor *mixed = do_quotient(&s, times(&s, do_sub(&s, inner, do_adjoint(&s, inner)), 0.5), apart);
     if (mixed == NULL) return lt_scope_close(&s);
     lt_tensor *off = do_without_diagonal(&s, mixed);
     lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_real(&s, do_select(&s, grad_output, -2, n))));

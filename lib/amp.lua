@@ -9,6 +9,7 @@ local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local named = require 'torch.support.named'
 local options_of = require 'torch.support.options'
+local scope = require 'torch.support.scope'
 
 local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true, custom_bwd = true, is_autocast_available = true } }
 
@@ -16,15 +17,6 @@ local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true,
 
 local LOWER = { cpu = { 'torch.bfloat16', 'torch.float16' }, cuda = { 'torch.float16', 'torch.bfloat16' } }
 local depth = 0
-
-local guard_metatable = {
-  __name = 'guard',
-  __close = function(guard)
-    torch._C.autocast_set(guard.type, guard.enabled, guard.dtype, guard.cache)
-    depth = depth - 1
-    if depth == 0 then torch.clear_autocast_cache() end
-  end,
-}
 
 local function check_dtype(kind, dtype)
   if dtype == nil then return end
@@ -54,14 +46,13 @@ function amp.autocast(device_type, options, body, ...)
   options = options_of('autocast', options, { dtype = false, enabled = true, cache_enabled = default_cache })
   check_dtype(device_type, options.dtype or nil)
   local dtype = options.dtype or (device_type == 'cpu' and torch.bfloat16 or torch.float16)
-  local guard = { type = device_type }
-  guard.enabled, guard.dtype, guard.cache =
-    torch._C.autocast_set(device_type, options.enabled, dtype, options.cache_enabled)
+  local was_enabled, was_dtype, was_cached = torch._C.autocast_set(device_type, options.enabled, dtype, options.cache_enabled)
   depth = depth + 1
-  setmetatable(guard, guard_metatable)
-  if arguments[1] == nil then return guard end
-  local _ <close> = guard
-  return arguments[1](table.unpack(arguments, 2, arguments.n))
+  return scope.open('autocast', function()
+    torch._C.autocast_set(device_type, was_enabled, was_dtype, was_cached)
+    depth = depth - 1
+    if depth == 0 then torch.clear_autocast_cache() end
+  end, table.unpack(arguments, 1, arguments.n))
 end
 
 -- ---- custom Functions -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 local fail = require 'torch.support.fail'
+local scope = require 'torch.support.scope'
 local C = torch._C
 local is_tensor = torch.is_tensor
 local methods = C.methods
@@ -15,21 +16,15 @@ local autograd = {}
 
 -- ---- scopes ---------------------------------------------------------------------------------------------------
 
--- A guard remembers the previous mode and the C function that sets it.
-local guard_metatable = {
-  __name = 'guard',
-  __close = function(guard) guard.set(guard.previous) end,
-}
+-- set(mode) returns the mode before.
+local function within(set, mode, ...)
+  local previous = set(mode)
+  return scope.open(set, function() set(previous) end, ...)
+end
 
-local function within(set, mode, body, ...)
-  local guard = setmetatable({ set = set, previous = set(mode) }, guard_metatable)
-  if body == nil then return guard end
-  if not kinds.fits(body, 'function') then
-    guard.set(guard.previous)
-    kinds.check('a scope', 'body', body, 'function')
-  end
-  local _ <close> = guard
-  return body(...)
+local function setting(set, mode, ...)
+  local previous = set(mode)
+  return scope.open_lasting(function() set(previous) end, ...)
 end
 
 --- No gradients are recorded in the scope.
@@ -39,7 +34,7 @@ function torch.no_grad(body, ...) return within(C.set_grad_enabled, false, body,
 function torch.enable_grad(body, ...) return within(C.set_grad_enabled, true, body, ...) end
 
 --- Sets at once whether gradients are recorded; the guard restores it.
-function torch.set_grad_enabled(mode, body, ...) return within(C.set_grad_enabled, mode and true or false, body, ...) end
+function torch.set_grad_enabled(mode, body, ...) return setting(C.set_grad_enabled, mode and true or false, body, ...) end
 
 -- Sets both modes, a table, and returns those before.
 local function set_inference(modes)
@@ -56,7 +51,7 @@ function torch.inference_mode(mode, ...)
 end
 
 --- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard restores it.
-function autograd.set_detect_anomaly(mode, body, ...) return within(C.set_anomaly, mode and true or false, body, ...) end
+function autograd.set_detect_anomaly(mode, body, ...) return setting(C.set_anomaly, mode and true or false, body, ...) end
 
 --- The same for a scope.
 function autograd.detect_anomaly(body, ...) return within(C.set_anomaly, true, body, ...) end

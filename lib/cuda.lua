@@ -4,18 +4,11 @@
 local torch = require 'torch'
 local options_of = require 'torch.support.options'
 local kinds = require 'torch.support.kinds'
+local scopes = require 'torch.support.scope'
 local cuda = torch.cuda
 local summary = require 'torch.cuda_memory'
 
 -- ---- guards ----
-
-local Guard = { __name = 'torch.cuda guard' }
-
-function Guard:__close(failure)
-  local restore = self.restore
-  self.restore = nil
-  if restore then restore(failure) end
-end
 
 -- The guard itself, or fn's results: what was changed is restored when fn ends, also by an error.
 local function scope(restore, fn, ...)
@@ -23,10 +16,7 @@ local function scope(restore, fn, ...)
     if restore then restore() end
     kinds.check('guard', 'fn', fn, 'function?')
   end
-  local guard = setmetatable({ restore = restore }, Guard)
-  if fn == nil then return guard end
-  local _ <close> = guard
-  return fn(...)
+  return scopes.open('cuda', restore or function() end, fn, ...)
 end
 
 --- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,

@@ -2,6 +2,7 @@
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
+local scope = require 'torch.support.scope'
 
 local random = { manual_seed = torch.manual_seed, seed = torch.seed, initial_seed = torch.initial_seed, get_rng_state = torch.get_rng_state,
   set_rng_state = torch.set_rng_state }
@@ -13,23 +14,20 @@ function random.fork_rng(options, body)
   if type(options) == 'function' then options, body = nil, options end
   kinds.check_names('fork_rng', options, 'devices enabled')
   options = options or {}
-  local scope = setmetatable({}, { __close = function(self)
-    if self.state then torch.set_rng_state(self.state) end
-    for device, state in pairs(self.states or {}) do torch.cuda.set_rng_state(state, device) end
-    self.state, self.states = nil, nil
-  end })
+  local state, states = nil, {}
   if options.enabled ~= false then
-    scope.state, scope.states = torch.get_rng_state(), {}
+    state = torch.get_rng_state()
     local devices = options.devices
     if devices == nil then
       devices = {}
       for i = 0, torch.cuda.device_count() - 1 do devices[i + 1] = 'cuda:' .. i end
     end
-    for _, device in ipairs(devices) do scope.states[device] = torch.cuda.get_rng_state(device) end
+    for _, device in ipairs(devices) do states[device] = torch.cuda.get_rng_state(device) end
   end
-  if body == nil then return scope end
-  local _ <close> = scope
-  return body()
+  return scope.open('generators', function()
+    if state then torch.set_rng_state(state) end
+    for device, of_device in pairs(states) do torch.cuda.set_rng_state(of_device, device) end
+  end, body)
 end
 
 return random

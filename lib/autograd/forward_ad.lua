@@ -10,6 +10,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local scope = require 'torch.support.scope'
 
 local C = torch._C
 local forward_ad = {}
@@ -25,15 +26,11 @@ function forward_ad.exit_dual_level(options)
   C.dual_leave((options and options.level or depth) - 1)
 end
 
-local guard_metatable = { __name = 'guard', __close = function(guard) C.dual_leave(guard.level - 1) end }
-
 --- A level for the time of body(...), whose results are returned; without a body a guard for `local _ <close>`.
 function forward_ad.dual_level(body, ...)
   kinds.check('dual_level', 'body', body, 'function?')
-  local guard = setmetatable({ level = forward_ad.enter_dual_level() }, guard_metatable)
-  if body == nil then return guard end
-  local _ <close> = guard
-  return body(...)
+  local level = forward_ad.enter_dual_level()
+  return scope.open('dual level', function() C.dual_leave(level - 1) end, body, ...)
 end
 
 local function level_of(what, options)

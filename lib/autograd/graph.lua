@@ -5,6 +5,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local named = require 'torch.support.named'
+local scopes = require 'torch.support.scope'
 
 local C = torch._C
 local graph = {}
@@ -24,11 +25,9 @@ local function close(list, scope)
   if inner then inner.outer = scope.outer end
 end
 
-local guard_metatable = { __name = 'guard', __close = function(guard) guard.leave() end }
-
--- A guard that calls leave; with a body its results.
+-- A guard that calls leave; with a body its results. What leave closes is a list of its own, of any order.
 local function within(what, leave, body, ...)
-  local guard = setmetatable({ leave = leave }, guard_metatable)
+  local guard = scopes.open(leave, leave)
   if body == nil then return guard end
   local _ <close> = guard
   kinds.check(what, 'body', body, 'function')

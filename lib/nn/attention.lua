@@ -5,6 +5,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local scope = require 'torch.support.scope'
 local cuda = torch.cuda
 
 local backend = { __name = 'SDPBackend' }
@@ -36,12 +37,6 @@ local function numbers_of(backends)
   return allowed
 end
 
-local scope = {
-  __close = function(before)
-    for number, on in pairs(before) do cuda._set_attention_allowed(number, on) end
-  end,
-}
-
 --- Attention takes these ways alone, one SDPBackend or a list of them, until the scope ends:
 --- local _ <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ... end).
 function attention.sdpa_kernel(backends, body, ...)
@@ -54,10 +49,9 @@ function attention.sdpa_kernel(backends, body, ...)
     before[number] = cuda._attention_allowed(number)
     cuda._set_attention_allowed(number, allowed[number] or false)
   end
-  local guard = setmetatable(before, scope)
-  if not body then return guard end
-  local _ <close> = guard
-  return body(...)
+  return scope.open('attention', function()
+    for number, on in pairs(before) do cuda._set_attention_allowed(number, on) end
+  end, body, ...)
 end
 
 return attention

@@ -339,12 +339,14 @@ describe('scopes of saved tensors', function()
     y:backward()
   end
 
+  local function leave(guard) getmetatable(guard).__close(guard) end
+
   it('may end in any order', function()
     for _, order in ipairs { { 1, 2, 3 }, { 2, 1, 3 }, { 1, 3, 2 }, { 3, 1, 2 }, { 2, 3, 1 }, { 3, 2, 1 } } do
       local opened = { hooks(), graph.allow_mutation_on_saved_tensors(), hooks() }
       f(leaf(3, 4))
       for _, i in ipairs(order) do
-        opened[i].leave()
+        leave(opened[i])
         f(leaf(3, 4))
       end
       assert_plain()
@@ -353,8 +355,8 @@ describe('scopes of saved tensors', function()
 
   it('end once', function()
     local scope = hooks()
-    scope.leave()
-    scope.leave()
+    leave(scope)
+    leave(scope)
     assert_plain()
     torch._C.close_saved_copies()
     assert_plain()
@@ -363,11 +365,11 @@ describe('scopes of saved tensors', function()
   it('may be ended by a hook', function()
     local x, scope = leaf(1, 2), nil
     scope = graph.saved_tensors_hooks(function(t)
-      scope.leave()
+      leave(scope)
       return t
     end, nothing)
     f(x):backward()
-    scope.leave()
+    leave(scope)
     assert_plain()
   end)
 end)

@@ -1,0 +1,81 @@
+-- scope.lua - scopes that change a setting until they end: guards for `local _ <close>`, and bodies that run inside of one.
+--
+-- A scope ends when its guard is closed. A guard that is dropped, with the coroutine that held it for instance, ends it when it is collected, with a
+-- warning that names the line that opened it. Scopes of one setting are a list, so that they may end in any order: what is restored when a scope ends that
+-- others were opened in is left to the one above it. The list holds no guards, or none would be collected.
+
+local kinds = require 'torch.support.kinds'
+local getinfo = debug and debug.getinfo
+local library = getinfo and getinfo(1, 'S').source:gsub('support[./]scope.*$', '')
+
+local M = {}
+
+local newest = {} -- by setting: the record of the scope that was opened last
+
+-- The line of the program that opened a scope.
+local function place()
+  for level = 3, 12 do
+    local info = getinfo and getinfo(level, 'Sl')
+    if not info then break end
+    if info.currentline > 0 and info.source:sub(1, #library) ~= library then return ('%s:%d'):format(info.short_src, info.currentline) end
+  end
+  return 'an unknown line'
+end
+
+local function finish(record, failure)
+  if record.ended then return end
+  record.ended = true
+  local restore, above = record.restore, newest[record.setting]
+  if above == nil or above == record then
+    newest[record.setting] = record.below
+    restore(failure)
+    return
+  end
+  while above.below ~= record do above = above.below end
+  local own = above.restore
+  above.below = record.below
+  above.restore = function(later)
+    own(later)
+    restore(later)
+  end
+end
+
+-- Scopes of the same coroutine that were opened later and never closed end first.
+local function close(guard, failure)
+  local record = guard.record
+  if record.ended then return end
+  while newest[record.setting] ~= record and newest[record.setting].coroutine == record.coroutine do finish(newest[record.setting], failure) end
+  finish(record, failure)
+end
+
+local metatable = {
+  __name = 'guard',
+  __close = close,
+  __gc = function(guard)
+    if guard.record.ended then return end
+    finish(guard.record)
+    warn(('the scope opened at %s was not closed and ended when it was collected: write local _ <close> = ...'):format(guard.record.place))
+  end,
+}
+
+local lasting = { __name = 'guard', __close = function(guard, failure) guard.restore(failure) end }
+
+local function run(guard, body, ...)
+  if body == nil then return guard end
+  local _ <close> = guard
+  kinds.check('a scope', 'body', body, 'function')
+  return body(...)
+end
+
+--- A scope of a setting, named by any value, which was changed just now: restore(failure) undoes that. Returns the guard, or what body(...) returns, which runs
+--- inside of it.
+function M.open(setting, restore, body, ...)
+  local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(coroutine.running()), place = place() }
+  newest[setting] = record
+  return run(setmetatable({ record = record }, metatable), body, ...)
+end
+
+--- The same of a setting that stays changed where the guard is dropped.
+function M.open_lasting(restore, body, ...) return run(setmetatable({ restore = restore }, lasting), body, ...) end
+
+return M

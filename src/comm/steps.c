@@ -2,7 +2,7 @@
  *
  * A reduction gives each rank a chunk of the elements of all (all_to_all), which it reduces in rank order, and gathers the chunks; few
  * elements are gathered by all and reduced by each, to the same bits. Large tensors go by in segments, so that the memory that is needed
- * beside is bounded. With TORCH_DISTRIBUTED_DEBUG=DETAIL ranks compare what they are about to do before they do it. */
+ * beside is bounded. Ranks compare what they are about to do before they do it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +81,9 @@ static lt_status gather_all(lt_work *w, const void *mine, int64_t bytes, void *t
 
 /* ---- what ranks are about to do ----------------------------------------------------------------------------------------------- */
 
+/* Compared before each collective: ranks that differ in dtype or number of elements would take each other's bytes for their own. TORCH_DISTRIBUTED_DEBUG=DETAIL
+ * compares sizes, too. */
+
 typedef struct fingerprint {
     int64_t sequence;
     int64_t kind, dtype, root, reduction, ndim;
@@ -101,9 +104,11 @@ static fingerprint fingerprint_of(const lt_work *w)
     f.root = call->peer;
     f.reduction = call->reduction;
     f.dtype = t != NULL ? t->dtype : LT_DTYPE_NONE;
-    if (t != NULL && call->kind != LT_ALL_TO_ALL) {
+    if (t != NULL && call->kind != LT_ALL_TO_ALL && w->group->world->detail) {
         f.ndim = t->ndim;
         memcpy(f.sizes, t->sizes, t->ndim * sizeof *f.sizes);
+    } else if (t != NULL && call->kind != LT_ALL_TO_ALL) {
+        f.sizes[0] = t->numel;
     }
     lt_work_describe(w, f.what, sizeof f.what);
     return f;
@@ -446,7 +451,7 @@ static lt_status next(lt_work *w, bool *done)
     const lt_ranks *g = w->group;
     const bool is_message = w->call.kind == LT_SEND || w->call.kind == LT_RECV;
     if (w->phase == COMPARE) {
-        w->phase = is_message || !g->world->detail ? BEGIN : COMPARED;
+        w->phase = is_message || g->n == 1 ? BEGIN : COMPARED;
         if (w->phase == COMPARED) return begin_comparison(w);
     } else if (w->phase == COMPARED) {
         LT_TRY(compare(w));

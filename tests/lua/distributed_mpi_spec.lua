@@ -313,14 +313,27 @@ for _, mpi in ipairs(installed) do
       end)
     end
 
-    it('compares what ranks are about to do in debug mode', function()
-      for _, code in ipairs { 'dist.all_reduce(torch.ones(rank + 1))', 'dist.all_reduce(rank == 0 and torch.ones(2) or torch.ones(2):long())',
-        'if rank == 0 then dist.barrier() else dist.all_reduce(torch.ones(2)) end' } do
-        local _, errors, status = ranks.run(mpi, 2, code, { environment = 'TORCH_DISTRIBUTED_DEBUG=DETAIL' })
-        assert.is_true(status ~= 0 and status ~= 124, errors)
-        assert.matches('Detected mismatch between collectives on ranks. Rank %d is running collective: ', errors)
-        assert.matches('all_reduce (sequence 1, ', errors, 1, true)
-      end
+    local function mismatch(code, environment)
+      local _, errors, status = ranks.run(mpi, 2, code, { environment = environment })
+      assert.is_true(status ~= 0 and status ~= 124, errors)
+      assert.matches('Detected mismatch between collectives on ranks. Rank %d is running collective: ', errors)
+      return errors
+    end
+
+    it('refuses dtypes and numbers of elements that differ between ranks, naming both', function()
+      local errors = mismatch 'dist.all_reduce(rank == 0 and torch.ones(2) or torch.ones(2):double())'
+      assert.matches('Rank 0 is running collective: all_reduce (sequence 1, Float [2], SUM), but Rank 1 is running collective: all_reduce (sequence 1, Double [2], SUM)', errors, 1, true)
+      mismatch 'dist.all_reduce(torch.ones(rank + 1))'
+      mismatch 'dist.broadcast(rank == 0 and torch.ones(4) or torch.ones(2):double(), 0)'
+      mismatch 'dist.reduce(rank == 0 and torch.ones(4) or torch.ones(2):double(), 0)'
+      mismatch 'local x = rank == 0 and torch.ones(4) or torch.ones(2):double() dist.all_gather({ torch.empty_like(x), torch.empty_like(x) }, x)'
+      mismatch 'if rank == 0 then dist.barrier() else dist.all_reduce(torch.ones(2)) end'
+    end)
+
+    it('takes shapes that differ where the elements are as many, but in debug mode', function()
+      local code = 'dist.all_reduce(rank == 0 and torch.ones(2, 3) or torch.ones(6))'
+      all_well(2, code)
+      assert.matches('all_reduce (sequence 1, ', mismatch(code, 'TORCH_DISTRIBUTED_DEBUG=DETAIL'), 1, true)
     end)
 
     it('ends where a rank is killed', function()

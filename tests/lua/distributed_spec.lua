@@ -395,10 +395,19 @@ describe('torch.distributed', function()
         dist.barrier()
         if rank == 2 then dist.broadcast(torch.ones(2), 0) else dist.all_reduce(torch.ones(4)) end
       end)
-      for rank = 0, 2 do -- one of them was first to ask, and has told the others
-        assert.matches('timed out after 0.', errors[rank], 1, true)
+      for rank = 0, 2 do
+        assert.matches('Detected mismatch between collectives on ranks', errors[rank], 1, true)
         assert.matches('broadcast (sequence 2, Float [2], root 0)', errors[rank], 1, true)
-        assert.matches('rank %d is in all_reduce %(sequence 2, Float %[4%], SUM%) for 0%.%d s; before: barrier %(sequence 1%)', errors[rank])
+        assert.matches('all_reduce (sequence 2, Float [4], SUM)', errors[rank], 1, true)
+      end
+    end)
+
+    it('names ranks whose dtypes differ, and both dtypes', function()
+      local errors = errors_of(2, function(rank) dist.all_reduce(rank == 0 and torch.ones(4) or torch.ones(4):double()) end)
+      for rank = 0, 1 do
+        assert.matches('Detected mismatch between collectives on ranks', errors[rank], 1, true)
+        assert.matches('all_reduce (sequence 1, Float [4], SUM)', errors[rank], 1, true)
+        assert.matches('all_reduce (sequence 1, Double [4], SUM)', errors[rank], 1, true)
       end
     end)
 

@@ -58,6 +58,25 @@ describe('functions made of other ops', function()
     assert.equal(0, loss { zero_infinity = true })
   end)
 
+  it('an infinite ctc_loss has a gradient of nan, and of 0 with zero_infinity, beside finite ones that keep theirs', function()
+    torch.manual_seed(2)
+    local scores = torch.randn(4, 2, 5)
+    local function gradient(options, lengths)
+      local x = scores:clone():requires_grad_()
+      options.reduction = 'sum'
+      F.ctc_loss(x:log_softmax(3), torch.tensor { { 2, 2 }, { 3, 4 } }, lengths, { 2, 2 }, options):backward()
+      return x.grad
+    end
+    local finite = gradient({}, { 4, 4 })
+    local infinite = gradient({}, { 2, 4 }) -- the equal labels need a blank between them
+    assert.is_true(infinite['1:2, 1']:isnan():all():item())
+    assert.is_true(infinite['3:4, 1']:eq(0):all():item())
+    assert.is_true(torch.equal(infinite[':, 2'], finite[':, 2']))
+    local zero = gradient({ zero_infinity = true }, { 2, 4 })
+    assert.is_true(zero[':, 1']:eq(0):all():item())
+    assert.is_true(torch.equal(zero[':, 2'], finite[':, 2']))
+  end)
+
   it('say what is wrong', function()
     local x = torch.ones(1, 1, 4, 4)
     fails_with('either size or scale_factor should be defined', F.interpolate, x)

@@ -402,6 +402,13 @@ local function ctc_one(log_probs, labels, blank)
   return -torch.logsumexp(alpha:narrow(1, math.max(n - 1, 1), math.min(n, 2)), 1)
 end
 
+-- Whether no alignment has room in so many steps: equal labels in a row need a blank between them.
+local function too_short(labels, steps)
+  local needed = #labels
+  for i = 2, #labels do if labels[i] == labels[i - 1] then needed = needed + 1 end end
+  return steps < needed
+end
+
 -- Whether targets, a row for each of a batch or all in a row, have as many labels as counts says.
 local function check_targets(targets, counts)
   local longest, sum = 0, 0
@@ -438,9 +445,14 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, re
     local row = {}
     for i = 1, counts[b] do row[i] = targets.ndim == 2 and labels[b][i] or labels[from + i] end
     from = from + counts[b]
-    local loss = ctc_one(log_probs:select(2, b):narrow(1, 1, lengths[b]), row, blank)
+    local used = log_probs:select(2, b):narrow(1, 1, lengths[b])
+    local loss = ctc_one(used, row, blank)
     local never = loss:detach():gt(1e29)
     losses[b] = loss:masked_fill(never, zero_infinity and 0 or math.huge)
+    -- An infinite loss has no slope: its gradient is nan, so that no step is taken unseen.
+    if not zero_infinity and too_short(row, lengths[b]) and used.requires_grad then
+      used:register_hook(function(grad) return torch.full_like(grad, 0 / 0) end)
+    end
   end
   local loss = torch.stack(losses)
   if reduction == 'mean' then

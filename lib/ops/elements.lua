@@ -38,14 +38,16 @@ local function frexp(self)
   return mantissa:to(self.dtype), e:to(torch.int32)
 end
 
--- self * 2^other, of the dtype that PyTorch's product has: 2.0^other is a float.
+-- self * 2^other. Floats keep their dtype beside integers: in three steps no power leaves the range of a double.
 local function ldexp(self, other)
-  local power = torch.pow(2.0, other)
-  local both = self * power
-  if not is_float(other) and power.dtype == torch.float32 and both.dtype == torch.float64 then
-    return self * torch.pow(torch.tensor(2.0, { dtype = torch.float64, device = self.device }), other)
+  if not self:is_floating_point() or other:is_floating_point() or other:is_complex() then return self * torch.pow(2.0, other) end
+  local two = torch.tensor(2.0, { dtype = torch.float64, device = self.device })
+  local exponent, result = other:to(torch.int64):clamp(-2400, 2400), self:double()
+  for parts = 3, 1, -1 do
+    local part = torch.div(exponent, parts, { rounding_mode = 'trunc' })
+    exponent, result = exponent - part, result * torch.pow(two, part)
   end
-  return both
+  return result:to(self.dtype)
 end
 
 local function signbit(self)
@@ -67,8 +69,11 @@ local function rsub(self, other, alpha)
   return torch.sub(other, self, { alpha = alpha })
 end
 
-local function degrees(factor)
-  return function(self) return is_float(self) and self * factor or self:to(torch.get_default_dtype()) * factor end
+local function degrees(name, factor)
+  return function(self)
+    if self:is_complex() then fail('%s is not supported for complex tensors.', name) end
+    return is_float(self) and self * factor or self:to(torch.get_default_dtype()) * factor
+  end
 end
 
 -- The elements as unsigned integers of 64 bits: those of the float64 or int64 that they are.
@@ -120,8 +125,8 @@ return {
     if self.dtype == torch.bool then fail 'The `+` operator, on a bool tensor is not supported.' end
     return self
   end, doc = 'self.' },
-  { 'deg2rad(Tensor self) -> Tensor', variants = all, run = degrees(math.pi / 180), doc = 'Degrees as radians.' },
-  { 'rad2deg(Tensor self) -> Tensor', variants = all, run = degrees(180 / math.pi), doc = 'Radians as degrees.' },
+  { 'deg2rad(Tensor self) -> Tensor', variants = all, run = degrees('deg2rad', math.pi / 180), doc = 'Degrees as radians.' },
+  { 'rad2deg(Tensor self) -> Tensor', variants = all, run = degrees('rad2deg', 180 / math.pi), doc = 'Radians as degrees.' },
   { 'rsub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = 'function', run = rsub,
     doc = 'other - alpha * self.' },
   { 'fill(Tensor self, Tensor|Scalar value) -> Tensor', variants = 'function', run = function(self, value)

@@ -33,7 +33,7 @@ local c_results = {
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
   view = true, composite = true, factory = true, reads = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, positions = true, overlap = true,
-  numbers = true, bool_as = true, refuses_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
+  numbers = true, bool_as = true, refuses_bool = true, refuses_a_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
   plain_numbers = true, batch = true, random = true, forward = true, run = true, sparse = true, constant = true, float8 = true, keeps_dtype = true, [1] = true,
 }
 local sparse_kinds = { [true] = true, values = true, form = true, ['form inplace'] = true }
@@ -133,7 +133,7 @@ local function parse_op(entry, group, where)
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
     doc = entry.doc, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse, constant = words(entry.constant), float8 = entry.float8,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
-    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
+    numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_a_bool = entry.refuses_a_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
     exact_number = entry.exact_number, plain_numbers = entry.plain_numbers, holomorphic = entry.holomorphic,
     check = entry.check, kernel = entry.kernel and parse_kernel(entry.kernel, fail),
   }

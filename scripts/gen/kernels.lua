@@ -158,6 +158,7 @@ local function facts_of(kernel)
   if op.numbers then add('numbers', numbers[op.numbers]) end
   if op.bool_as then add('bool_as', 'LT_' .. op.bool_as:upper()) else add('bool_as', 'LT_BOOL') end
   if op.refuses_bool then add('refuses_bool', ('%q'):format(op.refuses_bool)) end
+  if op.refuses_a_bool then add('refuses_a_bool', ('%q'):format(op.refuses_a_bool)) end
   if op.refuses_complex then add('refuses_complex', ('%q'):format(op.refuses_complex)) end
   if op.divides then add('divides', 'true') end
   if op.exact_number then add('exact_number', 'true') end

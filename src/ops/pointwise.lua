@@ -33,6 +33,8 @@ return {
     operator = '__sub', aliases = 'subtract', sparse = 'form inplace', pointwise = 'promote', kernel = 'arithmetic: float bfloat16 integer complex unsigned',
     numbers = 'fit', refuses_bool = 'Subtraction, the `-` operator, with two bool tensors is not supported. Use the `~` ' ..
       'or `logical_xor()` operator instead.',
+    refuses_a_bool = 'Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or ' ..
+      '`logical_not()` operator instead.',
     doc = 'Subtracts `other`, multiplied by `alpha`, from `self`.',
     grad_fn_number = { self = 'RsubBackward1' }, grad = { self = 'grad', other = '-mul(grad, alpha)' } },
   binary('mul', 'promote', 'arithmetic: float bfloat16 integer bool complex unsigned', 'Multiplies element by element.',
@@ -47,7 +49,7 @@ return {
         exponent = '_pow_backward_exponent(grad, self, exponent, result)' } }),
   binary('remainder', 'promote', 'arithmetic: float(QUOTIENT) int64(WHOLE_QUOTIENT)', 'Modulo with the sign of the divisor: self - other * floor(self / other).',
     { divides = true, operator = '__mod', grad_fn = 'RemainderBackward1', grad_fn_number = { other = 'RemainderBackward0' },
-      grad = { self = 'grad', other = '-grad * floor(self / other)' } }),
+      grad = { self = 'grad', other = '-grad * floor_divide(self, other)' } }),
   binary('fmod', 'promote', 'arithmetic: float(QUOTIENT) int64', 'Modulo with the sign of the dividend, as C has it.',
     { 'fmod(Tensor self, Tensor|Scalar other) -> Tensor', divides = true, grad_fn = 'FmodBackward1', grad_fn_number = { other = 'FmodBackward0' },
       grad = { self = 'grad', other = '-grad * trunc(self / other)' } }),

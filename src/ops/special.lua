@@ -26,7 +26,7 @@ return {
     { aliases = 'arctanh' }),
   { 'atan2(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'float', kernel = 'special: float', aliases = 'arctan2',
     doc = 'The angle of the point (other, self), from -pi to pi.',
-    grad = { self = 'grad * (other / (self * self + other * other))', other = '-grad * (self / (self * self + other * other))' } },
+    grad = { self = 'grad * (other / where(eq(self * self + other * other, 0), 1, self * self + other * other))', other = '-grad * (self / where(eq(self * self + other * other, 0), 1, self * self + other * other))' } }, -- 0 at (0, 0)
   { 'hypot(Tensor self, Tensor other) -> Tensor', variants = all, pointwise = 'promote', kernel = 'special: float',
     doc = 'sqrt(self^2 + other^2) without overflow.',
     grad = { self = 'grad * (self / result)', other = 'grad * (other / result)' } },

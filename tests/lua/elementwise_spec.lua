@@ -317,3 +317,63 @@ describe('sums and products of bfloat16 are those of float, rounded once,', func
     end
   end)
 end)
+
+describe('an elementwise op', function()
+  local function t(values, dtype) return torch.tensor(values, { dtype = dtype and torch[dtype], device = device }) end
+  local function refused(text, f, ...)
+    local arguments = table.pack(...)
+    assert.error_matches(function() f(table.unpack(arguments, 1, arguments.n)) end, text, 1, true)
+  end
+
+  it('subtracts no bool, from whichever side, in place or not', function()
+    local b, with, both = t { true }, 'with a bool tensor is not supported', 'with two bool tensors is not supported'
+    for _, other in ipairs { 1, 1.5, t { 1 }, t { 1.5 }, t({ 1 }, 'uint8') } do
+      refused(with, torch.sub, b, other)
+      refused(with, torch.sub, other, b)
+      refused(with, torch.rsub, b, other)
+    end
+    refused(with, torch.sub, t { 1 }, true)
+    refused(with, function() return 1 - b end)
+    refused(with, function() t { 1 }:sub_(b) end)
+    refused(both, torch.sub, b, b)
+    refused(both, torch.sub, b, true)
+  end)
+
+  it('of complex numbers is refused where it has no meaning', function()
+    local c = torch.complex(t { 1.0 }, t { 2.0 })
+    refused('deg2rad is not supported for complex tensors.', torch.deg2rad, c)
+    refused('rad2deg is not supported for complex tensors.', torch.rad2deg, c)
+    for _, name in ipairs { 'amax', 'amin', 'aminmax' } do
+      refused("not implemented for 'ComplexFloat'", torch[name], c)
+      refused("not implemented for 'ComplexFloat'", torch[name], c, { dim = 1 })
+    end
+    refused('nansum does not support complex inputs', torch.nansum, c)
+  end)
+
+  it('of an unsigned integer and a complex number keeps the imaginary part', function()
+    for _, name in ipairs { 'uint16', 'uint32', 'uint64' } do
+      local x, z = t({ 3 }, name), torch.complex(1, 2)
+      assert.equal('tensor([4.+2.j])', tostring(torch.add(x, z):cpu()))
+      assert.equal('tensor([3.+6.j])', tostring(torch.mul(x, z):cpu()))
+      assert.equal('tensor([0.6000-1.2000j])', tostring(torch.div(x, z):cpu()))
+      refused('Promotion for uint16, uint32, uint64 types is not supported', torch.div, x, torch.complex(t { 1.0 }, t { 2.0 }))
+      refused('Promotion for uint16, uint32, uint64 types is not supported', torch.div, torch.complex(t { 1.0 }, t { 2.0 }), x)
+    end
+  end)
+
+  it('ldexp keeps the dtype of floats beside integers, and their range', function()
+    for _, name in ipairs { 'float16', 'bfloat16', 'float32', 'float64' } do
+      for _, other in ipairs { 'int8', 'int64', 'uint8' } do
+        local y = torch.ldexp(t({ 0.75 }, name), t({ 3 }, other))
+        assert.equal(torch[name], y.dtype)
+        assert.equal(6, y:item())
+      end
+    end
+    assert.equal(1024, torch.ldexp(t({ 2.0 ^ -10 }, 'float16'), t { 20 }):item())
+    assert.equal(2.0 ^ 100, torch.ldexp(t({ 2.0 ^ -100 }, 'float32'), t { 200 }):item())
+    assert.equal(2.0 ^ 1000, torch.ldexp(t({ 2.0 ^ -1000 }, 'float64'), t { 2000 }):item())
+    assert.equal(math.huge, torch.ldexp(t({ 1.0 }, 'float32'), t { 1 << 40 }):item())
+    assert.equal(torch.float32, torch.ldexp(t { 1 }, t { 2 }).dtype)
+    assert.equal(torch.float64, torch.ldexp(t({ 1.0 }, 'float32'), t({ 2.0 }, 'float64')).dtype)
+  end)
+end)

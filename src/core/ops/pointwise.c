@@ -61,6 +61,8 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
     int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_dtype dtype = lt_result_type(inputs + first, n - first);
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote's words */
+    for (int i = first; i < n && facts->refuses_a_bool != NULL && dtype != LT_BOOL; i++)
+        if (inputs[i]->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_a_bool);
     for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
     if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_inexact(dtype)) dtype = lt_default_dtype();
     if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_inexact(dtype))

@@ -29,6 +29,7 @@ typedef struct lt_pointwise_facts {
     lt_numbers numbers;
     lt_dtype bool_as;         /* what bools are computed and returned in */
     const char *refuses_bool; /* why there is no such op for bool; NULL: there is */
+    const char *refuses_a_bool; /* why there is none for a bool beside another dtype */
     const char *refuses_complex; /* the same for complex numbers, where there is more to say than that there is no kernel */
     bool divides;             /* integers may not be divided by 0 */
     bool gives_real;          /* of complex numbers: the real dtype of their parts */

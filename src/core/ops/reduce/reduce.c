@@ -234,6 +234,12 @@ lt_status lt_min_impl(lt_tensor *self, lt_tensor **out) { return extreme_of_all(
 lt_status lt_max_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_maximum(self, other, out); }
 lt_status lt_min_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_minimum(self, other, out); }
 
+static lt_status refuse_complex(const char *name, const lt_tensor *self)
+{
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", name, lt_dtype_scalar_name((lt_dtype)self->dtype));
+}
+
 static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self, const lt_dims *dim, bool keepdim,
                               lt_tensor **out)
 {
@@ -242,6 +248,7 @@ static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self
     if (self->numel == 0 && (dim == NULL || dim->n == 0)) return needs_dim(name);
     LT_TRY(check_not_empty(name, self, mask));
     LT_TRY(lt_refuse_unsigned(name, self));
+    LT_TRY(refuse_complex(op == LT_REDUCE_MAX ? "max_values_cpu" : "min_values_cpu", self));
     return run_kernel(op, self, mask, keepdim, (lt_dtype)self->dtype, 0, out);
 }
 
@@ -262,6 +269,7 @@ lt_status lt_aminmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_
     if (self->numel == 0 && dim == NULL)
         return lt_error(LT_ERR_RUNTIME, "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
                                         "no identity.");
+    LT_TRY(refuse_complex("aminmax_cpu", self));
     LT_TRY(lt_amin(self, over, keepdim, out_min));
     lt_status status = lt_amax(self, over, keepdim, out_max);
     if (status == LT_OK) return LT_OK;

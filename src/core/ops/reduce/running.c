@@ -146,6 +146,7 @@ lt_status lt__logcumsumexp_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_t
 lt_status lt_nansum_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
 {
     lt_dtype own = (lt_dtype)self->dtype;
+    if (lt_dtype_is_complex(own)) return lt_error(LT_ERR_RUNTIME, "nansum does not support complex inputs");
     if (!lt_dtype_is_float(own)) return lt_sum_dim_impl(self, dim, keepdim, dtype, out);
     if (dtype == LT_DTYPE_NONE || dtype == own)
         return lt_reduce_over(LT_REDUCE_SUM_NUMBERS, self, dim, keepdim, own, 0, out);

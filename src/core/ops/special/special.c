@@ -57,7 +57,7 @@ lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_logit_backward));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
-    lt_tensor *slope = do_div(&s, grad, do_mul(&s, x, plus(&s, do_neg(&s, x), 1)));
+    lt_tensor *slope = do_div(&s, grad, do_mul(&s, plus(&s, x, 0), plus(&s, do_neg(&s, x), 1))) /* plus 0: no -0 */;
     const double low = eps != NULL ? *eps : 0;
     lt_tensor *clamped = do_logical_or(&s, do_lt(&s, x, do_number(&s, low)), do_gt(&s, x, do_number(&s, 1 - low)));
     lt_tensor *there = do_number(&s, eps != NULL ? 0 : (double)NAN);

@@ -25,9 +25,18 @@ local function close(list, scope)
   if inner then inner.outer = scope.outer end
 end
 
+-- leave() may have to be called again: what a hook closes while it runs is there afterwards.
+local guard_metatable = {
+  __name = 'guard',
+  __close = function(guard)
+    getmetatable(guard.scope).__close(guard.scope)
+    guard.leave()
+  end,
+}
+
 -- A guard that calls leave; with a body its results. What leave closes is a list of its own, of any order.
 local function within(what, leave, body, ...)
-  local guard = scopes.open(leave, leave)
+  local guard = setmetatable({ leave = leave, scope = scopes.open(leave, leave) }, guard_metatable)
   if body == nil then return guard end
   local _ <close> = guard
   kinds.check(what, 'body', body, 'function')

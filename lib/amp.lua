@@ -9,7 +9,7 @@ local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local named = require 'torch.support.named'
 local options_of = require 'torch.support.options'
-local scope = require 'torch.support.scope'
+local scope = require 'torch.autograd.scope'
 
 local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true, custom_bwd = true, is_autocast_available = true } }
 

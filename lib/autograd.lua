@@ -7,7 +7,7 @@
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 local fail = require 'torch.support.fail'
-local scope = require 'torch.support.scope'
+local scope = require 'torch.autograd.scope'
 local C = torch._C
 local is_tensor = torch.is_tensor
 local methods = C.methods

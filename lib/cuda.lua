@@ -4,7 +4,7 @@
 local torch = require 'torch'
 local options_of = require 'torch.support.options'
 local kinds = require 'torch.support.kinds'
-local scopes = require 'torch.support.scope'
+local scopes = require 'torch.autograd.scope'
 local cuda = torch.cuda
 local summary = require 'torch.cuda_memory'
 

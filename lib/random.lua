@@ -2,7 +2,7 @@
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
-local scope = require 'torch.support.scope'
+local scope = require 'torch.autograd.scope'
 
 local random = { manual_seed = torch.manual_seed, seed = torch.seed, initial_seed = torch.initial_seed, get_rng_state = torch.get_rng_state,
   set_rng_state = torch.set_rng_state }

@@ -10,7 +10,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local scope = require 'torch.support.scope'
+local scope = require 'torch.autograd.scope'
 
 local C = torch._C
 local forward_ad = {}

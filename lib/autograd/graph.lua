@@ -5,7 +5,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local named = require 'torch.support.named'
-local scopes = require 'torch.support.scope'
+local scopes = require 'torch.autograd.scope'
 
 local C = torch._C
 local graph = {}

@@ -5,7 +5,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local scope = require 'torch.support.scope'
+local scope = require 'torch.autograd.scope'
 local cuda = torch.cuda
 
 local backend = { __name = 'SDPBackend' }

@@ -6,7 +6,7 @@
 
 local kinds = require 'torch.support.kinds'
 local getinfo = debug and debug.getinfo
-local library = getinfo and getinfo(1, 'S').source:gsub('support[./]scope.*$', '')
+local library = getinfo and getinfo(1, 'S').source:gsub('autograd[./]scope.*$', '')
 
 local M = {}
 

@@ -40,7 +40,11 @@ end
 
 -- self * 2^other. Floats keep their dtype beside integers: in three steps no power leaves the range of a double.
 local function ldexp(self, other)
-  if not self:is_floating_point() or other:is_floating_point() or other:is_complex() then return self * torch.pow(2.0, other) end
+  local integer = not other:is_floating_point() and not other:is_complex()
+  if not self:is_floating_point() or not integer then
+    local product = self * torch.pow(2.0, other)
+    return integer and self:is_complex() and product:to(self.dtype) or product
+  end
   local two = torch.tensor(2.0, { dtype = torch.float64, device = self.device })
   local exponent, result = other:to(torch.int64):clamp(-2400, 2400), self:double()
   for parts = 3, 1, -1 do

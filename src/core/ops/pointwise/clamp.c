@@ -141,8 +141,11 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
         result = do_floor_divide(&s, self, other);
     else if (lt_dtype_is_float(lt_result_type(operands, 2)))
         result = do_trunc(&s, do_div(&s, self, other));
-    else /* a multiple of other, which floor_divide divides exactly */
-        result = do_floor_divide(&s, do_sub(&s, self, do_fmod(&s, self, other)), other);
+    else { /* a multiple of other, which floor_divide divides exactly */
+        lt_tensor *rest = do_fmod(&s, self, other), *from = self;
+        if (rest != NULL && self->dtype == LT_BOOL) from = do_cast(&s, self, (lt_dtype)rest->dtype); /* no bool is subtracted from */
+        result = do_floor_divide(&s, do_sub(&s, from, rest), other);
+    }
     return lt_scope_store(&s, result, out);
 }
 

@@ -114,7 +114,7 @@ end
 function Distribution.reader(what, needed, optional, defaults)
   needed, optional = kinds.words(needed), kinds.words(optional or '')
   local names = utils.append(needed, optional, { 'validate_args' })
-  declare.constructors[what] = { order = names, required = #needed, known = {} }
+  declare.constructors[what] = { order = names, required = #needed, known = {}, defaults = defaults }
   return function(...)
     local options = kinds.by_name(what, names, nil, ...)
     for _, name in ipairs(needed) do

@@ -104,25 +104,11 @@ local function named(dict)
   return values
 end
 
--- Whether a table is of functional_call's own options, which may follow args where there are no kwargs.
-local function is_options(named)
-  if named == nil or next(named) == nil then return false end
-  for name in pairs(named) do
-    if name ~= 'tie_weights' and name ~= 'strict' then return false end
-  end
-  return true
-end
-
 --- functional_call(module, parameters, args, kwargs, {tie_weights = true, strict = false}): module(args...) with the tensors of
 --- the table `parameters` (by the names of named_parameters and named_buffers; a list of such tables is joined) in place of
 --- its own, which are there again afterwards. args is one argument or a list of them; kwargs a table of named arguments,
 --- which is passed last. Tensors that the module has under several names are replaced together.
 function M.functional_call(module, parameters, args, kwargs, options)
-  kinds.check('functional_call', 'module', module, 'Module')
-  kinds.check('functional_call', 'kwargs', kwargs, 'named?')
-  if options == nil and is_options(kwargs) then kwargs, options = nil, kwargs end
-  kinds.check_names('functional_call', options, 'tie_weights strict')
-  options = options or {}
   local values = named(joined(parameters))
   local places = places_of(module, options.tie_weights ~= false)
   if options.strict then check_strict(places, values) end
@@ -194,4 +180,12 @@ function M.replace_all_batch_norm_modules_(module)
   return module
 end
 
-return M
+local declare = require 'torch.support.arguments'
+declare.functions(M, [[
+  stack_module_state(any models)
+  replace_all_batch_norm_modules_(Module root)
+]])
+
+return declare.functions_with_options(M, [[
+  functional_call(Module module, any parameter_and_buffer_dicts, any? args, named? kwargs, *, boolean tie_weights=true, boolean strict=false)
+]])

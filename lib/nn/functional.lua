@@ -81,6 +81,14 @@ for d = 1, 3 do
   functional[adaptive .. '_with_indices'] = declare.declare(adaptive .. '_with_indices(input, output_size, boolean return_indices=false)', both)
 end
 
+-- Here reduction comes before pos_weight, as of torch it does not.
+local with_logits = functional.binary_cross_entropy_with_logits
+functional.binary_cross_entropy_with_logits = declare.declare([[
+  binary_cross_entropy_with_logits(input, target, Tensor? weight, string reduction='mean', Tensor? pos_weight)
+]], function(input, target, weight, reduction, pos_weight)
+  return with_logits(input, target, weight, pos_weight, reduction)
+end)
+
 -- Those made of other ops in Lua.
 for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional',
   'torch.nn.functional.linear_cross_entropy' } do

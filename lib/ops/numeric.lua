@@ -252,15 +252,15 @@ local function vander(x, n, increasing)
   x = torch.atleast_1d(x)
   n = n or x:size(-1)
   if n < 0 then fail('N must be non-negative.') end
-  local list = {}
   local shape = { table.unpack(x.shape) }
   local dtype = x.dtype
   if not is_float(x) and not x.dtype.is_complex then dtype = torch.int64 end
   local base = x:to(dtype)
-  for i = 1, n do list[i] = i == 1 and torch.ones_like(base) or list[i - 1] * base end
   shape[#shape + 1] = n
   if n == 0 then return torch.zeros(shape, { dtype = dtype, device = x.device }) end
-  local powers = torch.stack(list, -1)
+  shape[#shape] = n - 1
+  local powers = torch.ones_like(base):unsqueeze(-1)
+  if n > 1 then powers = torch.cat({ powers, base:unsqueeze(-1):expand(shape):cumprod(-1) }, -1) end
   return increasing and powers or powers:flip(-1)
 end
 

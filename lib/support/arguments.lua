@@ -92,7 +92,8 @@ local function is_names(signature, value, n)
   if not kinds.is_named(value) then return false end
   local a = n <= signature.positional and signature[n] or nil
   if not a or not fits(value, a) then return true end
-  return next(value) ~= nil and all_declared(signature, value)
+  if next(value) == nil then return a.kind == nil and n > 1 end -- an empty list, where the argument may be a list
+  return all_declared(signature, value)
 end
 
 local function refuse_number(signature, n)
@@ -259,6 +260,20 @@ function M.functions(module, text)
   return module
 end
 
+
+--- The same of functions that get what has a name only in one table, after the values in the row.
+function M.functions_with_options(module, text)
+  for declaration in each_declaration(text) do
+    local name, signature = declaration:match '^[%w_]+', M.parse(declaration)
+    local f, n = assert(module[name], declaration), signature.positional
+    module[name] = M.declare(signature, function(...)
+      local values = { ... }
+      values[n + 1] = by_name(signature, n + 1, select(n + 1, ...))
+      return f(table.unpack(values, 1, n + 1))
+    end)
+  end
+  return module
+end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 

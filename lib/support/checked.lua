@@ -23,7 +23,7 @@ local declared = {
   new_scale = 'number|Tensor?', metric = 'number|Tensor', new_factor = 'number', new_interval = 'integer',
   ['scale.outputs'] = 'Tensor|table', ['to_empty.device'] = 'device', ['load_state_dict.state_dict'] = 'any',
   ['type.dst_type'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
-  token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['pop.name'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', ['append.layer'] = 'Module', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', ['step.epoch'] = 'number?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
+  token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', ['step.epoch'] = 'number?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
 }
 
 -- Methods on the path of every step, and those that take a class or anything for self.

@@ -189,7 +189,6 @@ end
 
 -- A Sequential (or a list of functions) in so many segments, of which all but the last are checkpointed.
 function M.checkpoint_sequential(functions, segments, input, options)
-  kinds.check_names('checkpoint_sequential', options, table.concat(OPTIONS, ' '))
   local list = {}
   for i = 1, #functions do list[i] = functions[i] end
   if segments < 1 or segments > #list then fail('checkpoint_sequential: %d segments of %d functions', segments, #list) end
@@ -201,10 +200,14 @@ function M.checkpoint_sequential(functions, segments, input, options)
   end
   local size, first = #list // segments, 1
   for _ = 1, segments - 1 do
-    input = M.checkpoint(run(first, first + size - 1), input, options or { preserve_rng_state = true })
+    input = M.checkpoint(run(first, first + size - 1), input, options)
     first = first + size
   end
   return run(first, #list)(input)
 end
+
+require('torch.support.arguments').functions_with_options(M, [[
+  checkpoint_sequential(any functions, integer segments, any input, *, boolean? use_reentrant, boolean preserve_rng_state=true)
+]])
 
 return setmetatable(M, { __call = function(_, ...) return M.checkpoint(...) end })

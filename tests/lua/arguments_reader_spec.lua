@@ -42,6 +42,7 @@ describe('a declared function', function()
     assert.equal(data, g(data).data)
     assert.same({ data = { 1 }, more = 3 }, g(named))
     assert.same({ data = {}, more = { width = 2 } }, g({}, data))
+    assert.same({ 0, 2 }, { table.unpack(torch.nn.functional.elu(torch.tensor { 0.0, 2.0 }, {}):tolist()) })
     assert.same({ data = { 1 }, more = 4 }, g({ 1 }, { more = 4 }))
   end)
 

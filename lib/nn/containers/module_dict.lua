@@ -58,10 +58,10 @@ end
 function ModuleDict:contains(name) return fields_of(self)._registered[name] == '_modules' end
 
 -- Takes a module out and returns it.
-function ModuleDict:pop(name)
-  if not self:contains(name) then fail("KeyError: '%s'", tostring(name)) end
-  local module = self[name]
-  self[name] = nil
+function ModuleDict:pop(key)
+  if not self:contains(key) then fail("KeyError: '%s'", tostring(key)) end
+  local module = self[key]
+  self[key] = nil
   return module
 end
 

@@ -75,10 +75,10 @@ function ParameterDict:contains(name)
 end
 
 -- Takes a parameter out and returns it.
-function ParameterDict:pop(name)
-  if not self:contains(name) then fail("KeyError: '%s'", tostring(name)) end
-  local value = self[name]
-  self[name] = nil
+function ParameterDict:pop(key)
+  if not self:contains(key) then fail("KeyError: '%s'", tostring(key)) end
+  local value = self[key]
+  self[key] = nil
   return value
 end
 

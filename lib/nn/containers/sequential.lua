@@ -36,9 +36,9 @@ function Sequential:init(...)
   end
 end
 
-function Sequential:append(layer)
-  if not Module:is_instance(layer) then fail('%s is not a Module subclass', torch.type(layer)) end
-  self:add_module(tostring(#fields_of(self)._modules), layer)
+function Sequential:append(module)
+  if not Module:is_instance(module) then fail('%s is not a Module subclass', torch.type(module)) end
+  self:add_module(tostring(#fields_of(self)._modules), module)
   return self
 end
 
@@ -62,23 +62,23 @@ local function renumber(self, layers)
 end
 
 -- Puts a layer before the one at position.
-function Sequential:insert(position, layer)
+function Sequential:insert(index, module)
   local layers = layers_of(self)
-  if math.type(position) ~= 'integer' or position < 1 or position > #layers + 1 then
-    fail('insert(): position %s is out of range [1, %d]', tostring(position), #layers + 1)
+  if math.type(index) ~= 'integer' or index < 1 or index > #layers + 1 then
+    fail('insert(): position %s is out of range [1, %d]', tostring(index), #layers + 1)
   end
-  if not Module:is_instance(layer) then fail('%s is not a Module subclass', torch.type(layer)) end
-  table.insert(layers, position, layer)
+  if not Module:is_instance(module) then fail('%s is not a Module subclass', torch.type(module)) end
+  table.insert(layers, index, module)
   renumber(self, layers)
   return self
 end
 
 -- Takes the layer at position (the last by default) out and returns it.
-function Sequential:pop(position)
+function Sequential:pop(key)
   local layers = layers_of(self)
-  position = position or -1
-  local i = position < 0 and #layers + 1 + position or position
-  if not layers[i] then fail('pop(): position %s is out of range', tostring(position)) end
+  key = key or -1
+  local i = key < 0 and #layers + 1 + key or key
+  if not layers[i] then fail('pop(): position %s is out of range', tostring(key)) end
   local layer = table.remove(layers, i)
   renumber(self, layers)
   return layer

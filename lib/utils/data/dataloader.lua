@@ -65,7 +65,7 @@ function DataLoader:__len()
   if not self._streams then return #(self.batch_sampler or self.sampler) end
   local n = #self.dataset
   if not self.batch_size then return n end
-  return self.drop_last and n // self.batch_size or (n + self.batch_size - 1) // self.batch_size
+  return self.drop_last and n // self.batch_size or (n - 1) // self.batch_size + 1
 end
 
 -- samples: a list of packed values. Returns one batch per value.

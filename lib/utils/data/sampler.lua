@@ -105,7 +105,7 @@ function M.BatchSampler:init(sampler, batch_size, drop_last)
 end
 function M.BatchSampler:__len()
   local n = #self.sampler
-  return self.drop_last and n // self.batch_size or (n + self.batch_size - 1) // self.batch_size
+  return self.drop_last and n // self.batch_size or (n - 1) // self.batch_size + 1
 end
 function M.BatchSampler:iter()
   local next_position, ended = self.sampler:iter(), false

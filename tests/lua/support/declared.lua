@@ -44,7 +44,8 @@ end
 local function of_constructor(constructor)
   local made = form()
   for i, name in ipairs(constructor.order) do
-    made[i], made.known[name], made.optional[name] = name, true, i > constructor.required
+    made[i], made.known[name] = name, true
+    made.optional[name] = i > constructor.required or constructor.defaults ~= nil and constructor.defaults[name] ~= nil
   end
   for name in pairs(constructor.known) do
     made.optional[name] = made.known[name] and made.optional[name] or not made.known[name]
@@ -92,18 +93,29 @@ function M.parse(text)
   return made
 end
 
+-- Whether our name of an argument, or another name of it (src/lua/args.c), is PyTorch's.
+local OTHERS = { input = { x = true, a = true }, x = { input = true } }
+local function same(ours, theirs) return ours == theirs or OTHERS[ours] ~= nil and OTHERS[ours][theirs] ~= nil end
+local function knows(ours, theirs)
+  if ours.known[theirs] then return true end
+  for name in pairs(ours.known) do
+    if same(name, theirs) then return true end
+  end
+  return false
+end
+
 -- Why a form of ours does not take what PyTorch's does; nil where it does.
 local function lacks(ours, theirs)
   for i, name in ipairs(theirs) do
-    if ours[i] ~= name and not (ours.rest and i > #ours) then
-      return ours.known[name] and ("'%s' is not number %d in a row"):format(name, i) or ("'%s' is not known"):format(name)
+    if not same(ours[i], name) and not (ours.rest and i > #ours) then
+      return knows(ours, name) and ("'%s' is not number %d in a row"):format(name, i) or ("'%s' is not known"):format(name)
     end
   end
   for name in pairs(theirs.known) do
-    if not ours.known[name] and not (ours.rest and not theirs.optional[name]) then return ("'%s' is not known"):format(name) end
+    if not knows(ours, name) and not (ours.rest and not theirs.optional[name]) then return ("'%s' is not known"):format(name) end
   end
   for name in pairs(ours.known) do
-    if not ours.optional[name] and not theirs.known[name] then return ("'%s' must be given"):format(name) end
+    if not ours.optional[name] and not knows(theirs, name) then return ("'%s' must be given"):format(name) end
     if not ours.optional[name] and theirs.optional[name] then return ("'%s' may not be left out"):format(name) end
   end
   if theirs.rest and not ours.rest then return 'values in a row are not taken' end

@@ -27,7 +27,8 @@ CLASSES = """torch.nn.Module torch.nn.Sequential torch.nn.ModuleList torch.nn.Mo
     torch.utils.data.distributed.DistributedSampler torch.nn.utils.prune.BasePruningMethod torch.nn.MultiheadAttention
     torch.amp.GradScaler torch.nn.Transformer""".split()
 
-LEFT_OUT = {"layout", "memory_format", "names", "out", "pin_memory", "size_average", "reduce", "_stacklevel"}
+LEFT_OUT = {"layout", "memory_format", "names", "out", "_stacklevel"}
+OF_SCHEMAS = {"pin_memory", "implicit", "cudnn_enabled", "cudnn_enable", "sparse_grad"}  # of factories and of CUDA's libraries alone
 KINDS = ("Dimname", "Layout", "MemoryFormat")
 
 
@@ -49,6 +50,8 @@ def text_of(parameters):
 
 def of_python(call, skip):
     parameters = list(inspect.signature(call).parameters.values())[skip:]
+    if not skip and any(p.name == "size_average" for p in parameters):  # of functions: reduction has taken their place
+        parameters = [p for p in parameters if p.name not in ("size_average", "reduce")]
     if parameters and all(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters) and len(parameters) > 1:
         return None  # it hands on what it gets
     return text_of((p.name, p.default is not p.empty, p.kind == p.KEYWORD_ONLY, p.kind == p.VAR_POSITIONAL)
@@ -66,6 +69,10 @@ def schemas():
             continue
         if not any("Tensor" in str(a.type) for a in list(schema.arguments) + list(schema.returns)):
             continue  # of TorchScript's numbers and lists
+        if schema.name in ("aten::eq", "aten::ne", "aten::sort") and str(schema.arguments[0].type) != "Tensor":
+            continue  # of TorchScript's lists
+        if schema.name in ("aten::add", "aten::add_", "aten::sub", "aten::sub_", "aten::subtract", "aten::subtract_") and schema.overload_name == "Scalar":
+            continue  # Python has no function of it
         found.setdefault(schema.name.removeprefix("aten::"), []).append(schema)
     return found
 
@@ -77,6 +84,8 @@ def of_schema(schema, first):
         if any(k in str(a.real_type) for k in KINDS):
             continue
         name = a.name
+        if name in OF_SCHEMAS:
+            continue
         if name == "self":
             if first is None:
                 continue

@@ -1,0 +1,198 @@
+-- arguments_differ.lua - functions, methods and constructors whose declared arguments are not PyTorch's (arguments.lua), with the reason.
+return {
+  { reason = [[PyTorch also has unbiased in a row without the others; ours is a form of its own]], names = [[
+    torch.std torch.std_mean torch.var torch.var_mean torch.Tensor.std torch.Tensor.var
+  ]] },
+  { reason = [[a class whose constructor takes any number of values, or an object with a class of its own, and reads the names itself]], names = [[
+    torch.nn.DataParallel torch.nn.LinearCrossEntropyOptions torch.nn.LogSoftmax torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict
+    torch.nn.ParameterList torch.nn.Sequential torch.nn.Softmax torch.nn.Softmin torch.nn.utils.parametrize.ParametrizationList
+    torch.nn.utils.prune.PruningContainer torch.distributions.AbsTransform torch.distributions.AffineTransform torch.distributions.CatTransform
+    torch.distributions.ComposeTransform torch.distributions.CorrCholeskyTransform torch.distributions.CumulativeDistributionTransform
+    torch.distributions.Distribution torch.distributions.ExpTransform torch.distributions.ExponentialFamily torch.distributions.IndependentTransform
+    torch.distributions.LowerCholeskyTransform torch.distributions.PositiveDefiniteTransform torch.distributions.PowerTransform
+    torch.distributions.ReshapeTransform torch.distributions.SigmoidTransform torch.distributions.SoftmaxTransform
+    torch.distributions.SoftplusTransform torch.distributions.StackTransform torch.distributions.StickBreakingTransform
+    torch.distributions.TanhTransform torch.distributions.Transform torch.distributions.transforms.AbsTransform
+    torch.distributions.transforms.AffineTransform torch.distributions.transforms.CatTransform torch.distributions.transforms.ComposeTransform
+    torch.distributions.transforms.CorrCholeskyTransform torch.distributions.transforms.CumulativeDistributionTransform
+    torch.distributions.transforms.ExpTransform torch.distributions.transforms.IndependentTransform
+    torch.distributions.transforms.LowerCholeskyTransform torch.distributions.transforms.PositiveDefiniteTransform
+    torch.distributions.transforms.PowerTransform torch.distributions.transforms.ReshapeTransform torch.distributions.transforms.SigmoidTransform
+    torch.distributions.transforms.SoftmaxTransform torch.distributions.transforms.SoftplusTransform torch.distributions.transforms.StackTransform
+    torch.distributions.transforms.StickBreakingTransform torch.distributions.transforms.TanhTransform torch.distributions.transforms.Transform
+    torch.distributions.constraints.MixtureSameFamilyConstraint torch.distributions.constraints.cat torch.distributions.constraints.greater_than
+    torch.distributions.constraints.greater_than_eq torch.distributions.constraints.half_open_interval torch.distributions.constraints.independent
+    torch.distributions.constraints.integer_interval torch.distributions.constraints.interval torch.distributions.constraints.less_than
+    torch.distributions.constraints.stack torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler torch.utils.data.ChainDataset
+    torch.utils.data.TensorDataset torch.amp.GradScaler torch.distributed.P2POp torch.nn.parallel.DistributedDataParallel
+  ]] },
+  { reason = [[a step takes a closure alone]], names = [[
+    torch.amp.GradScaler:step
+  ]] },
+  { reason = [[align_to_window: of center = false alone]], names = [[
+    torch.stft torch.Tensor.stft
+  ]] },
+  { reason = [[alpha has a name only]], names = [[
+    torch.rsub
+  ]] },
+  { reason = [[amount is what PyTorch takes among its kwargs]], names = [[
+    torch.nn.utils.prune.global_unstructured
+  ]] },
+  { reason = [[bins has no default]], names = [[
+    torch.histogram torch.Tensor.histogram
+  ]] },
+  { reason = [[decimals is a form of its own]], names = [[
+    torch.special.round
+  ]] },
+  { reason = [[destination: the dict is always a new one]], names = [[
+    torch.nn.Module:state_dict torch.nn.Sequential:state_dict torch.nn.ModuleList:state_dict torch.nn.ModuleDict:state_dict
+    torch.nn.ParameterList:state_dict torch.nn.ParameterDict:state_dict torch.optim.swa_utils.AveragedModel:state_dict
+    torch.nn.MultiheadAttention:state_dict torch.nn.Transformer:state_dict
+  ]] },
+  { reason = [[dim has no default: PyTorch warns where it is left out]], names = [[
+    torch.nn.functional.log_softmax torch.nn.functional.softmax torch.nn.functional.softmin
+  ]] },
+  { reason = [[dtype has a name only]], names = [[
+    torch.norm torch.Tensor.norm
+  ]] },
+  { reason = [[element and test_element are numbers: the names of tensors stand for them]], names = [[
+    torch.isin
+  ]] },
+  { reason = [[epoch is out of use]], names = [[
+    torch.optim.lr_scheduler.ReduceLROnPlateau:step
+  ]] },
+  { reason = [[generator has a name only]], names = [[
+    torch.binomial
+  ]] },
+  { reason = [[generator: the default one draws; rand, randn and randint take one]], names = [[
+    torch.rand_like torch.randint_like torch.randn_like torch.rrelu
+  ]] },
+  { reason = [[input_ and target_ are input and target]], names = [[
+    torch.nn.AdaptiveLogSoftmaxWithLoss.forward
+  ]] },
+  { reason = [[keepdim behind dim, which may be left out]], names = [[
+    torch.nuclear_norm
+  ]] },
+  { reason = [[memo: a set of modules that were visited, for the recursion of PyTorch alone]], names = [[
+    torch.nn.Module:named_modules torch.nn.Sequential:named_modules torch.nn.ModuleList:named_modules torch.nn.ModuleDict:named_modules
+    torch.nn.ParameterList:named_modules torch.nn.ParameterDict:named_modules torch.optim.swa_utils.AveragedModel:named_modules
+    torch.nn.MultiheadAttention:named_modules torch.nn.Transformer:named_modules
+  ]] },
+  { reason = [[min_value and max_value are out of use]], names = [[
+    torch.nn.Hardtanh
+  ]] },
+  { reason = [[named as PyTorch's documentation names them, where its schema has input, input2 and A]], names = [[
+    torch.cholesky_inverse torch.cholesky_solve torch.lu_solve torch.orgqr torch.ormqr torch.triangular_solve torch.Tensor.cholesky_inverse
+    torch.Tensor.cholesky_solve torch.Tensor.lu torch.Tensor.lu_solve torch.Tensor.orgqr torch.Tensor.ormqr torch.Tensor.triangular_solve
+    torch.linalg.cholesky_ex torch.linalg.cond torch.linalg.det torch.linalg.householder_product torch.linalg.inv torch.linalg.ldl_factor
+    torch.linalg.ldl_factor_ex torch.linalg.qr torch.linalg.slogdet torch.linalg.solve torch.linalg.solve_triangular torch.linalg.tensorinv
+    torch.linalg.tensorsolve
+  ]] },
+  { reason = [[of lists of devices, older than the names]], names = [[
+    torch.nn.parallel.gather torch.nn.parallel.parallel_apply torch.nn.parallel.replicate torch.nn.parallel.scatter
+  ]] },
+  { reason = [[of what is on this machine alone: no repository is fetched]], names = [[
+    torch.hub.help torch.hub.list
+  ]] },
+  { reason = [[other: the form of an operator of PyTorch's]], names = [[
+    torch.Tensor.copy_
+  ]] },
+  { reason = [[out_dtype: only CUDA has it in PyTorch]], names = [[
+    torch.addmm torch.baddbmm torch.bmm torch.mm torch.Tensor.addmm torch.Tensor.baddbmm torch.Tensor.bmm torch.Tensor.mm
+  ]] },
+  { reason = [[prepend: hooks are called in the order of registration]], names = [[
+    torch.optim.Optimizer:register_load_state_dict_post_hook torch.optim.Optimizer:register_load_state_dict_pre_hook
+    torch.optim.Optimizer:register_state_dict_post_hook torch.optim.Optimizer:register_state_dict_pre_hook
+    torch.optim.LBFGS:register_load_state_dict_post_hook torch.optim.LBFGS:register_load_state_dict_pre_hook
+    torch.optim.LBFGS:register_state_dict_post_hook torch.optim.LBFGS:register_state_dict_pre_hook
+  ]] },
+  { reason = [[read in C by hand (src/lua): no declaration to compare]], names = [[
+    torch.are_deterministic_algorithms_enabled torch.as_tensor torch.complex torch.detach_ torch.get_rng_state torch.initial_seed torch.is_complex
+    torch.is_deterministic_algorithms_warn_only_enabled torch.is_floating_point torch.is_tensor torch.manual_seed torch.nonzero torch.numel torch.seed
+    torch.set_printoptions torch.set_rng_state torch.tensor torch.use_deterministic_algorithms torch.where torch.Tensor.detach_ torch.Tensor.dim
+    torch.Tensor.element_size torch.Tensor.get_device torch.Tensor.is_complex torch.Tensor.is_contiguous torch.Tensor.is_floating_point
+    torch.Tensor.is_pinned torch.Tensor.item torch.Tensor.nonzero torch.Tensor.numel torch.Tensor.pin_memory torch.Tensor.record_stream
+    torch.Tensor.requires_grad_ torch.Tensor.retain_grad torch.Tensor.size torch.Tensor.storage_offset torch.Tensor.stride torch.Tensor.where
+    torch.cuda.can_device_access_peer torch.cuda.current_device torch.cuda.current_stream torch.cuda.default_stream torch.cuda.device_count
+    torch.cuda.empty_cache torch.cuda.get_device_properties torch.cuda.get_sync_debug_mode torch.cuda.graph_pool_handle torch.cuda.is_available
+    torch.cuda.is_bf16_supported torch.cuda.is_current_stream_capturing torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.mem_get_info
+    torch.cuda.memory_stats torch.cuda.reset_max_memory_allocated torch.cuda.reset_max_memory_cached torch.cuda.reset_peak_memory_stats
+    torch.cuda.set_device torch.cuda.set_per_process_memory_fraction torch.cuda.set_stream torch.cuda.set_sync_debug_mode torch.cuda.synchronize
+    torch.random.get_rng_state torch.random.initial_seed torch.random.manual_seed torch.random.seed torch.random.set_rng_state
+  ]] },
+  { reason = [[retain_graph, create_graph and inputs have names only]], names = [[
+    torch.Tensor.backward
+  ]] },
+  { reason = [[scale and input_scale are of an operator within]], names = [[
+    torch.nn.functional.elu_
+  ]] },
+  { reason = [[start and step alone in a row are PyTorch's forms too: one declaration has all three]], names = [[
+    torch.arange
+  ]] },
+  { reason = [[tensors, devices and dtypes in any order: read in C]], names = [[
+    torch.Tensor.to
+  ]] },
+  { reason = [[the constructor of a class stands for the constraint, or an option is named]], names = [[
+    torch.distributions.constraints.multinomial torch.distributions.Categorical:enumerate_support
+  ]] },
+  { reason = [[to alone in a row is a form of PyTorch's too: one declaration has all three]], names = [[
+    torch.Tensor.random_
+  ]] },
+  { reason = [[training, as of nn.functional, of which it is the function]], names = [[
+    torch.dropout
+  ]] },
+  { reason = [[use_reentrant has a name only]], names = [[
+    torch.utils.checkpoint.checkpoint_sequential
+  ]] },
+  { reason = [[written in Lua for any number of values, reads the names itself (kinds.by_name and its kin)]], names = [[
+    torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.autocast torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul
+    torch.compile torch.einsum torch.from_file torch.get_default_device torch.get_device torch.get_float32_matmul_precision torch.inference_mode
+    torch.load torch.lobpcg torch.meshgrid torch.no_grad torch.result_type torch.save torch.set_default_device torch.set_float32_matmul_precision
+    torch.sparse_compressed_tensor torch.sparse_coo_tensor torch.sparse_csc_tensor torch.sparse_csr_tensor torch.split torch.tensor_split
+    torch.tensordot torch.typename torch.vmap torch.Tensor.split torch.Tensor.tensor_split torch.Tensor.to_sparse torch.Tensor.to_sparse_csc
+    torch.Tensor.to_sparse_csr torch.nn.LazyBatchNorm1d.forward torch.nn.LazyBatchNorm2d.forward torch.nn.LazyBatchNorm3d.forward
+    torch.nn.LazyConv1d.forward torch.nn.LazyConv2d.forward torch.nn.LazyConv3d.forward torch.nn.LazyConvTranspose1d.forward
+    torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward torch.nn.LazyInstanceNorm1d.forward torch.nn.LazyInstanceNorm2d.forward
+    torch.nn.LazyInstanceNorm3d.forward torch.nn.LazyLinear.forward torch.nn.utils.skip_init torch.linalg.diagonal torch.linalg.lstsq
+    torch.linalg.matrix_rank torch.linalg.norm torch.linalg.pinv torch.linalg.svd torch.linalg.svdvals torch.fft.fft torch.fft.fft2 torch.fft.fftfreq
+    torch.fft.fftn torch.fft.fftshift torch.fft.hfft torch.fft.ifft torch.fft.ifft2 torch.fft.ifftn torch.fft.ifftshift torch.fft.ihfft
+    torch.fft.irfft torch.fft.irfft2 torch.fft.irfftn torch.fft.rfft torch.fft.rfft2 torch.fft.rfftfreq torch.fft.rfftn torch.func.grad
+    torch.func.grad_and_value torch.func.hessian torch.func.jacfwd torch.func.jacrev torch.func.jvp torch.func.linearize torch.func.vjp
+    torch.func.vmap torch.autograd.backward torch.autograd.detect_anomaly torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
+    torch.autograd.inference_mode torch.autograd.no_grad torch.autograd.set_detect_anomaly torch.autograd.set_grad_enabled
+    torch.autograd.functional.hessian torch.autograd.functional.hvp torch.autograd.functional.jacobian torch.autograd.functional.jvp
+    torch.autograd.functional.vhp torch.autograd.functional.vjp torch.autograd.forward_ad.enter_dual_level torch.autograd.forward_ad.exit_dual_level
+    torch.autograd.forward_ad.make_dual torch.autograd.forward_ad.unpack_dual torch.autograd.graph.allow_mutation_on_saved_tensors
+    torch.autograd.graph.disable_saved_tensors_hooks torch.autograd.graph.get_gradient_edge torch.autograd.graph.increment_version
+    torch.autograd.graph.register_multi_grad_hook torch.autograd.graph.save_on_cpu torch.autograd.graph.saved_tensors_hooks
+    torch.distributions.kl_divergence torch.distributions.register_kl torch.distributions.constraints.is_dependent torch.utils.data.default_collate
+    torch.utils.data.get_worker_info torch.utils.checkpoint.checkpoint torch.utils.dlpack.from_dlpack torch.sparse.addmm torch.sparse.mm
+    torch.sparse.sum torch.cuda.device torch.cuda.device_of torch.cuda.get_device_capability torch.cuda.get_device_name torch.cuda.get_rng_state
+    torch.cuda.get_rng_state_all torch.cuda.graph torch.cuda.initial_seed torch.cuda.max_memory_allocated torch.cuda.max_memory_cached
+    torch.cuda.max_memory_reserved torch.cuda.memory_allocated torch.cuda.memory_cached torch.cuda.memory_reserved torch.cuda.memory_summary
+    torch.cuda.seed torch.cuda.seed_all torch.cuda.set_rng_state torch.cuda.set_rng_state_all torch.cuda.stream torch.amp.autocast
+    torch.amp.custom_bwd torch.amp.custom_fwd torch.amp.is_autocast_available torch.random.fork_rng torch.testing.assert_close
+    torch.testing.make_tensor torch.distributed.all_gather torch.distributed.all_gather_into_tensor torch.distributed.all_gather_object
+    torch.distributed.all_reduce torch.distributed.all_to_all torch.distributed.all_to_all_single torch.distributed.barrier
+    torch.distributed.batch_isend_irecv torch.distributed.broadcast torch.distributed.broadcast_object_list torch.distributed.destroy_process_group
+    torch.distributed.gather torch.distributed.gather_object torch.distributed.get_backend torch.distributed.get_global_rank
+    torch.distributed.get_group_rank torch.distributed.get_node_local_rank torch.distributed.get_process_group_ranks torch.distributed.get_rank
+    torch.distributed.get_world_size torch.distributed.init_process_group torch.distributed.irecv torch.distributed.is_available
+    torch.distributed.is_initialized torch.distributed.is_mpi_available torch.distributed.is_nccl_available torch.distributed.isend
+    torch.distributed.monitored_barrier torch.distributed.new_group torch.distributed.recv torch.distributed.reduce torch.distributed.reduce_scatter
+    torch.distributed.reduce_scatter_tensor torch.distributed.scatter torch.distributed.scatter_object_list torch.distributed.send torch.onnx.export
+    torch.export.load torch.hub.load torch.nn.Module:named_children torch.nn.Sequential:extend torch.nn.Sequential:named_children
+    torch.nn.ModuleList:extend torch.nn.ModuleList:named_children torch.nn.ModuleDict:named_children torch.nn.ModuleDict:update
+    torch.nn.ParameterList:extend torch.nn.ParameterList:named_children torch.nn.ParameterDict:named_children torch.nn.ParameterDict:update
+    torch.distributions.Distribution:cdf torch.distributions.Distribution:entropy torch.distributions.Distribution:enumerate_support
+    torch.distributions.Distribution:expand torch.distributions.Distribution:icdf torch.distributions.Distribution:log_prob
+    torch.distributions.Distribution:rsample torch.distributions.Distribution:sample torch.distributions.Distribution:set_default_validate_args
+    torch.distributions.Normal:enumerate_support torch.distributions.Normal:expand torch.distributions.Normal:rsample
+    torch.distributions.Normal:sample torch.distributions.Normal:set_default_validate_args torch.distributions.Categorical:cdf
+    torch.distributions.Categorical:expand torch.distributions.Categorical:icdf torch.distributions.Categorical:rsample
+    torch.distributions.Categorical:sample torch.distributions.Categorical:set_default_validate_args
+    torch.distributions.transforms.Transform:log_abs_det_jacobian torch.optim.swa_utils.AveragedModel:named_children
+    torch.nn.MultiheadAttention:named_children torch.amp.GradScaler:update torch.nn.Transformer:generate_square_subsequent_mask
+    torch.nn.Transformer:named_children
+  ]] },
+}

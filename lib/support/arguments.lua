@@ -92,7 +92,7 @@ local function is_names(signature, value, n)
   if not kinds.is_named(value) then return false end
   local a = n <= signature.positional and signature[n] or nil
   if not a or not fits(value, a) then return true end
-  if next(value) == nil then return a.kind == nil and n > 1 end -- an empty list, where the argument may be a list
+  if next(value) == nil then return false end -- an empty list, where the argument may be a list
   return all_declared(signature, value)
 end
 

@@ -345,7 +345,7 @@ static void reductions_of_little(void **state)
     assert_ok(lt_iter_reduce(&it, three, none, 1, &reduced));
     assert_int_equal(it.numel, 0);
     assert_int_equal(reduced, 1); /* nothing to add up for each of three */
-    assert_string_equal(shape_of(&it), "0(0,12) 3(4,4)");
+    assert_string_equal(shape_of(&it), "0(0,0) 3(4,0)"); /* strides that no element is reached by are 0 */
     assert_ok(lt_iter_reduce(&it, three, single, 1, &reduced));
     assert_int_equal(reduced, 0); /* a dimension of size 1 goes */
     assert_string_equal(shape_of(&it), "3(4,4)");

@@ -315,8 +315,8 @@ typedef struct lt_thread_pool {
 } lt_thread_pool;
 
 /* Sets the pool of the process; NULL: the library's own threads, the default. *pool is borrowed until another pool is
- * set. Call it while no operation runs. */
-LT_API void lt_set_thread_pool(const lt_thread_pool *pool);
+ * set. Call it while no operation runs. LT_ERR_TYPE if run is NULL, LT_ERR_RUNTIME if threads is below 1. */
+LT_API lt_status lt_set_thread_pool(const lt_thread_pool *pool);
 
 /* Where the library takes memory of the host from, instead of from the C library and the system. Both functions must be
  * callable by any thread. */

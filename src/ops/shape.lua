@@ -7,7 +7,7 @@ return {
   { 'view(Tensor self, Size size) -> Tensor', batch = 'dims', variants = method, view = true,
     doc = 'The same elements in another shape, without copying; one size may be -1.',
     grad = { self = 'reshape(grad, sizes_of(self))' } },
-  { 'view.dtype(Tensor self, Dtype dtype) -> Tensor', batch = 'dims', variants = method, view = true,
+  { 'view.dtype(Tensor self, Dtype dtype) -> Tensor', constant = 'self', batch = 'dims', variants = method, view = true,
     doc = 'The same memory read as elements of another dtype, of which one holds parts of the last dimension or several lie in one. Bools stay bools.' },
   { '_unsafe_view(Tensor self, Size size) -> Tensor', float8 = true, batch = 'dims', variants = 'function',
     doc = 'A view of a fresh copy, of which nobody else knows.', grad_fn = 'UnsafeViewBackward0',

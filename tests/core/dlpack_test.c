@@ -322,7 +322,7 @@ static void hostile_tensors_are_errors(void **state)
     REFUSED((m.dl_tensor.dtype = (DLDataType){kDLComplex, 16, 1}),
             "dtype complex16 is not supported");
     REFUSED((m.dl_tensor.dtype = (DLDataType){kDLUInt, 128, 1}), "dtype uint128 is not supported");
-    REFUSED((m.dl_tensor.dtype = (DLDataType){10, 8, 1}), "dtype with the code 10 of 8 bits");
+    REFUSED((m.dl_tensor.dtype = (DLDataType){40, 8, 1}), "dtype with the code 40 of 8 bits");
     REFUSED(m.dl_tensor.device.device_type = kDLMetal, "device type 8 (Metal) is not supported");
     REFUSED(m.dl_tensor.device.device_type = kDLExtDev, "device type 12");
     REFUSED(m.dl_tensor.device.device_type = -7, "device type -7 (unknown)");

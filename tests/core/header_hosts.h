@@ -155,10 +155,12 @@ static lt_status interrupt(void)
 static lt_status default_dtype(void) { return lt_set_default_dtype(lt_default_dtype()); }
 static lt_status num_threads(void) { return lt_set_num_threads(lt_get_num_threads()); }
 
-static lt_status thread_pool(void)
+static lt_status thread_pool(void) { return lt_set_thread_pool(NULL); }
+
+static void thread_pool_null(void)
 {
-    lt_set_thread_pool(NULL);
-    return LT_OK;
+    const lt_thread_pool without_run = {.threads = 2};
+    assert_fails(lt_set_thread_pool(&without_run), LT_ERR_TYPE, "run");
 }
 
 static lt_status memory_trim(void) { return lt_memory_trim() >= 0 ? LT_OK : LT_ERR_RUNTIME; }

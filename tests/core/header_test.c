@@ -630,7 +630,7 @@ static const row rows[] = {
     {"lt_set_default_dtype", default_dtype, NULL},
     {"lt_get_num_threads", num_threads, NULL},
     {"lt_set_num_threads", num_threads, NULL},
-    {"lt_set_thread_pool", thread_pool, NULL},
+    {"lt_set_thread_pool", thread_pool, thread_pool_null},
     {"lt_memory_trim", memory_trim, NULL},
     {"lt_set_allocator", set_allocator, set_allocator_null},
     {"lt_tensor_new", tensor_new, tensor_new_null},

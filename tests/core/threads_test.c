@@ -125,10 +125,10 @@ static void a_pool_of_the_host_runs_all_tasks(void **state)
     const lt_thread_pool pool = {&l, 3, run_backwards};
     record r = {.late = 0}, *at = &r;
     const int workers = lt_pool_workers();
-    lt_set_thread_pool(&pool);
+    assert_int_equal(lt_set_thread_pool(&pool), LT_OK);
     assert_int_equal(lt_cpu_share(JOBS, 8, once, &at), LT_OK);
     assert_int_equal(lt_cpu_hand_out(JOBS, 2, once, &at), LT_OK);
-    lt_set_thread_pool(NULL);
+    assert_int_equal(lt_set_thread_pool(NULL), LT_OK);
     for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], 2);
     assert_int_equal(l.calls, 2);
     assert_int_equal(l.tasks, 3 + 2);

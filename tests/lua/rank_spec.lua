@@ -47,7 +47,7 @@ end
 local problems
 
 local function try(text, call, ...)
-  local results = table.pack(pcall(call, ...))
+  local results = table.pack(reference.attempt(call, ...))
   local fine, message = results[1], tostring(results[2])
   if fine then
     fine, message = pcall(ranks_of, results)

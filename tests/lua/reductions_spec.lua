@@ -127,14 +127,13 @@ describe('statistics', function()
   end)
 
   -- Simulated GPUs round a product before it is added, in a step as between two ops.
-  it('are to the bit what their steps make, one by one: sums in one order', function()
+  it('give for logsumexp, to the bit, what its steps make one by one: sums in one order', function()
     if device == 'cpu' or not os.getenv 'LTENSOR_SIM_GPUS' then return end
     torch.manual_seed(1)
     for _, name in ipairs { 'float32', 'float64' } do
       for _, n in ipairs { 33, 64, 1000, 1001, 2048, 2049, 4100, 8192, 8200, 20000 } do
         local x = torch.randn(9, n, { device = device }):to(torch[name]) * 3
-        local off, most = x - x:mean(2, true), x:amax(2, true)
-        assert.is_true(x:var(2):equal((off * off):sum(2) / (n - 1)), ('var of %d %s'):format(n, name))
+        local most = x:amax(2, true)
         assert.is_true(x:logsumexp(2):equal((x - most):exp():sum(2):log() + most:squeeze(2)), ('logsumexp of %d %s'):format(n, name))
       end
     end

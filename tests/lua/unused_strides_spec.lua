@@ -48,7 +48,7 @@ local function results_of(case, change, stride)
   local call, args = reference.call_of(case, case.via or (torch[case.op] and 'f' or 'm'))
   local changed = with_tensors(args, function(t) return change(t:detach(), stride) end)
   torch.manual_seed(1)
-  local results = table.pack(pcall(call, table.unpack(changed, 1, changed.n)))
+  local results = table.pack(reference.attempt(call, table.unpack(changed, 1, changed.n)))
   if results[1] and type(results[2]) == 'table' and not getmetatable(results[2]) then results = { n = #results[2] + 1, true, table.unpack(results[2]) } end
   return results
 end

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "error.h"
 #include "ltensor.h"
 
 enum { EMPTY, POSTED, RUNNING };
@@ -64,7 +65,15 @@ int lt_pool_workers(void)
     return n;
 }
 
-void lt_set_thread_pool(const lt_thread_pool *lent) { atomic_store(&host_pool, lent); }
+lt_status lt_set_thread_pool(const lt_thread_pool *lent)
+{
+    if (lent != NULL && lent->run == NULL)
+        return lt_error(LT_ERR_TYPE, "set_thread_pool expects a pool with a function 'run', got NULL");
+    if (lent != NULL && lent->threads < 1)
+        return lt_error(LT_ERR_RUNTIME, "set_thread_pool expects a pool of at least 1 thread, got %d", lent->threads);
+    atomic_store(&host_pool, lent);
+    return LT_OK;
+}
 
 /* ---- waiting ---------------------------------------------------------------------------------------------------- */
 

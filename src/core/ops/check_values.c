@@ -3,6 +3,7 @@
 
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "hollow.h"
 #include "op/_to_copy.h"
 
 lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
@@ -10,9 +11,10 @@ lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
     if (t->numel == 0) return LT_OK;
     const lt_dtype dtype = (lt_dtype)t->dtype;
     lt_tensor *row = NULL;
-    rule.dtype = dtype == LT_FLOAT64        ? LT_FLOAT64
-                 : lt_dtype_is_float(dtype) ? LT_FLOAT32
-                                            : LT_INT64;
+    if (lt_dtype_is_float(dtype))
+        rule.dtype = dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
+    else
+        rule.dtype = rule.nonzero ? LT_INT64 : LT_FLOAT64; /* a range is one of floats */
     rule.device = t->device;
     rule.n = t->numel;
     if (rule.dtype == dtype && lt_is_contiguous(t)) {
@@ -21,8 +23,11 @@ lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
         LT_TRY(lt__to_copy_impl(t, rule.dtype, NULL, false,
                                 &row)); /* dense: in which order does not matter */
     }
-    rule.data = lt_data(row);
-    const lt_status status = lt_backend_of(row)->check_values(&rule);
+    lt_status status = lt_refuse_hollow("check_values", row); /* computes a deferred value */
+    if (status == LT_OK) {
+        rule.data = lt_data(row);
+        status = lt_backend_of(row)->check_values(&rule);
+    }
     lt_tensor_release(row);
     return status;
 }

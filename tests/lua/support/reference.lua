@@ -59,6 +59,20 @@ local function tensor(spec, device)
 end
 M.tensor = tensor
 
+--- Waits for the device of the tests, which reports what its kernels found in the values of arguments.
+function M.wait()
+  if M.device ~= 'cpu' then torch.cuda.synchronize(M.device) end
+end
+
+--- pcall(f, ...), of which what a kernel finds in the values of arguments is a part.
+function M.attempt(f, ...)
+  return pcall(function(...)
+    local results = table.pack(f(...))
+    M.wait()
+    return table.unpack(results, 1, results.n)
+  end, ...)
+end
+
 local function subscript(entries)
   local list = {}
   for i, entry in ipairs(entries) do

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dtypes/promotion.h"
 #include "loss.h"
 #include "ops/check_values.h"
 #include "devices/transfer.h"
@@ -88,6 +89,15 @@ static lt_tensor *do_chain(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, 
     return s->status == LT_OK ? do_mul(s, derivative, do_share(s, grad, how, derivative->numel)) : NULL;
 }
 
+/* self - target in their common dtype. sub() refuses bools, which these losses accept as PyTorch's do. */
+static lt_tensor *do_difference(lt_scope *s, lt_tensor *self, lt_tensor *target)
+{
+    const lt_dtype dtype = lt_result_type((lt_tensor *[]){self, target}, 2);
+    if (self->dtype == LT_BOOL && dtype != LT_BOOL) self = do_cast(s, self, dtype);
+    if (target->dtype == LT_BOOL && dtype != LT_BOOL) target = do_cast(s, target, dtype);
+    return s->status == LT_OK ? do_sub(s, self, target) : NULL;
+}
+
 /* ---- mse_loss, l1_loss ------------------------------------------------------------------------------------------- */
 
 lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor *weight,
@@ -99,7 +109,7 @@ lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduc
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_weight(self, weight));
     lt_scope_open_together(&s, LT_COMPOSITE(mse_loss), self);
-    return lt_scope_give(&s, do_weighted(&s, do_square(&s, do_sub(&s, self, target)), weight, how), out);
+    return lt_scope_give(&s, do_weighted(&s, do_square(&s, do_difference(&s, self, target)), weight, how), out);
 }
 
 lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor **out)
@@ -108,7 +118,7 @@ lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *redu
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_mse_loss), self);
-    lt_tensor *difference = do_sub(&s, self, target);
+    lt_tensor *difference = do_difference(&s, self, target);
     if (difference != NULL)
         s.status = lt_loss_check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
     return lt_scope_give(&s, do_reduce(&s, do_square(&s, difference), how), out);
@@ -121,7 +131,7 @@ lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_mse_loss_backward), self);
-    lt_tensor *difference = do_sub(&s, self, target);
+    lt_tensor *difference = do_difference(&s, self, target);
     double factor = how == LT_OVER_MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
     return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))), out);
 }
@@ -147,7 +157,7 @@ lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char 
     LT_TRY(lt_loss_parse(reduction, &how));
     if (!(beta >= 0)) return lt_error(LT_ERR_RUNTIME, "smooth_l1_loss does not support negative values for beta.");
     lt_scope_open_together(&s, LT_COMPOSITE(smooth_l1_loss), self);
-    lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
+    lt_tensor *size = do_abs(&s, do_difference(&s, self, target));
     if (size != NULL)
         s.status = lt_loss_check_float(self->device.type == LT_CPU ? "smooth_l1_cpu" : "smooth_l1_cuda", size);
     if ((self->dtype == LT_FLOAT64 ? beta : (float)beta) > 0) { /* with c = min(size, beta): c / beta * (size - c / 2) */
@@ -164,7 +174,7 @@ lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *se
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_smooth_l1_loss_backward), self);
-    lt_tensor *difference = do_sub(&s, self, target);
+    lt_tensor *difference = do_difference(&s, self, target);
     lt_tensor *slope = beta > 0 ? do_clamp(&s, times(&s, difference, 1 / beta), -1, 1) : do_sign(&s, difference);
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
@@ -191,7 +201,7 @@ lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *re
     LT_TRY(lt_loss_parse(reduction, &how));
     if (!(delta > 0)) return lt_error(LT_ERR_RUNTIME, "huber_loss does not support non-positive values for delta.");
     lt_scope_open_together(&s, LT_COMPOSITE(_huber_loss), self);
-    lt_tensor *size = do_abs(&s, do_sub(&s, self, target));
+    lt_tensor *size = do_abs(&s, do_difference(&s, self, target));
     if (size != NULL) s.status = lt_loss_check_float(self->device.type == LT_CPU ? "huber_cpu" : "huber_cuda", size);
     lt_tensor *loss = do_where(&s, do_le(&s, size, do_number(&s, delta)), times(&s, do_square(&s, size), 0.5),
                                times(&s, plus(&s, size, -0.5 * delta), delta));
@@ -205,7 +215,7 @@ lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_huber_loss_backward), self);
-    lt_tensor *slope = do_clamp(&s, do_sub(&s, self, target), -delta, delta);
+    lt_tensor *slope = do_clamp(&s, do_difference(&s, self, target), -delta, delta);
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
 

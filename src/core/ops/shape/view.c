@@ -1,7 +1,6 @@
 /* view.c - views: the same storage under another geometry. Composite forms are made of the basic ones. */
 #include <stdio.h>
 
-#include "autograd/autograd.h"
 #include "checked.h"
 #include "ops/common.h"
 #include "counting.h"
@@ -94,7 +93,8 @@ static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from,
     return LT_OK;
 }
 
-/* Kernels rely on bools that are 0 or 1: no other dtype shares memory with them. */
+/* Kernels rely on bools that are 0 or 1: no other dtype shares memory with them. The bits of another dtype are
+ * constants, as in PyTorch. */
 lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 {
     const lt_dtype own = (lt_dtype)self->dtype;
@@ -103,8 +103,6 @@ lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME, "view: bools cannot be viewed as another dtype, whose writes could leave bytes that are no bools; use to(dtype)");
     if (own != dtype && dtype == LT_BOOL)
         return lt_error(LT_ERR_RUNTIME, "view: elements cannot be viewed as bools, since their bytes may be others than 0 and 1; use ne(0)");
-    if (lt_grad_mode_on() && lt_requires_grad(self) && lt_dtype_is_inexact(dtype))
-        return lt_error(LT_ERR_RUNTIME, "view: the bits of %s as %s have no derivative, but self requires grad; use detach():view(dtype)", from, to);
     const int64_t given = (int64_t)lt_dtype_size(own), wanted = (int64_t)lt_dtype_size(dtype);
     if (given != wanted) LT_TRY(check_last_stride(self, from, to));
     lt_tensor *view;

@@ -46,9 +46,11 @@ function amp.autocast(device_type, options, body, ...)
   options = options_of('autocast', options, { dtype = false, enabled = true, cache_enabled = default_cache })
   check_dtype(device_type, options.dtype or nil)
   local dtype = options.dtype or (device_type == 'cpu' and torch.bfloat16 or torch.float16)
-  local was_enabled, was_dtype, was_cached = torch._C.autocast_set(device_type, options.enabled, dtype, options.cache_enabled)
-  depth = depth + 1
+  local was_enabled, was_dtype, was_cached
   return scope.open('autocast', function()
+    was_enabled, was_dtype, was_cached = torch._C.autocast_set(device_type, options.enabled, dtype, options.cache_enabled)
+    depth = depth + 1
+  end, function()
     torch._C.autocast_set(device_type, was_enabled, was_dtype, was_cached)
     depth = depth - 1
     if depth == 0 then torch.clear_autocast_cache() end
@@ -245,6 +247,9 @@ function GradScaler:load_state_dict(state_dict)
   if not self.enabled then return end
   if next(dict) == nil then
     fail 'The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler.'
+  end
+  for _, name in ipairs { 'scale', 'growth_factor', 'backoff_factor', 'growth_interval', '_growth_tracker' } do
+    kinds.check('load_state_dict', 'state_dict.' .. name, dict[name], 'number')
   end
   self.scale_now, self.growth_factor, self.backoff_factor = dict.scale, dict.growth_factor, dict.backoff_factor
   self.growth_interval, self.growth_tracker = dict.growth_interval, dict._growth_tracker

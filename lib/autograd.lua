@@ -16,10 +16,10 @@ local autograd = {}
 
 -- ---- scopes ---------------------------------------------------------------------------------------------------
 
--- set(mode) returns the mode before.
-local function within(set, mode, ...)
-  local previous = set(mode)
-  return scope.open(set, function() set(previous) end, ...)
+-- set(mode) returns the mode before. key: scopes that change the same mode, and may end in any order, have the same one (scope.lua).
+local function within(key, set, mode, ...)
+  local previous
+  return scope.open(key, function() previous = set(mode) end, function() set(previous) end, ...)
 end
 
 local function setting(set, mode, ...)
@@ -28,33 +28,41 @@ local function setting(set, mode, ...)
 end
 
 --- No gradients are recorded in the scope.
-function torch.no_grad(body, ...) return within(C.set_grad_enabled, false, body, ...) end
+function torch.no_grad(body, ...) return within('grad', C.set_grad_enabled, false, body, ...) end
 
 --- Gradients are recorded in the scope, also inside of no_grad.
-function torch.enable_grad(body, ...) return within(C.set_grad_enabled, true, body, ...) end
+function torch.enable_grad(body, ...) return within('grad', C.set_grad_enabled, true, body, ...) end
 
 --- Sets at once whether gradients are recorded; the guard restores it.
-function torch.set_grad_enabled(mode, body, ...) return setting(C.set_grad_enabled, mode and true or false, body, ...) end
-
--- Sets both modes, a table, and returns those before.
-local function set_inference(modes)
-  return { inference = C.set_inference_mode(modes.inference), grad = C.set_grad_enabled(modes.grad) }
+function torch.set_grad_enabled(mode, body, ...)
+  kinds.check('set_grad_enabled', 'mode', mode, 'boolean')
+  return setting(C.set_grad_enabled, mode, body, ...)
 end
 
-local ON, OFF = { inference = true, grad = false }, { inference = false, grad = true }
+-- Both modes as one value. They are made before: while a scope ends no memory is taken, which could end a dropped one in its midst.
+local function both(inference, grad) return { inference = inference, grad = grad } end
+local MODES = { [true] = { [true] = both(true, true), [false] = both(true, false) }, [false] = { [true] = both(false, true), [false] = both(false, false) } }
+
+-- Sets both modes and returns those before.
+local function set_inference(modes) return MODES[C.set_inference_mode(modes.inference)][C.set_grad_enabled(modes.grad)] end
+
+local ON, OFF = MODES[true][false], MODES[false][true]
 
 --- No gradients are recorded in the scope, and new tensors are inference tensors: outside of it they are neither written in place nor saved
 --- for backward. inference_mode(false) is the opposite, whatever the scope around it.
 function torch.inference_mode(mode, ...)
-  if type(mode) ~= 'boolean' then return within(set_inference, ON, mode, ...) end
-  return within(set_inference, mode and ON or OFF, ...)
+  if type(mode) ~= 'boolean' then return within('grad', set_inference, ON, mode, ...) end
+  return within('grad', set_inference, mode and ON or OFF, ...)
 end
 
 --- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard restores it.
-function autograd.set_detect_anomaly(mode, body, ...) return setting(C.set_anomaly, mode and true or false, body, ...) end
+function autograd.set_detect_anomaly(mode, body, ...)
+  kinds.check('set_detect_anomaly', 'mode', mode, 'boolean')
+  return setting(C.set_anomaly, mode, body, ...)
+end
 
 --- The same for a scope.
-function autograd.detect_anomaly(body, ...) return within(C.set_anomaly, true, body, ...) end
+function autograd.detect_anomaly(body, ...) return within('anomaly', C.set_anomaly, true, body, ...) end
 
 -- ---- backward -------------------------------------------------------------------------------------------------
 

@@ -10,22 +10,23 @@ local summary = require 'torch.cuda_memory'
 
 -- ---- guards ----
 
--- The guard itself, or fn's results: what was changed is restored when fn ends, also by an error.
-local function scope(restore, fn, ...)
-  if not kinds.fits(fn, 'function?') then
-    if restore then restore() end
-    kinds.check('guard', 'fn', fn, 'function?')
-  end
-  return scopes.open('cuda', restore or function() end, fn, ...)
+local function nothing() end
+
+-- The guard itself, or fn's results: what change() changes is restored when fn ends, also by an error.
+local function scope(change, restore, fn, ...)
+  kinds.check('guard', 'fn', fn, 'function?')
+  return scopes.open('cuda', change, restore, fn, ...)
 end
 
 --- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,
 -- changes nothing.
 function cuda.device(device, fn, ...)
-  if device == nil or math.type(device) == 'integer' and device < 0 then return scope(nil, fn, ...) end
-  local previous = cuda.current_device()
-  cuda.set_device(device)
-  return scope(function() cuda.set_device(previous) end, fn, ...)
+  if device == nil or math.type(device) == 'integer' and device < 0 then return scope(nothing, nothing, fn, ...) end
+  local previous
+  return scope(function()
+    previous = cuda.current_device()
+    cuda.set_device(device)
+  end, function() cuda.set_device(previous) end, fn, ...)
 end
 
 --- The same for the GPU that the tensor is on; a tensor on the CPU changes nothing.
@@ -37,11 +38,12 @@ end
 --- Makes a stream, and its GPU, current: until the guard is closed, or while fn(...) runs.
 function cuda.stream(stream, fn, ...)
   kinds.check('stream', 'stream', stream, 'Stream?')
-  if stream == nil then return scope(nil, fn, ...) end
-  local device = cuda.current_device()
-  local previous = cuda.current_stream(stream.device)
-  cuda.set_stream(stream)
+  if stream == nil then return scope(nothing, nothing, fn, ...) end
+  local device, previous
   return scope(function()
+    device, previous = cuda.current_device(), cuda.current_stream(stream.device)
+    cuda.set_stream(stream)
+  end, function()
     cuda.set_stream(previous)
     cuda.set_device(device)
   end, fn, ...)
@@ -74,7 +76,8 @@ function cuda.graph(g, options, fn, ...)
     getmetatable(guard).__close(guard)
     error(message, 0)
   end
-  return scope(function(failure)
+  kinds.check('graph', 'fn', fn, 'function?')
+  return scope(nothing, function(failure)
     local _ <close> = guard
     if failure then g:reset() else g:capture_end() end
   end, fn, ...)

@@ -15,7 +15,8 @@ function random.fork_rng(options, body)
   kinds.check_names('fork_rng', options, 'devices enabled')
   options = options or {}
   local state, states = nil, {}
-  if options.enabled ~= false then
+  local function keep()
+    if options.enabled == false then return end
     state = torch.get_rng_state()
     local devices = options.devices
     if devices == nil then
@@ -24,7 +25,7 @@ function random.fork_rng(options, body)
     end
     for _, device in ipairs(devices) do states[device] = torch.cuda.get_rng_state(device) end
   end
-  return scope.open('generators', function()
+  return scope.open('generators', keep, function()
     if state then torch.set_rng_state(state) end
     for device, of_device in pairs(states) do torch.cuda.set_rng_state(of_device, device) end
   end, body)

@@ -29,8 +29,8 @@ end
 --- A level for the time of body(...), whose results are returned; without a body a guard for `local _ <close>`.
 function forward_ad.dual_level(body, ...)
   kinds.check('dual_level', 'body', body, 'function?')
-  local level = forward_ad.enter_dual_level()
-  return scope.open('dual level', function() C.dual_leave(level - 1) end, body, ...)
+  local level
+  return scope.open('dual level', function() level = forward_ad.enter_dual_level() end, function() C.dual_leave(level - 1) end, body, ...)
 end
 
 local function level_of(what, options)

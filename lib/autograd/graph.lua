@@ -36,7 +36,7 @@ local guard_metatable = {
 
 -- A guard that calls leave; with a body its results. What leave closes is a list of its own, of any order.
 local function within(what, leave, body, ...)
-  local guard = setmetatable({ leave = leave, scope = scopes.open(leave, leave) }, guard_metatable)
+  local guard = setmetatable({ leave = leave, scope = scopes.open(leave, function() end, leave) }, guard_metatable)
   if body == nil then return guard end
   local _ <close> = guard
   kinds.check(what, 'body', body, 'function')

@@ -67,11 +67,17 @@ local function run(guard, body, ...)
   return body(...)
 end
 
---- A scope of a setting, named by any value, which was changed just now: restore(failure) undoes that. Returns the guard, or what body(...) returns, which runs
---- inside of it.
-function M.open(setting, restore, body, ...)
+--- A scope of a setting, named by any value: change() changes it, and restore(failure) undoes that. Returns the guard, or what body(...) returns, which runs
+--- inside of it. The scope stands in the list before the change: a dropped one that is collected in between leaves its own restoring to it.
+function M.open(setting, change, restore, body, ...)
   local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(coroutine.running()), place = place() }
   newest[setting] = record
+  local ok, message = pcall(change)
+  if not ok then
+    record.restore = function() end
+    finish(record)
+    error(message, 0)
+  end
   return run(setmetatable({ record = record }, metatable), body, ...)
 end
 

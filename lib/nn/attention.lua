@@ -45,11 +45,12 @@ function attention.sdpa_kernel(backends, body, ...)
   end
   if body ~= nil and type(body) ~= 'function' then fail('sdpa_kernel: expected a function as argument 2, got %s', torch.type(body)) end
   local allowed, before = numbers_of(backends), {}
-  for number = 0, 3 do
-    before[number] = cuda._attention_allowed(number)
-    cuda._set_attention_allowed(number, allowed[number] or false)
-  end
   return scope.open('attention', function()
+    for number = 0, 3 do
+      before[number] = cuda._attention_allowed(number)
+      cuda._set_attention_allowed(number, allowed[number] or false)
+    end
+  end, function()
     for number, on in pairs(before) do cuda._set_attention_allowed(number, on) end
   end, body, ...)
 end

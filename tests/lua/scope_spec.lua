@@ -88,6 +88,25 @@ describe('a scope #cpu', function()
     assert.is_true(torch.is_grad_enabled())
   end)
 
+  it('of another mode that is dropped and collected while one is opened changes nothing in it', function()
+    for _ = 1, 3000 do
+      torch.no_grad()
+      torch.inference_mode(false)
+      torch.enable_grad()
+      torch.no_grad(function() assert(not torch.is_grad_enabled(), 'gradients are recorded inside of no_grad') end)
+    end
+    collected()
+    assert.is_true(torch.is_grad_enabled())
+    assert.is_false(torch.is_inference_mode_enabled())
+  end)
+
+  it('set_grad_enabled and set_detect_anomaly take true or false alone', function()
+    assert.error_matches(function() torch.set_grad_enabled() end, "set_grad_enabled%(%) missing 1 required argument: 'mode'")
+    assert.error_matches(function() torch.set_grad_enabled(0) end, "set_grad_enabled%(%): argument 'mode' must be true or false, not a number")
+    assert.error_matches(function() torch.autograd.set_detect_anomaly() end, "set_detect_anomaly%(%) missing 1 required argument: 'mode'")
+    assert.is_true(torch.is_grad_enabled())
+  end)
+
   it('warns of the line that opened it when it is collected', function()
     local process = require 'support.process'
     local out = process.run(([[%s -e 'warn "@on" torch.no_grad() collectgarbage() print(torch.is_grad_enabled())' 2>&1]]):format(os.getenv 'LTENSOR_BIN' or 'build/ltensor'))

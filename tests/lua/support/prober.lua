@@ -53,11 +53,19 @@ end
 
 local faults, looked, seen, part_of_all
 
+-- Scopes that a call opened end at once: a guard that is dropped ends its scope when it is collected, in the midst of another call.
+local function close_guards(results)
+  for i = 1, results.n do
+    local metatable = debug.getmetatable(results[i])
+    if type(metatable) == 'table' and metatable.__name == 'guard' then metatable.__close(results[i]) end
+  end
+end
+
 local function try(name, f, ...)
   if math.random() > part_of_all then return end
   local arguments = table.pack(...)
   local ok, message = pcall(call(f), ...)
-  if ok then return message end
+  if ok then return close_guards(message) end
   looked = looked + 1
   local fault = M.fault(message)
   if not fault then return end

@@ -34,6 +34,23 @@ local function arguments(what, names, known, ...)
   return values
 end
 
+-- f, whose first arguments are tensors of these names, which may come by name too: the first one also as input or x.
+local function named(f, ...)
+  local names = { ... }
+  return function(given, ...)
+    if select('#', ...) > 0 or not kinds.is_named(given) then return f(given, ...) end
+    local rest, tensors = {}, {}
+    for name, value in next, given do rest[name] = value end
+    for _, other in ipairs { 'input', 'x' } do
+      if rest[names[1]] == nil then rest[names[1]], rest[other] = rest[other], nil end
+    end
+    for i, name in ipairs(names) do tensors[i], rest[name] = rest[name], nil end
+    if next(rest) == nil then return f(table.unpack(tensors, 1, #names)) end
+    tensors[#names + 1] = rest
+    return f(table.unpack(tensors, 1, #names + 1))
+  end
+end
+
 -- A tolerance as a tensor that stands beside one number per matrix.
 local function tolerance(value, like)
   if torch.is_tensor(value) then return value:to { device = like.device } end
@@ -180,5 +197,8 @@ function linalg.norm(x, ord, dim, keepdim, options)
 end
 
 for _, name in ipairs { 'matrix_rank', 'pinv', 'lstsq', 'norm' } do linalg[name] = outs.taking('linalg.' .. name, linalg[name]) end
+
+for _, name in ipairs { 'matrix_rank', 'pinv', 'svd', 'svdvals', 'diagonal', 'norm' } do linalg[name] = named(linalg[name], 'A') end
+linalg.lstsq = named(linalg.lstsq, 'A', 'B')
 
 return linalg

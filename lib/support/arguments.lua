@@ -27,7 +27,7 @@ M.ops, M.constructors = setmetatable({}, { __mode = 'k' }), {}
 
 -- ---- declarations -------------------------------------------------------------------------------------------------------
 
-local ALIASES = { self = { 'input', 'x', 'a', 'x1' }, input = { 'x', 'a', 'x1' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2' } }
+local ALIASES = { self = { 'input', 'x', 'a', 'x1', 'A' }, input = { 'x', 'a', 'x1', 'A' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2', 'B' } }
 
 local function default_of(text)
   if text == '' or text == 'nil' then return nil end
@@ -51,6 +51,7 @@ local function index_of(signature, first)
   end
   return index
 end
+M.index_of = index_of
 
 --- A declaration: { name =, positional = how many may stand in a row, rest = whether more may, names = {...}, index = { [name] =
 --- position }, { name =, kind =, optional =, default = }, ... }.

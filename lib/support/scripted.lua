@@ -76,6 +76,7 @@ local function parse(signature)
     end
   end
   if not named then list.positional = #list end
+  list.index = arguments.index_of(list)
   return list
 end
 
@@ -108,19 +109,16 @@ local function read(signature, values, n)
   if given > signature.positional then
     return nil, ('%s() takes at most %d arguments in a row but %d were given'):format(signature.name, signature.positional, given)
   end
-  for name in next, named or {} do
-    local known = false
-    for i, a in ipairs(signature) do
-      if a.name == name then
-        known = true
-        if i <= given then return nil, ("%s() got multiple values for argument '%s'"):format(signature.name, name) end
-      end
-    end
-    if not known then return nil, nil, name end
+  local by_name = {}
+  for name, value in next, named or {} do
+    local i = signature.index[name]
+    if not i then return nil, nil, name end
+    if i <= given or by_name[i] ~= nil then return nil, ("%s() got multiple values for argument '%s'"):format(signature.name, name) end
+    by_name[i] = value
   end
   for i, a in ipairs(signature) do
-    local value = nil
-    if i <= given then value = values[i] elseif named then value = named[a.name] end
+    local value = by_name[i]
+    if i <= given then value = values[i] end
     if value == nil then
       if not a.optional then
         return nil, ("%s() missing 1 required argument: '%s' (%s)"):format(signature.name, a.name, words[a.kind])
@@ -154,6 +152,7 @@ function scripted.caller(overloads)
       local result = entry[1]:match '%->%s*(.-)%s*$'
       local several = result:sub(1, 1) == '(' or result == 'Tensor[]'
       signature[signature.out] = { name = 'out', kind = several and 'Tensor[]' or 'Tensor', nullable = true, optional = true }
+      signature.index.out = signature.out
     end
     signatures[i] = signature
   end

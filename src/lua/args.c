@@ -297,15 +297,16 @@ static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int las
 
 static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
 
-/* Other names of arguments: PyTorch's functions call `self` input, and NumPy's names stand for those that they replace. */
+/* Other names of arguments: PyTorch's functions call `self` input, NumPy's names stand for those that they
+ * replace, and those of torch.linalg are A and B. */
 static const struct {
-    const char *name, *others[5];
+    const char *name, *others[6];
 } aliases[] = {
-    {"self", {"input", "x", "a", "x1"}},
-    {"input", {"x", "a", "x1"}},
+    {"self", {"input", "x", "a", "x1", "A"}},
+    {"input", {"x", "a", "x1", "A"}},
     {"dim", {"axis"}},
     {"keepdim", {"keepdims"}},
-    {"other", {"x2"}},
+    {"other", {"x2", "B"}},
 };
 
 /* The other names of an argument, up to NULL; NULL where it has none. */

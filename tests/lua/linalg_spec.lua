@@ -418,3 +418,26 @@ describe('the derivative of eigh', function()
     end)
   end
 end)
+
+describe('arguments of torch.linalg', function()
+  local x, b = torch.tensor({ { 4.0, 1.0 }, { 1.0, 3.0 } }, { device = device }), torch.tensor({ { 1.0, 2.0 }, { 3.0, 5.0 } }, { device = device })
+
+  it("have the names of PyTorch's documentation, A and B", function()
+    for _, name in ipairs { 'det', 'inv', 'slogdet', 'qr', 'cholesky', 'svdvals', 'pinv', 'matrix_rank', 'matrix_exp', 'matrix_norm', 'norm', 'diagonal', 'eigvalsh' } do
+      assert(torch.equal(linalg[name](x), (linalg[name] { A = x })), name)
+    end
+    near(linalg.solve { A = x, B = b }, linalg.solve(x, b), 0)
+    near(linalg.solve(x, { B = b }), linalg.solve(x, b), 0)
+    near(linalg.solve_triangular { A = x, B = b, upper = true }, linalg.solve_triangular(x, b, { upper = true }), 0)
+    near((linalg.lstsq { A = x, B = b }), (linalg.lstsq(x, b)), 0)
+    near(linalg.norm { A = x, ord = 1 }, linalg.norm(x, 1), 0)
+    near(linalg.matrix_exp { input = x }, linalg.matrix_exp(x), 0)
+  end)
+
+  it('are not given twice, or under names of no argument', function()
+    assert.error_matches(function() linalg.matrix_exp(x, { A = x }) end, "got multiple values for argument 'A'")
+    assert.error_matches(function() linalg.matrix_exp { C = x } end, "unexpected keyword argument 'C'")
+    assert.error_matches(function() linalg.pinv { A = x, C = 1 } end, "unknown argument 'C'")
+    assert.error_matches(function() linalg.pinv { C = x } end, "unknown argument 'C'")
+  end)
+end)

@@ -81,12 +81,9 @@ return {
   { reason = [[min_value and max_value are out of use]], names = [[
     torch.nn.Hardtanh
   ]] },
-  { reason = [[named as PyTorch's documentation names them, where its schema has input, input2 and A]], names = [[
+  { reason = [[named as PyTorch's documentation names them, where its schema has input2 and others]], names = [[
     torch.cholesky_inverse torch.cholesky_solve torch.lu_solve torch.orgqr torch.ormqr torch.triangular_solve torch.Tensor.cholesky_inverse
     torch.Tensor.cholesky_solve torch.Tensor.lu torch.Tensor.lu_solve torch.Tensor.orgqr torch.Tensor.ormqr torch.Tensor.triangular_solve
-    torch.linalg.cholesky_ex torch.linalg.cond torch.linalg.det torch.linalg.householder_product torch.linalg.inv torch.linalg.ldl_factor
-    torch.linalg.ldl_factor_ex torch.linalg.qr torch.linalg.slogdet torch.linalg.solve torch.linalg.solve_triangular torch.linalg.tensorinv
-    torch.linalg.tensorsolve
   ]] },
   { reason = [[of lists of devices, older than the names]], names = [[
     torch.nn.parallel.gather torch.nn.parallel.parallel_apply torch.nn.parallel.replicate torch.nn.parallel.scatter
@@ -108,10 +105,10 @@ return {
   ]] },
   { reason = [[read in C by hand (src/lua): no declaration to compare]], names = [[
     torch.are_deterministic_algorithms_enabled torch.as_tensor torch.complex torch.detach_ torch.get_rng_state torch.initial_seed torch.is_complex
-    torch.is_deterministic_algorithms_warn_only_enabled torch.is_floating_point torch.is_tensor torch.manual_seed torch.nonzero torch.numel torch.seed
-    torch.set_printoptions torch.set_rng_state torch.tensor torch.use_deterministic_algorithms torch.where torch.Tensor.detach_ torch.Tensor.dim
+    torch.is_deterministic_algorithms_warn_only_enabled torch.is_floating_point torch.is_inference torch.is_tensor
+    torch.manual_seed torch.nonzero torch.numel torch.seed torch.set_printoptions torch.set_rng_state torch.tensor torch.use_deterministic_algorithms torch.where torch.Tensor.detach_ torch.Tensor.dim
     torch.Tensor.element_size torch.Tensor.get_device torch.Tensor.is_complex torch.Tensor.is_contiguous torch.Tensor.is_floating_point
-    torch.Tensor.is_pinned torch.Tensor.item torch.Tensor.nonzero torch.Tensor.numel torch.Tensor.pin_memory torch.Tensor.record_stream
+    torch.Tensor.is_inference torch.Tensor.is_pinned torch.Tensor.item torch.Tensor.nonzero torch.Tensor.numel torch.Tensor.pin_memory torch.Tensor.record_stream
     torch.Tensor.requires_grad_ torch.Tensor.retain_grad torch.Tensor.size torch.Tensor.storage_offset torch.Tensor.stride torch.Tensor.where
     torch.cuda.can_device_access_peer torch.cuda.current_device torch.cuda.current_stream torch.cuda.default_stream torch.cuda.device_count
     torch.cuda.empty_cache torch.cuda.get_device_properties torch.cuda.get_sync_debug_mode torch.cuda.graph_pool_handle torch.cuda.is_available

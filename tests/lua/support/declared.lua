@@ -94,7 +94,9 @@ function M.parse(text)
 end
 
 -- Whether our name of an argument, or another name of it (src/lua/args.c), is PyTorch's.
-local OTHERS = { input = { x = true, a = true }, x = { input = true } }
+local OTHERS = {
+  input = { x = true, a = true, A = true }, x = { input = true }, A = { input = true }, other = { B = true }, B = { other = true },
+}
 local function same(ours, theirs) return ours == theirs or OTHERS[ours] ~= nil and OTHERS[ours][theirs] ~= nil end
 local function knows(ours, theirs)
   if ours.known[theirs] then return true end

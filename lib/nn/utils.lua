@@ -9,9 +9,10 @@ local parameters_of = require 'torch.nn.parameters_of'
 
 local utils = {}
 
-local function gradients_of(parameters)
+local function gradients_of(what, parameters)
   local grads = {}
   for _, parameter in ipairs(parameters_of(parameters)) do
+    kinds.check(what, 'parameters', parameter, 'Tensor')
     if parameter.grad ~= nil then grads[#grads + 1] = parameter.grad end
   end
   return grads
@@ -23,7 +24,10 @@ function utils.get_total_norm(tensors, norm_type, error_if_nonfinite)
   if norm_type == 'inf' then norm_type = math.huge end
   if #tensors == 0 then return torch.tensor(0.0) end
   local norms = {}
-  for i, tensor in ipairs(tensors) do norms[i] = tensor:norm(norm_type):to(tensors[1].device) end
+  for i, tensor in ipairs(tensors) do
+    kinds.check('get_total_norm', 'tensors', tensor, 'Tensor')
+    norms[i] = tensor:norm(norm_type):to(tensors[1].device)
+  end
   local total = torch.stack(norms):norm(norm_type)
   if error_if_nonfinite and not total:isfinite():item() then
     fail('The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable '
@@ -38,7 +42,7 @@ end
 function utils.clip_grads_with_norm_(parameters, max_norm, total_norm)
   torch.no_grad(function()
     local scale = torch.clamp(max_norm / (total_norm + 1e-6), { max = 1.0 })
-    for _, grad in ipairs(gradients_of(parameters)) do grad:mul_(scale:to(grad.device)) end
+    for _, grad in ipairs(gradients_of('clip_grads_with_norm_', parameters)) do grad:mul_(scale:to(grad.device)) end
   end)
 end
 
@@ -60,7 +64,7 @@ end
 -- before, a 0-dim tensor that stays on the device.
 function utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
   return torch.no_grad(function()
-    local grads = gradients_of(parameters)
+    local grads = gradients_of('clip_grad_norm_', parameters)
     local total = utils.get_total_norm(grads, norm_type, error_if_nonfinite)
     if #grads == 0 then return total end
     local scale = torch.clamp(max_norm / (total + 1e-6), { max = 1.0 })
@@ -72,7 +76,7 @@ end
 -- Clamps every gradient to [-clip_value, clip_value] in place.
 function utils.clip_grad_value_(parameters, clip_value)
   torch.no_grad(function()
-    for _, grad in ipairs(gradients_of(parameters)) do grad:clamp_(-clip_value, clip_value) end
+    for _, grad in ipairs(gradients_of('clip_grad_value_', parameters)) do grad:clamp_(-clip_value, clip_value) end
   end)
 end
 

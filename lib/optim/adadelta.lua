@@ -19,7 +19,7 @@ local fused_adadelta = torch._C._fused_adadelta_
 local Adadelta = Optimizer:extend('Adadelta')
 
 function Adadelta:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', rho = 'rho value', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   if options.rho > 1 then fail('Invalid rho value: %s', tostring(options.rho)) end

@@ -24,7 +24,7 @@ local function check(holds, text, value)
 end
 
 function Adafactor:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   local eps = options.eps
   local first, second = eps[1] or false, eps[2] == nil and 1e-3 or eps[2]
   check(Optimizer.rate(options) >= 0, 'Learning rate should be >= 0 but is: %s', Optimizer.rate(options))

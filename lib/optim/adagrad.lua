@@ -19,7 +19,7 @@ local fused_adagrad = torch._C._fused_adagrad_
 local Adagrad = Optimizer:extend('Adagrad')
 
 function Adagrad:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', lr_decay = 'lr_decay value',
     weight_decay = 'weight_decay value', initial_accumulator_value = 'initial_accumulator_value value',
     eps = 'epsilon value' })

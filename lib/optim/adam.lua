@@ -21,7 +21,7 @@ local Adam = Optimizer:extend('Adam')
 Adam.has_capturable = true
 
 function Adam:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)

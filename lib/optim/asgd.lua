@@ -19,7 +19,7 @@ local fused_asgd = torch._C._fused_asgd_
 local ASGD = Optimizer:extend('ASGD')
 
 function ASGD:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', weight_decay = 'weight_decay value' })
   Optimizer.init(self, params, options)
 end

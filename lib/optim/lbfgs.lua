@@ -27,7 +27,7 @@ local strong_wolfe = require 'torch.optim.strong_wolfe'
 local LBFGS = Optimizer:extend('LBFGS')
 
 function LBFGS:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate' })
   options.max_eval = options.max_eval or options.max_iter * 5 // 4
   if options.line_search_fn and options.line_search_fn ~= 'strong_wolfe' then

@@ -26,7 +26,7 @@ local function check(value, what)
 end
 
 function Muon:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   check(Optimizer.rate(options), 'Learning rate')
   check(options.momentum, 'momentum')
   check(options.weight_decay, 'weight decay')

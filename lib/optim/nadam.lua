@@ -18,7 +18,7 @@ local fused_nadam = torch._C._fused_nadam_
 local NAdam = Optimizer:extend('NAdam')
 
 function NAdam:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value',
     weight_decay = 'weight_decay value', momentum_decay = 'momentum_decay value' })
   Optimizer.check_betas(options)

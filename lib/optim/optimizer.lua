@@ -103,7 +103,7 @@ function Optimizer.declare(made, arguments)
 end
 
 -- Of the arguments of a constructor by name: the parameters, and the options.
-function Optimizer.options_of(self, given)
+function Optimizer._options_of(self, given)
   local what, options = self.__classname, {}
   for name, value in pairs(given) do options[name] = value end
   options.params = nil
@@ -431,6 +431,8 @@ function Optimizer:load_state_dict(state_dict)
     fail('loaded state dict has a different number of parameter groups')
   end
   for i, group in ipairs(self.param_groups) do
+    kinds.check('load_state_dict', ('dict.param_groups[%d]'):format(i), dict.param_groups[i], 'table')
+    kinds.check('load_state_dict', ('dict.param_groups[%d].params'):format(i), dict.param_groups[i].params, 'table')
     if #dict.param_groups[i].params ~= #group.params then
       fail("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
     end

@@ -18,7 +18,7 @@ local fused_radam = torch._C._fused_radam_
 local RAdam = Optimizer:extend('RAdam')
 
 function RAdam:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', eps = 'epsilon value', weight_decay = 'weight_decay value' })
   Optimizer.check_betas(options)

@@ -18,7 +18,7 @@ local fused_rmsprop = torch._C._fused_rmsprop_
 local RMSprop = Optimizer:extend('RMSprop')
 
 function RMSprop:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value', momentum = 'momentum value',
     weight_decay = 'weight_decay value', alpha = 'alpha value' })
   Optimizer.init(self, params, options)

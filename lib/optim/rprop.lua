@@ -19,7 +19,7 @@ local fused_rprop = torch._C._fused_rprop_
 local Rprop = Optimizer:extend('Rprop')
 
 function Rprop:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate' })
   local minus, plus = options.etas[1], options.etas[2]
   if not (0 < minus and minus < 1 and 1 < plus) then fail('Invalid eta values: %s, %s', minus, plus) end

@@ -19,7 +19,7 @@ local fused_sgd = torch._C._fused_sgd_
 local SGD = Optimizer:extend('SGD')
 
 function SGD:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options,
     { lr = 'learning rate', momentum = 'momentum value', weight_decay = 'weight_decay value' })
   if options.nesterov and (options.momentum <= 0 or options.dampening ~= 0) then

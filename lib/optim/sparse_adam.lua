@@ -21,7 +21,7 @@ local like = torch._C._sparse_like
 local SparseAdam = Optimizer:extend('SparseAdam')
 
 function SparseAdam:init(given)
-  local params, options = Optimizer.options_of(self, given)
+  local params, options = Optimizer._options_of(self, given)
   Optimizer.check_not_negative(options, { lr = 'learning rate', eps = 'epsilon value' })
   local rate = Optimizer.rate(options)
   if rate == 0 or options.eps == 0 then fail('Invalid %s: 0', rate == 0 and 'learning rate' or 'epsilon value') end

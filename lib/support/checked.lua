@@ -21,7 +21,7 @@ local declared = {
   ['register_buffer.tensor'] = 'any?', ['extend.layers'] = 'any', ['update.modules'] = 'table', ['to.device'] = 'any?', values = 'table',
   ['each_rate.f'] = 'function', ['each_base.f'] = 'function', rates = 'table', ['is_better.value'] = 'number', ['get_parameter.target'] = 'string', sample_shape = 'any?',
   new_scale = 'number|Tensor?', metric = 'number|Tensor', new_factor = 'number', new_interval = 'integer',
-  ['scale.outputs'] = 'Tensor|table', ['to_empty.device'] = 'device', ['load_state_dict.state_dict'] = 'any',
+  ['scale.outputs'] = 'Tensor|table', ['to_empty.device'] = 'device',
   ['type.dst_type'] = 'dtype?', ['log_prob.value'] = 'number|boolean|Tensor', ['cdf.value'] = 'number|Tensor', ['icdf.value'] = 'number|Tensor',
   token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', ['step.epoch'] = 'number?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
 }

@@ -380,6 +380,13 @@ describe('optim: errors', function()
     fails_with("doesn't match the size of optimizer's group", function()
       optim.SGD({ p }):load_state_dict { state = {}, param_groups = { { params = { 0, 1 } } } }
     end)
+    fails_with("load_state_dict(): argument 'state_dict' must be a table, not true", function() optim.SGD({ p }):load_state_dict(true) end)
+    fails_with("argument 'dict.param_groups[1]' must be a table, not a number", function()
+      optim.SGD({ p }):load_state_dict { state = {}, param_groups = { 5 } }
+    end)
+    fails_with("missing 1 required argument: 'dict.param_groups[1].params'", function()
+      optim.SGD({ p }):load_state_dict { state = {}, param_groups = { {} } }
+    end)
     fails_with('needs a closure', function() optim.LBFGS({ p }):step() end)
   end)
 

@@ -88,6 +88,7 @@ describe('wrong arguments of', function()
       local lines = {}
       for i, fault in ipairs(faults) do lines[i] = ('%s\n    %s'):format(fault.call, fault.message) end
       assert(looked > 0, 'nothing was looked at')
+      assert(torch.is_grad_enabled() and not torch.is_inference_mode_enabled(), 'a wrong call changed a mode for good')
       assert(#faults == 0, ('%d of %d errors (seed %d):\n%s'):format(#faults, looked, seed, table.concat(lines, '\n')))
     end)
   end

@@ -13,6 +13,7 @@ Sequential
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local slices = require 'torch.nn.containers.slices'
 
@@ -76,6 +77,7 @@ end
 -- Takes the layer at position (the last by default) out and returns it.
 function Sequential:pop(key)
   local layers = layers_of(self)
+  kinds.check('pop', 'key', key, 'integer?')
   key = key or -1
   local i = key < 0 and #layers + 1 + key or key
   if not layers[i] then fail('pop(): position %s is out of range', tostring(key)) end

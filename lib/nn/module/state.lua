@@ -194,7 +194,6 @@ return function(Module)
   -- names. Nothing is changed when it fails, unless there are post hooks: these may change the lists, so that names are
   -- judged last.
   function Module:load_state_dict(state_dict, strict, assign)
-    if type(state_dict) ~= 'table' then fail('Expected state_dict to be dict-like, got %s.', torch.type(state_dict)) end
     self:_check_finite()
     local dict = shallow_copy(state_dict)
     run_load_hooks(self, dict, '')

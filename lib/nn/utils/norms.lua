@@ -63,7 +63,7 @@ end
 
 function WeightNorm:compute(module)
   local direction = module[self.name .. '_v']
-  return direction * (module[self.name .. '_g'] / parametrizations.norm_except(direction, self.dim))
+  return direction * (module[self.name .. '_g'] / parametrizations._norm_except(direction, self.dim))
 end
 
 --- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of weight_v, for each entry
@@ -72,7 +72,7 @@ function norms.weight_norm(module, name, dim)
   local weight = take(module, WeightNorm, name)
   local hook = setmetatable({ name = name, dim = dim == -1 and false or dim }, WeightNorm)
   local requires_grad = { requires_grad = weight.requires_grad }
-  local size = torch.no_grad(parametrizations.norm_except, weight, hook.dim)
+  local size = torch.no_grad(parametrizations._norm_except, weight, hook.dim)
   module:register_parameter(name .. '_g', Parameter(size, requires_grad))
   module:register_parameter(name .. '_v', Parameter(weight.data, requires_grad))
   hook(module)
@@ -85,7 +85,7 @@ function norms.remove_weight_norm(module, name) return remove(module, WeightNorm
 
 -- ---- the largest singular value -------------------------------------------------------------------------------------
 
-local unit, matrix_of = parametrizations.unit, parametrizations.matrix_of
+local unit, matrix_of = parametrizations._unit, parametrizations._matrix_of
 
 function SpectralNorm:compute(module, still)
   local weight, u, v = module[self.name .. '_orig'], module[self.name .. '_u'], module[self.name .. '_v']
@@ -117,7 +117,7 @@ local function before_load(hook)
         v = v * ((original / weight):mean() / torch.dot(u, matrix:mv(v)))
       end)
     end
-    parametrizations.rename(dict, key, key .. '_v', v)
+    parametrizations._rename(dict, key, key .. '_v', v)
   end
 end
 
@@ -125,7 +125,7 @@ end
 -- its largest singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
 function norms.spectral_norm(module, name, n_power_iterations, eps, dim)
   local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations, eps = eps,
-    dim = dim or parametrizations.output_dim(module) }, SpectralNorm)
+    dim = dim or parametrizations._output_dim(module) }, SpectralNorm)
   if hook.n_power_iterations <= 0 then
     fail('Expected n_power_iterations to be positive, but got n_power_iterations=%d', hook.n_power_iterations)
   end

@@ -19,7 +19,7 @@ local function norm_except(weight, dim)
   for i = 1, weight.ndim do shape[i] = i == dim and weight:size(i) or 1 end
   return weight:transpose(1, dim):reshape(weight:size(dim), -1):square():sum(2):sqrt():reshape(shape)
 end
-parametrizations.norm_except = norm_except
+parametrizations._norm_except = norm_except
 
 local WeightNorm = Module:extend('_WeightNorm')
 function WeightNorm:init(dim) self.dim = dim end
@@ -34,14 +34,14 @@ function parametrizations.weight_norm(module, name, dim)
     local g, v = prefix .. name .. '_g', prefix .. name .. '_v'
     if dict[g] == nil or dict[v] == nil then return end
     for i, old in ipairs { g, v } do
-      parametrizations.rename(dict, old, ('%sparametrizations.%s.original%d'):format(prefix, name, i - 1), dict[old])
+      parametrizations._rename(dict, old, ('%sparametrizations.%s.original%d'):format(prefix, name, i - 1), dict[old])
     end
   end)
   return module
 end
 
 --- In a state_dict that is being read, a value under another name.
-function parametrizations.rename(dict, old, new, value)
+function parametrizations._rename(dict, old, new, value)
   dict[old] = nil
   dict[new] = value
 end
@@ -51,14 +51,14 @@ end
 local SpectralNorm = Module:extend('_SpectralNorm')
 
 local function unit(x, eps) return x / x:norm():clamp_min(eps) end
-parametrizations.unit = unit
+parametrizations._unit = unit
 
 -- The weight as a matrix with a row for each entry of dimension dim.
 local function matrix_of(weight, dim) return weight:movedim(dim, 1):reshape(weight:size(dim), -1) end
-parametrizations.matrix_of = matrix_of
+parametrizations._matrix_of = matrix_of
 
 --- The dimension of a module's weight that counts its outputs.
-function parametrizations.output_dim(module) return torch.type(module):match 'ConvTranspose' and 2 or 1 end
+function parametrizations._output_dim(module) return torch.type(module):match 'ConvTranspose' and 2 or 1 end
 
 function SpectralNorm:matrix(weight) return matrix_of(weight, self.dim) end
 
@@ -105,7 +105,7 @@ function parametrizations.spectral_norm(module, name, n_power_iterations, eps, d
   if not torch.is_tensor(weight) then
     fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name)
   end
-  local norm = SpectralNorm(weight, n_power_iterations, dim or parametrizations.output_dim(module), eps)
+  local norm = SpectralNorm(weight, n_power_iterations, dim or parametrizations._output_dim(module), eps)
   return parametrize.register_parametrization(module, name, norm)
 end
 

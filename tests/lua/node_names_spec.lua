@@ -79,7 +79,6 @@ because('made of other operations, of which the last is another one', [[
   trapezoid MulBackward1 <- DivBackward0
   trapz DivBackward1 <- DivBackward0
   trapz MulBackward1 <- DivBackward0
-  vander CatBackward0 <- StackBackward0
   vecdot VdotBackward0 <- SumBackward1]])
 
 -- The results of a call, as a list.

@@ -105,7 +105,10 @@ end
 
 function ways.zero(task, options)
   local net, plain, clip = ways.ddp(task, options)
-  return net, dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim[torch.type(plain)], plain.defaults), clip
+  local class, given = torch.type(plain), {}
+  for name, value in pairs(plain.defaults) do given[name] = value end
+  if class == 'AdamW' then given.decoupled_weight_decay = nil end -- it sets that itself
+  return net, dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim[class], given), clip
 end
 
 function ways.fully_shard(task, options)

@@ -160,7 +160,7 @@ function M.Seq2SeqEncoder:init(...)
   self:apply(M.init_seq2seq)
 end
 
-function M.Seq2SeqEncoder:forward(X) return self.rnn(self.embedding(X.T:long())) end
+function M.Seq2SeqEncoder:forward(X, ...) return self.rnn(self.embedding(X.T:long())) end
 
 local read_decoder = arguments('Seq2SeqDecoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
 
@@ -176,7 +176,7 @@ function M.Seq2SeqDecoder:init(...)
   self:apply(M.init_seq2seq)
 end
 
-function M.Seq2SeqDecoder:init_state(enc_all_outputs) return { enc_all_outputs[1][-1], enc_all_outputs[2] } end
+function M.Seq2SeqDecoder:init_state(enc_all_outputs, ...) return { enc_all_outputs[1][-1], enc_all_outputs[2] } end
 
 function M.Seq2SeqDecoder:forward(X, state)
   local embs, context = self.embedding(X.T:long()), state[1]

@@ -37,6 +37,25 @@ describe('the default device', function()
     assert.equal(plain, torch.zeros)
   end)
 
+  it('does not matter to the positions that samplers and loaders draw', function()
+    local data = torch.utils.data
+    local function positions()
+      torch.manual_seed(5)
+      local found, dataset = {}, data.TensorDataset(torch.arange(6, { device = 'cpu' }))
+      for _, sampler in ipairs { data.RandomSampler(dataset), data.SubsetRandomSampler { 1, 2, 3, 4 } } do
+        for i in sampler:iter() do found[#found + 1] = i end
+      end
+      for x in data.DataLoader(dataset, { shuffle = true }) do found[#found + 1] = x:item() end
+      for _, part in ipairs { data.random_split(dataset, { 2, 4 }) } do
+        for i = 1, #part do found[#found + 1] = part[i]:item() end
+      end
+      return found
+    end
+    local expected = positions()
+    torch.set_default_device(device)
+    assert.same(expected, positions())
+  end)
+
   it('must be one', function()
     local ok, message = pcall(torch.set_default_device, {})
     assert.is_false(ok)

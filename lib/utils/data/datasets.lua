@@ -152,7 +152,7 @@ function M.random_split(dataset, lengths, generator)
     lengths, sum = counts, n
   end
   if sum ~= n then fail 'Sum of input lengths does not equal the length of the input dataset!' end
-  local order = torch.randperm(n, { generator = generator }):tolist()
+  local order = torch.randperm(n, { generator = generator, device = generator and generator.device or 'cpu' }):tolist()
   local parts, first = {}, 1
   for i, length in ipairs(lengths) do
     parts[i] = M.Subset(dataset, table.move(order, first, first + length - 1, 1, {}))

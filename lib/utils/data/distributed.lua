@@ -32,7 +32,7 @@ function DistributedSampler:iter()
   if self.shuffle then
     local generator = torch.Generator()
     generator:manual_seed(self.seed + self.epoch)
-    order = torch.randperm(n, { generator = generator }):tolist()
+    order = torch.randperm(n, { generator = generator, device = 'cpu' }):tolist()
   end
   local i = 0
   return function()

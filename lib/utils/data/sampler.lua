@@ -34,10 +34,13 @@ function M.RandomSampler:__len() return self.num_samples or #self.data_source en
 
 local DRAWN_AT_ONCE = 32 -- positions with replacement, as PyTorch draws them
 
+--- Options of a draw of positions: where the generator is, else on the CPU, whatever the default device.
+function M._drawing(generator) return { generator = generator, device = generator and generator.device or 'cpu' } end
+
 -- A generator of its own, which the default one seeds.
 local function own_generator()
   local generator = torch.Generator()
-  generator:manual_seed(torch.empty({}, { dtype = torch.int64 }):random_():item())
+  generator:manual_seed(torch.empty({}, { dtype = torch.int64, device = 'cpu' }):random_():item())
   return generator
 end
 
@@ -51,7 +54,7 @@ function M.RandomSampler:iter()
       ended = true
       return nil
     end
-    named = named or { generator = self.generator or own_generator() }
+    named = named or M._drawing(self.generator or own_generator())
     if not order or position == #order then
       order = (self.replacement and torch.randint(1, n + 1, { math.min(DRAWN_AT_ONCE, left) }, named) or torch.randperm(n, named)):tolist()
       position = 0
@@ -70,7 +73,7 @@ function M.SubsetRandomSampler:__len() return #self.indices end
 function M.SubsetRandomSampler:iter()
   local order, i
   return function()
-    order = order or torch.randperm(#self.indices, { generator = self.generator }):tolist()
+    order = order or torch.randperm(#self.indices, M._drawing(self.generator)):tolist()
     i = (i or 0) + 1
     return order[i] and self.indices[order[i]]
   end

@@ -387,9 +387,10 @@ send \x03
 within 10000
 expect interrupted
 expect In [2]: 
+sleep 2000
 send 6 * 7\r
 expect Out[2]: 42
-]]
+]] -- each of the others clears a line of the prompt, which must not be the one that is typed
   end)
 end)
 

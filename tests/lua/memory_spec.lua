@@ -17,6 +17,9 @@ end
 -- A plain interpreter whose collector is in incremental mode, as in a new state of a host.
 local PLAIN = ("LUA_CPATH=%s/?.so lua5.4 -e \"collectgarbage 'incremental' torch = require 'torch' nn = torch.nn\""):format(os.getenv 'LTENSOR_BUILD' or 'build')
 
+-- A tarball has the program alone, without the module.
+local has_module = io.open((os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so') ~= nil
+
 local function peak_megabytes(output, message, status)
   assert(status == 0, message)
   return assert(tonumber(output), 'no peak in: ' .. output .. message) / 1024
@@ -38,7 +41,7 @@ local function bounded(title, code, options, limit)
     local peak = peak_megabytes(process.lua(code .. REPORT, options))
     assert.is_true(peak < limit, ('peak of %.0f MB'):format(peak))
   end)
-  if options then return end
+  if options or not has_module then return end
   it(title .. ' in incremental mode #plain', function()
     local peak = peak_megabytes(run_plain(code .. REPORT))
     assert.is_true(peak < limit, ('peak of %.0f MB'):format(peak))
@@ -181,8 +184,13 @@ describe('the most that tensors hold #cpu', function()
 end)
 
 describe("the collector's mode #cpu", function()
-  it('is generational in the program, and require leaves it as it is #plain', function()
+  it('is generational in the program', function()
     assert.equal('generational\n', (process.lua 'print(collectgarbage "incremental")'))
-    assert.equal('incremental\n', (run_plain 'print(collectgarbage "generational")'))
   end)
+
+  if has_module then
+    it('is in a plain interpreter what it was before require #plain', function()
+      assert.equal('incremental\n', (run_plain 'print(collectgarbage "generational")'))
+    end)
+  end
 end)

@@ -140,7 +140,7 @@ end
 
 function DataLoader:_unpinned()
   local next_positions = not self._streams and (self.batch_sampler or self.sampler):iter()
-  local seed = torch.empty({}, { dtype = torch.int64, device = self.generator and self.generator.device or 'cpu' }):random_({ generator = self.generator }):item() -- as PyTorch
+  local seed = torch.empty({}, { dtype = torch.int64, device = samplers._drawing(self.generator).device }):random_({ generator = self.generator }):item() -- as PyTorch
   if self.num_workers > 0 then return require('torch.utils.data.workers').iter(self, next_positions, seed) end
   if self._streams then return self:_batches_of_stream() end
   return function()

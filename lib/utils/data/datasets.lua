@@ -8,6 +8,7 @@ local checked = require 'torch.support.checked'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local samplers = require 'torch.utils.data.sampler'
 local declare = require 'torch.support.arguments'
 
 local M = {}
@@ -152,7 +153,7 @@ function M.random_split(dataset, lengths, generator)
     lengths, sum = counts, n
   end
   if sum ~= n then fail 'Sum of input lengths does not equal the length of the input dataset!' end
-  local order = torch.randperm(n, { generator = generator, device = generator and generator.device or 'cpu' }):tolist()
+  local order = torch.randperm(n, samplers._drawing(generator)):tolist()
   local parts, first = {}, 1
   for i, length in ipairs(lengths) do
     parts[i] = M.Subset(dataset, table.move(order, first, first + length - 1, 1, {}))

@@ -3,7 +3,8 @@
 -- epoch gives another order. For the same seed the order is PyTorch's.
 
 local torch = require 'torch'
-local Sampler = require('torch.utils.data.sampler').Sampler
+local samplers = require 'torch.utils.data.sampler'
+local Sampler = samplers.Sampler
 local fail = require 'torch.support.fail'
 local declare = require 'torch.support.arguments'
 
@@ -32,7 +33,7 @@ function DistributedSampler:iter()
   if self.shuffle then
     local generator = torch.Generator()
     generator:manual_seed(self.seed + self.epoch)
-    order = torch.randperm(n, { generator = generator, device = 'cpu' }):tolist()
+    order = torch.randperm(n, samplers._drawing(generator)):tolist()
   end
   local i = 0
   return function()

@@ -1,5 +1,5 @@
-/* host.c - the prompt inside another program's interpreter. Includes the Lua API, ltensor_prompt.h and
- * modules.h only.
+/* host.c - the prompt inside another program's interpreter. Includes the Lua API, ltensor_prompt.h
+ * and modules.h only.
  */
 #include <lauxlib.h>
 

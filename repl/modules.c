@@ -1,4 +1,5 @@
-/* modules.c - the Lua modules of the prompt (repl/ *.lua, embedded) and their C modules, in an interpreter.
+/* modules.c - the Lua modules of the prompt (repl/ *.lua, embedded) and their C modules, in an
+ * interpreter.
  *
  * They run with private copies of the global libraries: whatever the user does to `print` or
  * `string.format`, they go on working. Includes the Lua API and this folder's headers.

@@ -1,9 +1,11 @@
-/* finetune.c - an ONNX model learns on the spot: its last layer is trained on what a camera sees, with labels that somebody gives
- * (here: on which half of the picture a bar is). The rest stays as it is. The model's file is read by an interpreter with limits; the
- * loss and the steps are the host's own, and there is no Lua in it.
+/* finetune.c - an ONNX model learns on the spot: its last layer is trained on what a camera sees,
+ * with labels that somebody gives (here: on which half of the picture a bar is). The rest stays as
+ * it is. The model's file is read by an interpreter with limits; the loss and the steps are the
+ * host's own, and there is no Lua in it.
  *
- *   cc -std=c99 finetune.c $(pkg-config --cflags --libs ltensor_lua) -o finetune
- *   ./finetune classifier.onnx 3 16 32 last.safetensors     trains 3.weight and 3.bias, for pictures of 16 x 32, and keeps them
+ *   cc -std=c99 finetune.c $(pkg-config --cflags --libs ltensor_lua) -o finetune ./finetune
+ *   classifier.onnx 3 16 32 last.safetensors     trains 3.weight and 3.bias, for pictures of 16 x
+ *   32, and keeps them
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,8 @@ static bool authorize(void *model, int access, const char *name)
     return access == LT_ACCESS_FILE_READ && strcmp(name, (const char *)model) == 0;
 }
 
-/* Stands in for a camera: a bright bar at a place that changes from frame to frame. The label: 0 on the left half, 1 on the right. */
+/* Stands in for a camera: a bright bar at a place that changes from frame to frame. The label: 0 on
+ * the left half, 1 on the right. */
 static int64_t next_frame(float *pixels, int64_t height, int64_t width, int64_t moment)
 {
     const int64_t center = moment * 11 % width;

@@ -1,5 +1,6 @@
-/* host.c - ltensor inside a C program: opens the interpreter, hands it a buffer as a tensor without copying,
- * calls a Lua function, reads the result back, survives a script's error, and runs a second state.
+/* host.c - ltensor inside a C program: opens the interpreter, hands it a buffer as a tensor without
+ * copying, calls a Lua function, reads the result back, survives a script's error, and runs a
+ * second state.
  *
  *   cc host.c $(pkg-config --cflags --libs ltensor_lua lua5.4) -o host
  */
@@ -11,13 +12,12 @@
 
 #include "ltensor_lua.h"
 
-static const char script[] =
-    "local torch = require 'torch'\n"
-    "function standardize(x)\n"
-    "  x:add_(1)\n"
-    "  return (x - x:mean()) / 2\n"
-    "end\n"
-    "function broken(x) return x:mm(x) end\n";
+static const char script[] = "local torch = require 'torch'\n"
+                             "function standardize(x)\n"
+                             "  x:add_(1)\n"
+                             "  return (x - x:mean()) / 2\n"
+                             "end\n"
+                             "function broken(x) return x:mm(x) end\n";
 
 static lua_State *open_interpreter(void)
 {

@@ -1,7 +1,9 @@
-// infer.cpp - a network that was trained elsewhere (train.c) is read from a safetensors file and asked about points. C++17;
+// infer.cpp - a network that was trained elsewhere (train.c) is read from a safetensors file and
+// asked about points. C++17;
 // operations are called by name, as the binding of another language would.
 //
-//   c++ -std=c++17 infer.cpp $(pkg-config --cflags --libs ltensor) -o infer && ./infer network.safetensors
+//   c++ -std=c++17 infer.cpp $(pkg-config --cflags --libs ltensor) -o infer && ./infer
+// network.safetensors
 #include <cstdio>
 #include <memory>
 #include <stdexcept>

@@ -1,7 +1,9 @@
-/* model.c - an ONNX model of pictures runs on a stream of frames, as a camera gives them. The frames stay in the host's own buffer, the
- * model may read its file and nothing else, and has 256 MB and a second for each frame; there is no Lua in the host.
+/* model.c - an ONNX model of pictures runs on a stream of frames, as a camera gives them. The
+ * frames stay in the host's own buffer, the model may read its file and nothing else, and has 256
+ * MB and a second for each frame; there is no Lua in the host.
  *
- *   cc -std=c99 model.c $(pkg-config --cflags --libs ltensor_lua) -o model && ./model classifier.onnx 3 224 224
+ *   cc -std=c99 model.c $(pkg-config --cflags --libs ltensor_lua) -o model && ./model
+ *   classifier.onnx 3 224 224
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ static bool authorize(void *model, int access, const char *name)
 }
 
 /* Stands in for a camera: a bright spot on a dark ground that goes from the left to the right. */
-static void next_frame(float *pixels, int64_t channels, int64_t height, int64_t width, int64_t moment)
+static void next_frame(float *pixels, int64_t channels, int64_t height, int64_t width,
+                       int64_t moment)
 {
     const int64_t center = width * (2 * moment + 1) / (2 * FRAMES);
     for (int64_t c = 0; c < channels; c++)
@@ -60,7 +63,8 @@ int main(int argc, char **argv)
     CHECK(lt_script_new(&config, &script));
     lt_value path = lt_value_string(argv[1]), off = lt_value_bool(false);
     CHECK(lt_script_keep(script, "model", "torch.onnx.load", &path, 1));
-    CHECK(lt_script_call(script, "torch.set_grad_enabled", &off, 1, NULL, NULL)); /* it is run, not trained */
+    /* it is run, not trained */
+    CHECK(lt_script_call(script, "torch.set_grad_enabled", &off, 1, NULL, NULL));
 
     const lt_value input = lt_value_tensor(frame);
     for (int64_t moment = 0; moment < FRAMES; moment++) {
@@ -72,7 +76,8 @@ int main(int argc, char **argv)
         CHECK(lt_script_call(script, "model", &input, 1, &output, &n));
         CHECK(lt_argmax(output.v.tensor, NULL, false, &place));
         CHECK(lt_tensor_item(place, &best));
-        printf("frame %d: output %d of %d is the largest\n", (int)moment + 1, (int)best.v.i + 1, (int)lt_tensor_numel(output.v.tensor));
+        printf("frame %d: output %d of %d is the largest\n", (int)moment + 1, (int)best.v.i + 1,
+               (int)lt_tensor_numel(output.v.tensor));
         lt_tensor_release(place);
         lt_value_free(&output);
     }

@@ -1,5 +1,5 @@
-/* ring.c - frames of a camera, without a copy: a tensor over the whole ring buffer that the driver fills, and views of its
- * slots. The ring is given back when the last tensor over it is gone.
+/* ring.c - frames of a camera, without a copy: a tensor over the whole ring buffer that the driver
+ * fills, and views of its slots. The ring is given back when the last tensor over it is gone.
  *
  *   cc -std=c99 ring.c $(pkg-config --cflags --libs ltensor) -o ring && ./ring
  */
@@ -9,7 +9,8 @@
 
 #include "ltensor.h"
 
-enum { SLOTS = 4, ROWS = 48, COLUMNS = 64, PITCH = 80 }; /* rows lie further apart than they are long */
+/* rows lie further apart than they are long */
+enum { SLOTS = 4, ROWS = 48, COLUMNS = 64, PITCH = 80 };
 
 static uint8_t *ring;
 
@@ -41,17 +42,23 @@ int main(void)
     if (ring == NULL) return 1;
     lt_device cpu;
     cpu.type = LT_CPU, cpu.index = 0;
-    if (lt_tensor_wrap_strided(ring, LT_UINT8, cpu, 3, sizes, strides, give_back, NULL, &frames) != LT_OK) return failed();
+    if (lt_tensor_wrap_strided(ring, LT_UINT8, cpu, 3, sizes, strides, give_back, NULL, &frames) !=
+        LT_OK)
+        return failed();
     for (int moment = 1; moment <= 6; moment++) {
         lt_tensor *frame = NULL, *numbers = NULL, *mean = NULL;
         lt_scalar brightness;
         camera_writes(moment);
-        if (lt_select(frames, 0, moment % SLOTS, &frame) != LT_OK || /* a view: no pixel is copied */
-            lt_tensor_to(frame, LT_FLOAT32, NULL, &numbers) != LT_OK || lt_mean(numbers, LT_DTYPE_NONE, &mean) != LT_OK ||
+        /* a view: no pixel is copied */
+        if (lt_select(frames, 0, moment % SLOTS, &frame) != LT_OK ||
+            lt_tensor_to(frame, LT_FLOAT32, NULL, &numbers) != LT_OK ||
+            lt_mean(numbers, LT_DTYPE_NONE, &mean) != LT_OK ||
             lt_tensor_item(mean, &brightness) != LT_OK)
             return failed();
         printf("moment %d: brightness %g, %s\n", moment, brightness.v.d,
-               (uint8_t *)lt_tensor_data(frame) == ring + (moment % SLOTS) * ROWS * PITCH ? "in the ring" : "a copy");
+               (uint8_t *)lt_tensor_data(frame) == ring + (moment % SLOTS) * ROWS * PITCH
+                   ? "in the ring"
+                   : "a copy");
         lt_tensor_release(frame);
         lt_tensor_release(numbers);
         lt_tensor_release(mean);

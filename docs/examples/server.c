@@ -1,5 +1,6 @@
-/* server.c - eight threads, each with a context of its own: what one asks for, and what it is refused, is nothing to the others.
- * Every request draws random numbers from its own seed, may take 64 MB and two seconds, and touches no file.
+/* server.c - eight threads, each with a context of its own: what one asks for, and what it is
+ * refused, is nothing to the others. Every request draws random numbers from its own seed, may take
+ * 64 MB and two seconds, and touches no file.
  *
  *   cc server.c $(pkg-config --cflags --libs ltensor) -lpthread -o server && ./server
  */

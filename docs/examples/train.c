@@ -1,5 +1,5 @@
-/* train.c - a small network is trained in C: two layers learn to tell the points inside a ring from those outside. Saves what it
- * learned, for infer.cpp.
+/* train.c - a small network is trained in C: two layers learn to tell the points inside a ring from
+ * those outside. Saves what it learned, for infer.cpp.
  *
  *   cc train.c $(pkg-config --cflags --libs ltensor) -lm -o train && ./train network.safetensors
  */

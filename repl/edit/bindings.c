@@ -1,9 +1,10 @@
-/* bindings.c - what the keys do in a cell of several lines: arrows move between its lines and beyond them through the
- * history, Home and End mean a line, Return hands over a cell that is whole, Right takes what is suggested.
+/* bindings.c - what the keys do in a cell of several lines: arrows move between its lines and
+ * beyond them through the history, Home and End mean a line, Return hands over a cell that is
+ * whole, Right takes what is suggested.
  *
- * The user's inputrc decides about the keys: functions of readline that know one line only are replaced by ours
- * wherever they are bound. libedit has nothing to bind; its own keys stay. Includes readline, display.h and
- * recall.h; knows no Lua.
+ * The user's inputrc decides about the keys: functions of readline that know one line only are
+ * replaced by ours wherever they are bound. libedit has nothing to bind; its own keys stay.
+ * Includes readline, display.h and recall.h; knows no Lua.
  */
 #include "bindings.h"
 
@@ -70,8 +71,8 @@ static void go_to_line(int start, int offset)
 static int history_up(int count, int key);
 static int history_down(int count, int key);
 
-/* What the arrows search for: what stands before the cursor. NULL on an empty line, and until another key is pressed: then
- * they step through all entries. */
+/* What the arrows search for: what stands before the cursor. NULL on an empty line, and until
+ * another key is pressed: then they step through all entries. */
 static const char *searched(void)
 {
     static char *prefix;
@@ -80,7 +81,8 @@ static const char *searched(void)
     return prefix = rl_point > 0 ? strndup(rl_line_buffer, (size_t)rl_point) : NULL;
 }
 
-/* Puts the cursor where the next one goes on: before the end of the first line, or behind what is searched for. */
+/* Puts the cursor where the next one goes on: before the end of the first line, or behind what is
+ * searched for. */
 static void show_older(int count)
 {
     const char *prefix = searched();
@@ -248,7 +250,8 @@ static int kill_to_end(int count, int key)
     return rl_kill_text(rl_point, end > rl_point ? end : end + 1);
 }
 
-/* The same in vi's command mode, where the cursor stands on a character, unless a command deletes so far. */
+/* The same in vi's command mode, where the cursor stands on a character, unless a command deletes
+ * so far. */
 static int vi_go_to_end(int count, int key)
 {
     (void)count;
@@ -285,7 +288,8 @@ static int vi_insert_before_line(int count, int key)
 
 static bool redoing;
 
-/* The last change once more. Of one whose motion is this key readline would do the last change for ever. */
+/* The last change once more. Of one whose motion is this key readline would do the last change for
+ * ever. */
 static int vi_redo(int count, int key)
 {
     if (redoing) return rl_ding();
@@ -306,8 +310,8 @@ static int insert_newline(int count, int key)
     return 0;
 }
 
-/* Return: hands over the cell, wherever in it the cursor is; in the middle of an unfinished one it is
- * a new line. */
+/* Return: hands over the cell, wherever in it the cursor is; in the middle of an unfinished one it
+ * is a new line. */
 static int accept_cell(int count, int key)
 {
     if (rl_point < rl_end && memchr(rl_line_buffer, '\n', (size_t)rl_end)) {
@@ -345,11 +349,13 @@ static const replacement while_typing[] = {{rl_beg_of_line, go_to_start},
                                            {rl_forward_word, forward_word},
                                            {rl_complete, complete_or_indent},
                                            {NULL, NULL}};
-static const replacement in_vi_commands[] = {
-    {rl_beg_of_line, vi_go_to_start},          {rl_end_of_line, vi_go_to_end},
-    {rl_vi_first_print, vi_go_to_text},        {rl_vi_append_eol, vi_append_to_line},
-    {rl_vi_insert_beg, vi_insert_before_line}, {rl_vi_redo, vi_redo},
-    {NULL, NULL}};
+static const replacement in_vi_commands[] = {{rl_beg_of_line, vi_go_to_start},
+                                             {rl_end_of_line, vi_go_to_end},
+                                             {rl_vi_first_print, vi_go_to_text},
+                                             {rl_vi_append_eol, vi_append_to_line},
+                                             {rl_vi_insert_beg, vi_insert_before_line},
+                                             {rl_vi_redo, vi_redo},
+                                             {NULL, NULL}};
 static const replacement everywhere[] = {{rl_get_previous_history, history_up},
                                          {rl_history_search_backward, history_up},
                                          {rl_get_next_history, history_down},
@@ -381,7 +387,8 @@ static void replace(Keymap map, const replacement *list)
     }
 }
 
-/* Alt-Return is a new line. Readline has it change to vi's keys, which nobody expects who finds it by chance. */
+/* Alt-Return is a new line. Readline has it change to vi's keys, which nobody expects who finds it
+ * by chance. */
 static void bind_alt_return(void)
 {
     static const char *const keys[] = {"\033\r", "\033\n"};

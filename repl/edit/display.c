@@ -1,9 +1,10 @@
 /* display.c - draws the cell that readline edits: its lines each after a prompt, Lua in colours.
  *
  * Readline calls redraw() whenever something may have changed. The cell is laid out as rows of the
- * terminal; only rows that differ from those drawn before are written, from the first difference on. A cell
- * higher than the terminal is drawn in part, around the cursor. The cursor is moved by ANSI sequences; on a
- * terminal without them dumb.c draws. Includes readline, layout.h and dumb.h; knows no Lua.
+ * terminal; only rows that differ from those drawn before are written, from the first difference
+ * on. A cell higher than the terminal is drawn in part, around the cursor. The cursor is moved by
+ * ANSI sequences; on a terminal without them dumb.c draws. Includes readline, layout.h and dumb.h;
+ * knows no Lua.
  */
 #include "display.h"
 
@@ -32,12 +33,12 @@ static display_suggester *suggester;
 static const char *colour_of(char class)
 {
     switch (class) {
-    case 'p': return "\033[32m"; /* prompt */
-    case 'k': return "\033[35m"; /* keyword */
-    case 's': return "\033[33m"; /* string */
-    case 'n': return "\033[36m"; /* number */
-    case 'c': return "\033[2m";  /* comment */
-    case 'x': return "\033[36m"; /* command */
+    case 'p': return "\033[32m";  /* prompt */
+    case 'k': return "\033[35m";  /* keyword */
+    case 's': return "\033[33m";  /* string */
+    case 'n': return "\033[36m";  /* number */
+    case 'c': return "\033[2m";   /* comment */
+    case 'x': return "\033[36m";  /* command */
     case 'b': return "\033[1;4m"; /* matching brackets */
     case LAYOUT_SUGGESTED: return "\033[2m";
     default: return NULL;
@@ -113,7 +114,8 @@ static size_t common_start(const row *a, const row *b)
     return same;
 }
 
-/* Writes what differs in row i; all of it when `whole`. `shown`: columns that may hold something now. */
+/* Writes what differs in row i; all of it when `whole`. `shown`: columns that may hold something
+ * now. */
 static void draw_row(int i, bool whole, int shown)
 {
     const row *new = &next.rows[i], *old = whole ? NULL : &drawn.rows[i];
@@ -125,8 +127,9 @@ static void draw_row(int i, bool whole, int shown)
     if (shown > new->width &&new->width < drawn_columns) fputs("\033[K", rl_outstream);
 }
 
-/* The terminal wraps a long line of its own accord, so that it can be copied as one: what comes after its edge
- * is written without moving the cursor. True when the next row must be written whole for that. */
+/* The terminal wraps a long line of its own accord, so that it can be copied as one: what comes
+ * after its edge is written without moving the cursor. True when the next row must be written whole
+ * for that. */
 static bool wrap_after(int i)
 {
     const row *r = &next.rows[i];
@@ -137,7 +140,8 @@ static bool wrap_after(int i)
     return true;
 }
 
-/* Where the cursor and the rows are after the terminal has changed its width and broken rows anew. */
+/* Where the cursor and the rows are after the terminal has changed its width and broken rows
+ * anew. */
 static void reflow(int columns)
 {
     int above = 0;
@@ -179,7 +183,8 @@ static void draw(int height)
     }
 }
 
-/* Writes what the mode's string has between \1 and \2, as the form of the cursor, when it is not as written before. */
+/* Writes what the mode's string has between \1 and \2, as the form of the cursor, when it is not as
+ * written before. */
 static void write_mode(void)
 {
     static char written[64];

@@ -9,8 +9,9 @@
 /* Returns what could follow the line, or NULL. */
 typedef const char *display_suggester(void);
 
-/* Takes readline's drawing over, after rl_initialize(), where the terminal has cursor movement; false where it has not.
- * Without colours only what is hidden counts of the classes, and nothing is suggested. */
+/* Takes readline's drawing over, after rl_initialize(), where the terminal has cursor movement;
+ * false where it has not. Without colours only what is hidden counts of the classes, and nothing is
+ * suggested. */
 bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours);
 /* Whether what is suggested is shown. */
 bool display_suggests(void);
@@ -19,7 +20,8 @@ bool display_suggests(void);
 void display_begin(const char *prompt);
 /* Draws what has changed and puts the cursor behind the last character. */
 void display_finish(void);
-/* The line is done: draws it for the last time; with `new_line`, the cursor goes to a row of its own. */
+/* The line is done: draws it for the last time; with `new_line`, the cursor goes to a row of its
+ * own. */
 void display_end(bool new_line);
 /* How many rows of the terminal the cell takes. */
 int display_rows(void);

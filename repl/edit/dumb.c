@@ -1,8 +1,9 @@
-/* dumb.c - cells of several lines on a terminal that cannot move its cursor, as TERM=dumb says of editors' shells.
+/* dumb.c - cells of several lines on a terminal that cannot move its cursor, as TERM=dumb says of
+ * editors' shells.
  *
- * Readline draws lines of its own well there, but shows the end of a line inside of one as ^J. A cell that has
- * several is written whole, below, whenever it has changed otherwise than by what was added to its end. Includes
- * readline only.
+ * Readline draws lines of its own well there, but shows the end of a line inside of one as ^J. A
+ * cell that has several is written whole, below, whenever it has changed otherwise than by what was
+ * added to its end. Includes readline only.
  */
 #include "dumb.h"
 

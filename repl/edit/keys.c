@@ -1,11 +1,13 @@
-/* keys.c - the bytes that readline reads from the terminal: whole characters, tidy pastes, and Ctrl-C.
+/* keys.c - the bytes that readline reads from the terminal: whole characters, tidy pastes, and
+ * Ctrl-C.
  *
- * Readline gets nothing that it cannot bear. In its buffer a part of a character, or a NUL, makes vi's motions
- * go round for ever, and a paste without its end is read beyond its memory. So a character of several bytes is
- * handed over when all of it is there, what is no character, or has no place on the screen, becomes U+FFFD, a paste has lines that end in one
- * character and no NUL, and its end comes also after Ctrl-C. The buffer is looked through before each wait, for
- * commands of readline can still take a character apart. Ctrl-C is the end of input for readline, from which it
- * returns in whatever mode it is. Includes readline, display.h and interrupt.h; knows no Lua.
+ * Readline gets nothing that it cannot bear. In its buffer a part of a character, or a NUL, makes
+ * vi's motions go round for ever, and a paste without its end is read beyond its memory. So a
+ * character of several bytes is handed over when all of it is there, what is no character, or has
+ * no place on the screen, becomes U+FFFD, a paste has lines that end in one character and no NUL,
+ * and its end comes also after Ctrl-C. The buffer is looked through before each wait, for commands
+ * of readline can still take a character apart. Ctrl-C is the end of input for readline, from which
+ * it returns in whatever mode it is. Includes readline, display.h and interrupt.h; knows no Lua.
  */
 #include "keys.h"
 
@@ -53,8 +55,8 @@ static void enqueue(const char *bytes, size_t size)
 
 /* ---- bytes from the terminal ----------------------------------------------------------------- */
 
-/* The next byte, or EOF at the end of input and when Ctrl-C has come; SIGINT is blocked but for ppoll with
- * `mask`. EOF also after `limit` without one, where there is a limit. */
+/* The next byte, or EOF at the end of input and when Ctrl-C has come; SIGINT is blocked but for
+ * ppoll with `mask`. EOF also after `limit` without one, where there is a limit. */
 static int wait_for_byte(int terminal, const sigset_t *mask, const struct timespec *limit)
 {
     struct pollfd wait = {terminal, POLLIN, 0};
@@ -75,8 +77,8 @@ static int wait_for_byte(int terminal, const sigset_t *mask, const struct timesp
     return EOF;
 }
 
-/* SIGINT stays open while readline works: Ctrl-C makes the terminal discard its output, and a write that
- * waits for room is not told of the room that this makes; the signal must end it. */
+/* SIGINT stays open while readline works: Ctrl-C makes the terminal discard its output, and a write
+ * that waits for room is not told of the room that this makes; the signal must end it. */
 static int read_byte(int terminal, const struct timespec *limit)
 {
     sigset_t blocked, mask;
@@ -95,8 +97,9 @@ static int read_byte(int terminal, const struct timespec *limit)
 
 /* ---- what they mean -------------------------------------------------------------------------- */
 
-/* The bytes of the character at the start of `text`; 0 when there is none that readline bears. It takes those without a
- * place on the screen (U+0085, U+2028, what is not assigned) for nothing, and vi's motions then never arrive. */
+/* The bytes of the character at the start of `text`; 0 when there is none that readline bears. It
+ * takes those without a place on the screen (U+0085, U+2028, what is not assigned) for nothing, and
+ * vi's motions then never arrive. */
 static size_t character_size(const char *text, size_t size)
 {
     wchar_t wide;
@@ -179,8 +182,8 @@ static void complete_character(int terminal, int byte)
         enqueue(replacement, used);
 }
 
-/* What readline reads at the end of input. A paste must end, also one that a macro of the keyboard began; what else waits for a
- * byte takes the first of those that end it. */
+/* What readline reads at the end of input. A paste must end, also one that a macro of the keyboard
+ * began; what else waits for a byte takes the first of those that end it. */
 static int key_at_end(void)
 {
     if (!pasting && (end_given || !waits_for_byte())) return EOF;
@@ -190,8 +193,8 @@ static int key_at_end(void)
     return queue[first++];
 }
 
-/* What readline reads after Ctrl-C. A search it must leave by Ctrl-G first, or the undo list of the line is
- * freed twice; should it take that as text, the next one is the end of input. */
+/* What readline reads after Ctrl-C. A search it must leave by Ctrl-G first, or the undo list of the
+ * line is freed twice; should it take that as text, the next one is the end of input. */
 static int key_after_interrupt(void)
 {
     static bool turn;

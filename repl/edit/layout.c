@@ -1,5 +1,6 @@
-/* layout.c - the cell that readline edits as rows of a terminal: its lines each after a prompt, the rest of an
- * earlier cell that begins so after it. Includes readline and layout.h; knows no Lua and writes nothing.
+/* layout.c - the cell that readline edits as rows of a terminal: its lines each after a prompt, the
+ * rest of an earlier cell that begins so after it. Includes readline and layout.h; knows no Lua and
+ * writes nothing.
  */
 #include "layout.h"
 

@@ -25,13 +25,14 @@ typedef struct {
     bool failed;                 /* memory ran out */
 } screen;
 
-/* Returns a class for each byte of the text, valid until the next call, or NULL; point is the cursor's place, -1 when
- * the cell is not edited any more. */
+/* Returns a class for each byte of the text, valid until the next call, or NULL; point is the
+ * cursor's place, -1 when the cell is not edited any more. */
 typedef const char *layout_classifier(const char *text, int length, int point);
 
 /* The first prompt of the cell that comes. */
 void layout_begin(const char *prompt);
-/* Lays out readline's line with its prompt. With point -1 the cursor counts as behind the last character. */
+/* Lays out readline's line with its prompt. With point -1 the cursor counts as behind the last
+ * character. */
 void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion,
                  int point);
 /* What the user has readline show for the editing mode (show-mode-in-prompt of the inputrc). */

@@ -1,9 +1,10 @@
 /* readline.c - line editing for the prompt; the only file that knows readline (or libedit, with
  * LT_LIBEDIT, which does without some conveniences).
  *
- * Keys are read by keys.c, so that Ctrl-C is ours to handle and leaves no readline state behind. The
- * interpreter that reads is known only while read() runs. Completion calls a Lua function, protected; it
- * gets the text before the cursor and returns the words that could stand there. Includes readline, the Lua API, display.h and keys.h.
+ * Keys are read by keys.c, so that Ctrl-C is ours to handle and leaves no readline state behind.
+ * The interpreter that reads is known only while read() runs. Completion calls a Lua function,
+ * protected; it gets the text before the cursor and returns the words that could stand there.
+ * Includes readline, the Lua API, display.h and keys.h.
  */
 #include "readline.h"
 
@@ -35,7 +36,7 @@
 /* Their addresses are keys in the registry: of the completer, the judge of unfinished input, the
  * highlighter, and whether there are colours. */
 static const char completer_key = 0, judge_key = 0, highlighter_key = 0, colours_key = 0;
-static lua_State *reader;       /* the interpreter inside read(), else NULL */
+static lua_State *reader; /* the interpreter inside read(), else NULL */
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
@@ -76,7 +77,10 @@ static char **complete(const char *text, int start, int end)
 #ifdef LT_LIBEDIT
 
 static void prepare_readline(void) {}
-static const char *classify(const char *text, int length, int point) { return (void)text, (void)length, (void)point, NULL; }
+static const char *classify(const char *text, int length, int point)
+{
+    return (void)text, (void)length, (void)point, NULL;
+}
 static bool wants_more(int *indent) { return *indent = 0, false; }
 static void handle_readline_signals(void) {}
 static void watch_signals(bool on) { (void)on; }
@@ -113,14 +117,16 @@ static const char *classify(const char *text, int length, int point)
     lua_rawgetp(reader, LUA_REGISTRYINDEX, &highlighter_key);
     lua_pushlstring(reader, text, (size_t)length);
     lua_pushinteger(reader, point);
-    const char *found = lua_pcall(reader, 2, 1, 0) == LUA_OK ? lua_tolstring(reader, -1, &size) : NULL;
+    const char *found =
+        lua_pcall(reader, 2, 1, 0) == LUA_OK ? lua_tolstring(reader, -1, &size) : NULL;
     bool usable = found && size == (size_t)length;
     if (usable) memcpy(classes, found, size);
     lua_settop(reader, top);
     return usable ? classes : NULL;
 }
 
-/* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already announced. */
+/* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already
+ * announced. */
 static void prepare_terminal(int meta)
 {
     struct termios settings;
@@ -148,7 +154,8 @@ static void on_sigwinch(int signal_number)
     resized = 1;
 }
 
-/* Tells readline the size of the terminal; false when it is narrower than readline's redisplay bears. */
+/* Tells readline the size of the terminal; false when it is narrower than readline's redisplay
+ * bears. */
 static bool take_size(void)
 {
     enum { NARROWEST = 8 };
@@ -178,7 +185,8 @@ static void handle_readline_signals(void)
     rl_forced_update_display();
 }
 
-/* While a line is edited these signals, and its keys, are for it. Sizes that changed meanwhile are asked for here. */
+/* While a line is edited these signals, and its keys, are for it. Sizes that changed meanwhile are
+ * asked for here. */
 static void watch_signals(bool on)
 {
     static struct sigaction before_cont, before_winch;
@@ -229,7 +237,8 @@ static void choose_locale(void)
     if ((!all || !*all) && setlocale(LC_CTYPE, "C.UTF-8")) setenv("LC_CTYPE", "C.UTF-8", 1);
 }
 
-/* What readline's variables were before the first read(), for hosts that use readline themselves. */
+/* What readline's variables were before the first read(), for hosts that use readline
+ * themselves. */
 static struct {
     bool taken;
     __typeof__(rl_readline_name) name;
@@ -303,9 +312,9 @@ static int restore(lua_State *L)
 }
 
 /* read(prompt [, initial [, cursor [, continues]]]) -> the line, nil at end of input, false after
- * Ctrl-C. `initial` stands in the line from the start, the cursor `cursor` bytes after its beginning.
- * With `continues`, Up ends the reading: a second result, true, says so. The third is the number of rows of
- * the terminal that it took. */
+ * Ctrl-C. `initial` stands in the line from the start, the cursor `cursor` bytes after its
+ * beginning. With `continues`, Up ends the reading: a second result, true, says so. The third is
+ * the number of rows of the terminal that it took. */
 static int read_line(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1);
@@ -347,8 +356,8 @@ static int set_completer(lua_State *L)
     return 0;
 }
 
-/* set_judge(f): f(text, point) returns nil for a text that is whole, else by how many blanks a line that begins at the
- * cursor is to be indented. */
+/* set_judge(f): f(text, point) returns nil for a text that is whole, else by how many blanks a line
+ * that begins at the cursor is to be indented. */
 static int set_judge(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -357,8 +366,9 @@ static int set_judge(lua_State *L)
     return 0;
 }
 
-/* set_highlighter(f, colours): f(text, point) returns a string as long, of the class of each byte (display.c's), or nil;
- * point is the cursor's place, -1 when the line is done. To be called before the first read(). */
+/* set_highlighter(f, colours): f(text, point) returns a string as long, of the class of each byte
+ * (display.c's), or nil; point is the cursor's place, -1 when the line is done. To be called before
+ * the first read(). */
 static int set_highlighter(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);

@@ -1,9 +1,11 @@
-/* recall.c - the cells of the history in the line that is edited: going to them, and what was changed in them on the way.
+/* recall.c - the cells of the history in the line that is edited: going to them, and what was
+ * changed in them on the way.
  *
- * Readline lends the list of changes of the line to the entry that is shown and to the line that it saves, and frees it
- * twice, or reads it after that, when searches and steps follow each other (8.2, most easily in vi mode). So here no list
- * is ever lent: going to another entry forgets what could be undone, and the changed texts are kept in a table of ours
- * until the line is read. What is kept comes back as one change, which can be undone. Includes readline; knows no Lua.
+ * Readline lends the list of changes of the line to the entry that is shown and to the line that it
+ * saves, and frees it twice, or reads it after that, when searches and steps follow each other
+ * (8.2, most easily in vi mode). So here no list is ever lent: going to another entry forgets what
+ * could be undone, and the changed texts are kept in a table of ours until the line is read. What
+ * is kept comes back as one change, which can be undone. Includes readline; knows no Lua.
  */
 #include "recall.h"
 
@@ -86,7 +88,8 @@ static void show(int entry)
     rl_point = rl_end;
 }
 
-/* The next entry from `entry` on in the direction `step` that begins as `prefix` and differs from what is shown; -1 when there is none. */
+/* The next entry from `entry` on in the direction `step` that begins as `prefix` and differs from
+ * what is shown; -1 when there is none. */
 static int find(int entry, int step, const char *prefix)
 {
     for (entry += step; entry >= 0 && entry < history_length; entry += step) {

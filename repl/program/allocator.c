@@ -1,12 +1,12 @@
 /* allocator.c - small Lua objects in pools by size.
  *
- * Every result of an operation is a small userdata, which the collector frees by the thousand; the C library's
- * allocator merges such pieces and gives pages back, only to fetch them again. Lua tells the size of what it
- * frees, so a free list per size, without headers, is all that is needed. The pools are one reserved range of
- * addresses, by which a pooled object is known; objects made before the installation are malloc's and stay so.
- * What is large is not given once Ctrl-C was pressed: so end functions of Lua that gather without an end and look at no
- * hook, such as a read of all of /dev/zero.
- * Includes the Lua API and interrupt.h only. */
+ * Every result of an operation is a small userdata, which the collector frees by the thousand; the
+ * C library's allocator merges such pieces and gives pages back, only to fetch them again. Lua
+ * tells the size of what it frees, so a free list per size, without headers, is all that is needed.
+ * The pools are one reserved range of addresses, by which a pooled object is known; objects made
+ * before the installation are malloc's and stay so. What is large is not given once Ctrl-C was
+ * pressed: so end functions of Lua that gather without an end and look at no hook, such as a read
+ * of all of /dev/zero. Includes the Lua API and interrupt.h only. */
 #include "allocator.h"
 
 #include <lua.h>
@@ -53,8 +53,9 @@ static free_object *refill(size_t class)
     return (free_object *)chunk;
 }
 
-/* Has the system give the pages between the addresses, in pieces between which Ctrl-C is looked for: else the first write
- * of a function that cannot be stopped would wait for all of them. False when it was pressed. */
+/* Has the system give the pages between the addresses, in pieces between which Ctrl-C is looked
+ * for: else the first write of a function that cannot be stopped would wait for all of them. False
+ * when it was pressed. */
 static bool populate(uintptr_t start, uintptr_t end)
 {
     enum { PIECE = 32 << 20 };

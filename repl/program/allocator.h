@@ -4,8 +4,8 @@
 
 struct lua_State;
 
-/* From now on L's small objects come from pools by size; call it right after luaL_newstate. Without the
- * address space for pools everything stays as it was. */
+/* From now on L's small objects come from pools by size; call it right after luaL_newstate. Without
+ * the address space for pools everything stays as it was. */
 void allocator_install(struct lua_State *L);
 
 #endif

@@ -1,9 +1,11 @@
-/* launch.c - `ltensor --nproc 4 train.lua`: becomes an mpirun that starts the program as often, on this machine.
+/* launch.c - `ltensor --nproc 4 train.lua`: becomes an mpirun that starts the program as often, on
+ * this machine.
  *
- * Ranks are bound to no processor: each has a thread that moves bytes besides its own, and OMP_NUM_THREADS shares the processors out
- * where it is not set. Where there are more ranks than processors, those that wait let the others work. On a terminal each line is
- * preceded by its rank. LTENSOR_MPI=openmpi|mpich chooses between two that are installed. With --max-restarts it stays beside mpirun, and
- * starts it again where it fails. Includes the C library only.
+ * Ranks are bound to no processor: each has a thread that moves bytes besides its own, and
+ * OMP_NUM_THREADS shares the processors out where it is not set. Where there are more ranks than
+ * processors, those that wait let the others work. On a terminal each line is preceded by its rank.
+ * LTENSOR_MPI=openmpi|mpich chooses between two that are installed. With --max-restarts it stays
+ * beside mpirun, and starts it again where it fails. Includes the C library only.
  */
 #include "launch.h"
 

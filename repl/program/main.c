@@ -1,5 +1,6 @@
-/* main.c - the ltensor program: opens an interpreter with torch in it and runs what the command line
- * asks for, as `lua` would: code, libraries, a script, stdin or the prompt; or a notebook's cells.
+/* main.c - the ltensor program: opens an interpreter with torch in it and runs what the command
+ * line asks for, as `lua` would: code, libraries, a script, stdin or the prompt; or a notebook's
+ * cells.
  *
  * All work on the interpreter happens inside one protected call. Errors go to stderr and make the
  * exit code 1. The prompt and notebooks are Lua modules embedded in the program (repl/ *.lua),
@@ -118,7 +119,8 @@ static void open_torch(lua_State *L)
     luaL_requiref(L, "torch", luaopen_torch, 1);
     if (lua_istable(L, -1)) {
         lua_getfield(L, -1, "_C");
-        lua_getfield(L, -1, "comm_environment"); /* RANK and so on, of a process that was started by mpirun */
+        /* RANK and so on, of a process that was started by mpirun */
+        lua_getfield(L, -1, "comm_environment");
         lua_call(L, 0, 0);
         lua_pop(L, 1);
         for (size_t i = 0; i < sizeof globals / sizeof *globals; i++) {
@@ -225,7 +227,8 @@ static bool run_cells(lua_State *L, const options *o, const char *path)
     return lua_toboolean(L, -1);
 }
 
-/* The program's path and the options before --kernel, which a kernel that is installed is started with. */
+/* The program's path and the options before --kernel, which a kernel that is installed is started
+ * with. */
 static void push_own_command(lua_State *L, char **argv, int end)
 {
     char path[4096];
@@ -263,7 +266,8 @@ static bool run_doctor(lua_State *L)
     return report(L, call(L, 2, 0));
 }
 
-/* The prompt; a script that is given runs in it first, so that its locals and its errors are the prompt's. */
+/* The prompt; a script that is given runs in it first, so that its locals and its errors are the
+ * prompt's. */
 static bool run_prompt(lua_State *L, const options *o, const char *script)
 {
     modules_push_function(L, "repl.prompt", "main");
@@ -329,7 +333,9 @@ int main(int argc, char **argv)
         fputs(options_help, stdout);
         return EXIT_SUCCESS;
     }
-    if (o.nproc > 0) return launch_ranks(o.nproc, o.restarts, !o.script && !o.has_code && !o.interactive, argc, argv);
+    if (o.nproc > 0)
+        return launch_ranks(o.nproc, o.restarts, !o.script && !o.has_code && !o.interactive, argc,
+                            argv);
     lua_State *L = luaL_newstate();
     if (!L) {
         print_error("not enough memory");

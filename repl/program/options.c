@@ -27,13 +27,15 @@ const char options_help[] =
     "  --kernel FILE    a kernel for Jupyter, on the sockets that its connection file FILE names\n"
     "  --kernel install [--user | --prefix DIR | --sys-prefix] [--name NAME]\n"
     "                   tell Jupyter of it; options before --kernel are those it is started with\n"
-    "  --nproc N        run the script, or the prompt, in N processes, started by mpirun: torch.distributed\n"
+    "  --nproc N        run the script, or the prompt, in N processes, started by mpirun: "
+    "torch.distributed\n"
     "  --max-restarts N\n"
     "                   start them again so often where one has failed\n"
     "  --sim-gpus N     N simulated GPUs\n"
     "  --disable-cuda   use no GPU\n"
     "  --no-copies      show no notes on hidden copies\n"
-    "  --doctor         say what is here of what the library can use, and what each missing piece would give\n"
+    "  --doctor         say what is here of what the library can use, and what each missing piece "
+    "would give\n"
     "  --help           this text\n"
     "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
 
@@ -42,7 +44,8 @@ static bool is_number(const char *text)
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* What follows the option of this name, "" when nothing does, or behind its `=`; NULL: argv[*i] is another. */
+/* What follows the option of this name, "" when nothing does, or behind its `=`; NULL: argv[*i] is
+ * another. */
 static const char *number_of(int argc, char **argv, int *i, const char *option)
 {
     const size_t n = strlen(option);

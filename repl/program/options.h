@@ -15,8 +15,9 @@ typedef struct options {
     int first;    /* index after the last option before the script */
 } options;
 
-/* Reads argv, and takes the launcher's out of it (*argc with it). Returns NULL, or what is wrong with the argument *bad. Options that act through the
- * environment (--sim-gpus, --disable-cuda, --no-copies) are carried out here. */
+/* Reads argv, and takes the launcher's out of it (*argc with it). Returns NULL, or what is wrong
+ * with the argument *bad. Options that act through the environment (--sim-gpus, --disable-cuda,
+ * --no-copies) are carried out here. */
 const char *options_parse(int *argc, char **argv, options *out, const char **bad);
 
 /* The text of --help. */

@@ -1,13 +1,14 @@
 /* interrupt.c - Ctrl-C for the prompt.
  *
- * The handler sets a flag, tells the context of the interpreter (lt_context_interrupt) and arms a count hook on the main state and
- * on the coroutine that runs; the hook raises "interrupted". No hook is set in normal running, so
- * that a tight loop runs at full speed. While the flag is up the hook stays armed, so an error caught
- * by pcall is raised again at the next instruction or call, until the cell ends. A signal that comes just
- * before C code waits for something would not end that wait: until the cell ends a timer sends another
- * one now and then, which also ends a __gc that takes long. To know the running coroutine, install()
- * replaces coroutine.resume and coroutine.wrap by versions that record it.
- * Includes the Lua API, ltensor.h's lt_context_interrupt and ltensor_lua.h's lt_lua_context only.
+ * The handler sets a flag, tells the context of the interpreter (lt_context_interrupt) and arms a
+ * count hook on the main state and on the coroutine that runs; the hook raises "interrupted". No
+ * hook is set in normal running, so that a tight loop runs at full speed. While the flag is up the
+ * hook stays armed, so an error caught by pcall is raised again at the next instruction or call,
+ * until the cell ends. A signal that comes just before C code waits for something would not end
+ * that wait: until the cell ends a timer sends another one now and then, which also ends a __gc
+ * that takes long. To know the running coroutine, install() replaces coroutine.resume and
+ * coroutine.wrap by versions that record it. Includes the Lua API, ltensor.h's lt_context_interrupt
+ * and ltensor_lua.h's lt_lua_context only.
  */
 #include "interrupt.h"
 
@@ -21,7 +22,8 @@
 
 #include "ltensor_lua.h"
 
-static volatile sig_atomic_t times; /* 0: no SIGINT came since the cell began; 1: one did; 2: more did */
+/* 0: no SIGINT came since the cell began; 1: one did; 2: more did */
+static volatile sig_atomic_t times;
 static volatile sig_atomic_t warned; /* the next SIGINT kills */
 static struct timespec first_sigint; /* when times became 1 */
 static volatile sig_atomic_t reached,
@@ -31,7 +33,7 @@ static volatile sig_atomic_t depth;   /* call()s under way */
 static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
 static lua_State *main_state;
 static lt_context *volatile context; /* of the cell that runs */
-static lua_State *volatile running; /* the coroutine that runs now, or the main state */
+static lua_State *volatile running;  /* the coroutine that runs now, or the main state */
 
 /* What the user had set on the main state before the cell; put back afterwards. */
 static struct {
@@ -74,10 +76,11 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
 
 bool interrupt_is_due(void) { return times > 0 && !reached && !closing; }
 
-/* ---- hooks inside a __gc ---------------------------------------------------------------------- */
+/* ---- hooks inside a __gc --------------------------------------------------------------------- */
 
-/* Lua runs a __gc with hooks switched off, by a byte of the state that no function sets. Where it is in the version at
- * hand is found by looking what a hook switches off; where nothing fits, 0, a __gc runs to its end. */
+/* Lua runs a __gc with hooks switched off, by a byte of the state that no function sets. Where it
+ * is in the version at hand is found by looking what a hook switches off; where nothing fits, 0, a
+ * __gc runs to its end. */
 static size_t hooks_byte;
 
 enum {
@@ -121,8 +124,8 @@ static void allow_hooks(lua_State *L)
 
 #define WAKE_SIGNAL SIGURG /* ignored where nobody has a handler */
 
-/* A __gc that has run since the last of these signals is ended. When nothing of ours has seen the interrupt for a while,
- * the user is told why. */
+/* A __gc that has run since the last of these signals is ended. When nothing of ours has seen the
+ * interrupt for a while, the user is told why. */
 static void on_wake(int signal_number)
 {
     enum { SIGNALS = 20 }; /* a second */
@@ -155,12 +158,14 @@ static void arm(lua_State *L)
     lua_sethook(L, raise_interrupted, LUA_MASKCOUNT | LUA_MASKCALL, 1);
 }
 
-/* Whether C code has had a second to see the interrupt: keys that are held down or pressed in a row come much faster. */
+/* Whether C code has had a second to see the interrupt: keys that are held down or pressed in a row
+ * come much faster. */
 static bool has_had_time(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    const double seconds = (double)(now.tv_sec - first_sigint.tv_sec) + (double)(now.tv_nsec - first_sigint.tv_nsec) * 1e-9;
+    const double seconds = (double)(now.tv_sec - first_sigint.tv_sec) +
+                           (double)(now.tv_nsec - first_sigint.tv_nsec) * 1e-9;
     return seconds >= 1;
 }
 
@@ -201,7 +206,8 @@ bool interrupt_while_editing(void)
 
 static const char failed_key = 0; /* its address is the key of watch()'s function in the registry */
 
-/* Tells the function of watch() that an error has ended co, whose value is on top of L. What the function raises is lost. */
+/* Tells the function of watch() that an error has ended co, whose value is on top of L. What the
+ * function raises is lost. */
 static void tell_failed(lua_State *L, lua_State *co)
 {
     if (times > 0 || !lua_checkstack(L, LUA_MINSTACK) || !lua_checkstack(co, 1)) return;

@@ -1,8 +1,9 @@
 /* notes.c - what a cell writes to the terminal, noted down as it passes.
  *
- * C's stdout, which print() and io.stdout write to, becomes a stream that notes down what it passes on to file
- * descriptor 1: `print` and `io.write` themselves stay what they are. Of a cell the first 64 KB are kept. Threads that pass on
- * what processes write add to the notes, too. Includes the Lua API only.
+ * C's stdout, which print() and io.stdout write to, becomes a stream that notes down what it passes
+ * on to file descriptor 1: `print` and `io.write` themselves stay what they are. Of a cell the
+ * first 64 KB are kept. Threads that pass on what processes write add to the notes, too. Includes
+ * the Lua API only.
  */
 #include "notes.h"
 
@@ -80,14 +81,16 @@ static void move_stdout(lua_State *L, FILE *from, FILE *to)
     stdout = to;
 }
 
-/* start([lines]): from now on notes are taken. lines: what is written passes on at the end of each line, as to a terminal. */
+/* start([lines]): from now on notes are taken. lines: what is written passes on at the end of each
+ * line, as to a terminal. */
 static int start(lua_State *L)
 {
     if (stdout == noting && noting) return 0;
     if (!noting) {
         noting = fopencookie(NULL, "w", (cookie_io_functions_t){.write = pass_on});
         if (!noting) return luaL_error(L, "cannot note output: %s", strerror(errno));
-        setvbuf(noting, NULL, isatty(STDOUT_FILENO) || lua_toboolean(L, 1) ? _IOLBF : _IOFBF, BUFSIZ);
+        setvbuf(noting, NULL, isatty(STDOUT_FILENO) || lua_toboolean(L, 1) ? _IOLBF : _IOFBF,
+                BUFSIZ);
     }
     plain = stdout;
     move_stdout(L, plain, noting);

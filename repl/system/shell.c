@@ -1,8 +1,9 @@
 /* shell.c - other programs on the program's terminal: the user's shell, a pager.
  *
- * A command keeps our terminal as its input and for Ctrl-C. Where what it writes is to be noted, its output is a
- * pseudo-terminal as wide as ours (a pipe where ours is none) that is passed on to ours; what it leaves running in the
- * background goes on writing, through a thread. Includes notes.h, the Lua API and POSIX only.
+ * A command keeps our terminal as its input and for Ctrl-C. Where what it writes is to be noted,
+ * its output is a pseudo-terminal as wide as ours (a pipe where ours is none) that is passed on to
+ * ours; what it leaves running in the background goes on writing, through a thread. Includes
+ * notes.h, the Lua API and POSIX only.
  */
 #include "shell.h"
 
@@ -144,8 +145,9 @@ static int wait_for(pid_t child, outlet *o)
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* run(command [, noted]) -> exit code; runs it in the user's shell. A signal that kills it counts as 128 plus its
- * number. While it runs, Ctrl-C is for the command alone. With `noted`, what it writes is noted for the cell. */
+/* run(command [, noted]) -> exit code; runs it in the user's shell. A signal that kills it counts
+ * as 128 plus its number. While it runs, Ctrl-C is for the command alone. With `noted`, what it
+ * writes is noted for the cell. */
 static int run(lua_State *L)
 {
     const char *command = luaL_checkstring(L, 1);
@@ -180,7 +182,8 @@ static int run(lua_State *L)
     return 1;
 }
 
-/* page(text, command) -> exit code of the pager; quitting it early is no error, Ctrl-C is its own. */
+/* page(text, command) -> exit code of the pager; quitting it early is no error, Ctrl-C is its
+ * own. */
 static int page(lua_State *L)
 {
     size_t length;

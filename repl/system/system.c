@@ -129,7 +129,8 @@ void system_end_capture(void)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* make_directories(path [, for_all]): creates the folder and those above it, for the user alone or as the umask says. */
+/* make_directories(path [, for_all]): creates the folder and those above it, for the user alone or
+ * as the umask says. */
 static int make_directories(lua_State *L)
 {
     char *path = strdup(luaL_checkstring(L, 1));

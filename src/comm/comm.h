@@ -1,12 +1,15 @@
-/* comm.h - operations between processes: worlds of ranks, groups of them, and the work that they are given.
+/* comm.h - operations between processes: worlds of ranks, groups of them, and the work that they
+ * are given.
  *
- * A world is opened once in a process and belongs to an engine (engine.h). Where the engine is threaded one thread, the progress
- * thread, makes all of its calls: work is queued for it, and whoever wants the result waits. Work of a group begins in the order in
- * which it was given, one after another; messages go beside. Each has a sequence number in its group.
+ * A world is opened once in a process and belongs to an engine (engine.h). Where the engine is
+ * threaded one thread, the progress thread, makes all of its calls: work is queued for it, and
+ * whoever wants the result waits. Work of a group begins in the order in which it was given, one
+ * after another; messages go beside. Each has a sequence number in its group.
  *
- * When a rank's work is late, or fails, it asks all others what they do (record.h), tells them that it has given up, and the world has
- * failed: all that is given to it from then on fails with the same words. What MPI still has of memory stays allocated.
- * What runs in a child of fork() is refused. */
+ * When a rank's work is late, or fails, it asks all others what they do (record.h), tells them that
+ * it has given up, and the world has failed: all that is given to it from then on fails with the
+ * same words. What MPI still has of memory stays allocated. What runs in a child of fork() is
+ * refused. */
 #ifndef LT_COMM_H
 #define LT_COMM_H
 
@@ -44,7 +47,8 @@ typedef enum lt_reduction {
     LT_REDUCTIONS
 } lt_reduction;
 
-/* What a rank asks for. Tensors are contiguous, on the host and of one dtype; ranks are numbers in the group. */
+/* What a rank asks for. Tensors are contiguous, on the host and of one dtype; ranks are numbers in
+ * the group. */
 typedef struct lt_comm_call {
     lt_collective kind;
     const char *name;  /* the function's, for messages. Static */
@@ -60,15 +64,18 @@ typedef struct lt_comm_call {
     double timeout; /* seconds; 0: the group's */
 } lt_comm_call;
 
-/* What PyTorch calls a backend: "mpi". The world of the process, joined by the launcher's word; alone when there was no launcher.
- * LT_ERR_DEVICE: what is missing and what to install. Waits for the other ranks, `timeout` seconds at most, or 30. */
+/* What PyTorch calls a backend: "mpi". The world of the process, joined by the launcher's word;
+ * alone when there was no launcher. LT_ERR_DEVICE: what is missing and what to install. Waits for
+ * the other ranks, `timeout` seconds at most, or 30. */
 lt_status lt_world_open(const char *backend, double timeout, lt_world **out);
-/* Worlds of one rank each that are ranks of one world in this process; whoever waits for one looks after it alone. To be freed. */
+/* Worlds of one rank each that are ranks of one world in this process; whoever waits for one looks
+ * after it alone. To be freed. */
 lt_status lt_worlds_fake(int size, double timeout, lt_world **out);
 /* Frees one of lt_worlds_fake. */
 void lt_world_free(lt_world *world);
 
-/* all_reduce is the engine's own where it has one for the dtype, in an order of its own: set before the first, on all ranks alike. */
+/* all_reduce is the engine's own where it has one for the dtype, in an order of its own: set before
+ * the first, on all ranks alike. */
 void lt_world_set_native(lt_world *world, bool native);
 int lt_world_rank(const lt_world *world);
 int lt_world_size(const lt_world *world);
@@ -96,8 +103,8 @@ lt_work *lt_work_retain(lt_work *work);
 void lt_work_release(lt_work *work);
 /* Whether it has ended, and if so how. */
 bool lt_work_ended(lt_work *work, lt_status *status);
-/* Waits; LT_ERR_RUNTIME with the reasons when it has failed, or has not ended after `seconds` (0: its own timeout); the
- * context's interrupt. */
+/* Waits; LT_ERR_RUNTIME with the reasons when it has failed, or has not ended after `seconds` (0:
+ * its own timeout); the context's interrupt. */
 lt_status lt_work_wait(lt_work *work, double seconds);
 /* When it was given and when it has ended (0: not yet), by lt_clock. */
 void lt_work_times(lt_work *work, double *begun, double *ended);
@@ -105,11 +112,12 @@ void lt_work_times(lt_work *work, double *begun, double *ended);
 int lt_work_from(const lt_work *work);
 lt_ranks *lt_work_group(const lt_work *work);
 int64_t lt_work_sequence(const lt_work *work);
-/* Why it has failed: several lines, that of lt_work_wait's error among them. Lives as long as the work. */
+/* Why it has failed: several lines, that of lt_work_wait's error among them. Lives as long as the
+ * work. */
 const char *lt_work_reason(const lt_work *work);
 
-/* Sets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT by the launcher's variables, where they are not
- * set. */
+/* Sets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT by the
+ * launcher's variables, where they are not set. */
 void lt_comm_environment(void);
 
 /* What this rank does now, and what it did last: one line. */

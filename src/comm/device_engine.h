@@ -1,7 +1,9 @@
-/* device_engine.h - what core knows of an engine that carries bytes between GPUs of several processes: one table of functions.
+/* device_engine.h - what core knows of an engine that carries bytes between GPUs of several
+ * processes: one table of functions.
  *
- * The backend of the GPUs has it (src/cuda/libraries/nccl.cu), behind LT_DEVICE_ENGINE_OPEN. Unlike engine.h's, its operations are put
- * on a stream and return at once; memory is the GPU's. All ranks of a group call the same ones in the same order. */
+ * The backend of the GPUs has it (src/cuda/libraries/nccl.cu), behind LT_DEVICE_ENGINE_OPEN. Unlike
+ * engine.h's, its operations are put on a stream and return at once; memory is the GPU's. All ranks
+ * of a group call the same ones in the same order. */
 #ifndef LT_DEVICE_ENGINE_H
 #define LT_DEVICE_ENGINE_H
 

@@ -1,9 +1,12 @@
-/* engine.h - what core knows of an engine that carries bytes between processes: one table of functions.
+/* engine.h - what core knows of an engine that carries bytes between processes: one table of
+ * functions.
  *
- * src/comm/mpi fills one for each MPI, as a library that is opened when a script asks for it; src/comm/fake.c fills one for worlds
- * that live in one process. An engine knows no tensors: it moves bytes of host memory and never waits for another rank, but in
- * join, group and leave. All its functions are called by one thread of a process (comm.h). What it is given stays where it is until
- * test says that the request is done. Engines include this file and ltensor.h, and call core only through lt_engine_services. */
+ * src/comm/mpi fills one for each MPI, as a library that is opened when a script asks for it;
+ * src/comm/fake.c fills one for worlds that live in one process. An engine knows no tensors: it
+ * moves bytes of host memory and never waits for another rank, but in join, group and leave. All
+ * its functions are called by one thread of a process (comm.h). What it is given stays where it is
+ * until test says that the request is done. Engines include this file and ltensor.h, and call core
+ * only through lt_engine_services. */
 #ifndef LT_ENGINE_H
 #define LT_ENGINE_H
 
@@ -26,19 +29,22 @@ typedef struct lt_engine_services {
         __attribute__((format(printf, 2, 3)));
 } lt_engine_services;
 
-enum { LT_ENGINE_ANY = -1 };          /* a message from whomever */
-enum { LT_ENGINE_MESSAGE = 1 << 30 }; /* bytes of a message, of a broadcast and of a reduction of its own at most */
-enum { LT_ENGINE_NOTE = 2048 };       /* bytes of a note at most */
+enum { LT_ENGINE_ANY = -1 }; /* a message from whomever */
+/* bytes of a message, of a broadcast and of a reduction of its own at most */
+enum { LT_ENGINE_MESSAGE = 1 << 30 };
+enum { LT_ENGINE_NOTE = 2048 }; /* bytes of a note at most */
 
 typedef struct lt_engine {
     const char *name; /* "openmpi" */
     bool threaded;    /* others are waited for: a thread makes the calls. Else whoever waits does */
-    /* Makes this process a rank of the world that its launcher began, or the one that `where` says. */
+    /* Makes this process a rank of the world that its launcher began, or the one that `where`
+     * says. */
     lt_status (*join)(void *where, lt_engine_world **world, int *rank, int *size);
     /* All are about to end: nothing more is begun. */
     lt_status (*leave)(lt_engine_world *world);
 
-    /* A group of the n ranks; NULL where this one is not among them. All ranks of the world call it, in one order. */
+    /* A group of the n ranks; NULL where this one is not among them. All ranks of the world call
+     * it, in one order. */
     lt_status (*group)(lt_engine_world *world, const int *ranks, int n, lt_engine_group **group);
 
     /* Collectives: all ranks of a group begin the same ones in the same order. */
@@ -51,8 +57,8 @@ typedef struct lt_engine {
     lt_status (*all_to_all)(lt_engine_group *group, const void *data, lt_engine_parts given,
                             void *to, lt_engine_parts got, lt_engine_request **request);
 
-    /* Reductions of its own, in an order of its own, of what lies in data; reduction: as ReduceOp counts, never the mean. Both NULL: it
-     * has none. */
+    /* Reductions of its own, in an order of its own, of what lies in data; reduction: as ReduceOp
+     * counts, never the mean. Both NULL: it has none. */
     bool (*reduces)(lt_dtype dtype, int reduction);
     lt_status (*all_reduce)(lt_engine_group *group, void *data, int64_t count, lt_dtype dtype,
                             int reduction, lt_engine_request **request);
@@ -63,17 +69,20 @@ typedef struct lt_engine {
     lt_status (*receive)(lt_engine_group *group, void *data, int64_t bytes, int from, int tag,
                          lt_engine_request **request);
 
-    /* Whether it is done; then, and when it has failed, the request is no more. Of what was received: from whom and how much. */
+    /* Whether it is done; then, and when it has failed, the request is no more. Of what was
+     * received: from whom and how much. */
     lt_status (*test)(lt_engine_request *request, bool *done, int *from, int64_t *bytes);
 
-    /* Notes beside all this, for what goes wrong. Both return at once; a note that cannot go out is lost. */
+    /* Notes beside all this, for what goes wrong. Both return at once; a note that cannot go out is
+     * lost. */
     void (*tell)(lt_engine_world *world, int rank, const void *note, int bytes);
     bool (*hear)(lt_engine_world *world, void *note, int *bytes, int *from);
 } lt_engine;
 
-/* ---- libraries ------------------------------------------------------------------------------------------------------------ */
+/* ---- libraries ------------------------------------------------------------------------------- */
 
-/* What a program and an engine's library must agree on: data that is looked at before anything in it runs. */
+/* What a program and an engine's library must agree on: data that is looked at before anything in
+ * it runs. */
 typedef struct lt_engine_abi {
     uint32_t size, table, services, interface;
     char version[20]; /* LT_VERSION */

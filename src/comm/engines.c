@@ -1,5 +1,6 @@
-/* engines.c - which engine there is: the MPI whose launcher has begun this process, by the variables that it sets. Two MPIs do not
- * understand each other, so that another one than the launcher's would wait for ever. */
+/* engines.c - which engine there is: the MPI whose launcher has begun this process, by the
+ * variables that it sets. Two MPIs do not understand each other, so that another one than the
+ * launcher's would wait for ever. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,11 +44,12 @@ lt_status lt_launcher_alone(void)
 {
     const char *tasks = slurm_tasks();
     if (tasks == NULL || atoi(tasks) <= 1) return LT_OK;
-    return lt_error(LT_ERR_DEVICE,
-                    "srun has started %s processes and nothing by which they could find each other: srun "
-                    "--mpi=pmix does for Open MPI, srun --mpi=pmi2 for MPICH (srun --mpi=list names what "
-                    "Slurm was built with)",
-                    tasks);
+    return lt_error(
+        LT_ERR_DEVICE,
+        "srun has started %s processes and nothing by which they could find each other: srun "
+        "--mpi=pmix does for Open MPI, srun --mpi=pmi2 for MPICH (srun --mpi=list names what "
+        "Slurm was built with)",
+        tasks);
 }
 
 bool lt_launcher_place(int *rank, int *size)
@@ -93,9 +95,10 @@ void lt_comm_environment(void)
 
 static const lt_engine_services services = {.error = lt_error_set};
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether the library was made for this program's tables; else the error says which it was made for. */
+/* Whether the library was made for this program's tables; else the error says which it was made
+ * for. */
 static lt_status check_made_for_us(void *library, const char *name)
 {
     static const lt_engine_abi ours = LT_ENGINE_ABI_HERE;

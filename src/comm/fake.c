@@ -1,7 +1,9 @@
-/* fake.c - an engine whose ranks live in one process: worlds of any size for tests, and the world of a process that is alone.
+/* fake.c - an engine whose ranks live in one process: worlds of any size for tests, and the world
+ * of a process that is alone.
  *
- * A hub keeps what its ranks have begun. A collective is carried out when the last rank of its group begins it; one that others do not
- * take part in, or take for another, never ends, as it would be with an engine. Used by one thread. */
+ * A hub keeps what its ranks have begun. A collective is carried out when the last rank of its
+ * group begins it; one that others do not take part in, or take for another, never ends, as it
+ * would be with an engine. Used by one thread. */
 #include <stdio.h>
 #include <string.h>
 
@@ -85,7 +87,7 @@ static lt_status no_memory(void)
     return lt_error(LT_ERR_MEMORY, "no memory is left for an operation");
 }
 
-/* ---- the world ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 lt_fake_hub *lt_fake_hub_new(int size)
 {
@@ -194,7 +196,7 @@ static lt_status make_group(lt_engine_world *w, const int *ranks, int n, lt_engi
     return LT_OK;
 }
 
-/* ---- collectives ------------------------------------------------------------------------------------------------------------------ */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static void copy(char *to, const char *from, int64_t bytes)
 {
@@ -292,7 +294,7 @@ static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_part
         out);
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag,
                               lt_engine_request **out)
@@ -371,7 +373,7 @@ static lt_status test(lt_engine_request *r, bool *done, int *from, int64_t *byte
     return status;
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- notes ----------------------------------------------------------------------------------- */
 
 static void tell(lt_engine_world *w, int rank, const void *note, int bytes)
 {

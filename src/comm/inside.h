@@ -1,7 +1,8 @@
 /* inside.h - what the files of src/comm share: the structs behind comm.h.
  *
- * One thread, the one that steps a world, calls its engine and reads and writes what is marked "the stepping thread's". What others
- * write too is under the world's lock. A work is counted: by its owner and, from its beginning to its end, by the world. */
+ * One thread, the one that steps a world, calls its engine and reads and writes what is marked "the
+ * stepping thread's". What others write too is under the world's lock. A work is counted: by its
+ * owner and, from its beginning to its end, by the world. */
 #ifndef LT_COMM_INSIDE_H
 #define LT_COMM_INSIDE_H
 
@@ -104,8 +105,8 @@ struct lt_world {
     int n_groups;
     lt_peer *peers;
     lt_work *stranded; /* have failed while the engine had their memory */
-    lt_work *culprit; /* whose failure is the world's; to be compared, not read */
-    lt_work *late;    /* a question about it is out */
+    lt_work *culprit;  /* whose failure is the world's; to be compared, not read */
+    lt_work *late;     /* a question about it is out */
     double asked;
 };
 
@@ -116,7 +117,8 @@ void lt_work_settle(lt_work *work);
 
 /* reduce.c: whether there is such a reduction of the dtype; else the error. */
 lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype);
-/* out[i] = rows[0][i] op rows[1][i] op ... of n rows, of which one may be `out`. Sums of half types are of floats. */
+/* out[i] = rows[0][i] op rows[1][i] op ... of n rows, of which one may be `out`. Sums of half types
+ * are of floats. */
 void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out);
 
@@ -139,7 +141,8 @@ void lt_notes_tell_all(lt_world *world, char kind, const char *text);
 /* The first rank of the group that has left long enough ago; -1: none has. */
 int lt_notes_left(const lt_world *world, const lt_work *work, double now);
 
-/* world.c: all that is under way fails, and what will be given; the others are told. Called by the stepping thread. */
+/* world.c: all that is under way fails, and what will be given; the others are told. Called by the
+ * stepping thread. */
 void lt_world_fail(lt_world *world, lt_status status, const char *reason, bool tell);
 /* A pass over all that is under way; whether something happened. */
 bool lt_world_pass(lt_world *world);
@@ -161,6 +164,7 @@ typedef struct lt_fake_place {
 } lt_fake_place;
 lt_fake_hub *lt_fake_hub_new(int size);
 void lt_fake_world_free(lt_engine_world *world);
-void lt_fake_request_free(lt_engine_request *request); /* of an operation that nobody waits for any more */
+/* of an operation that nobody waits for any more */
+void lt_fake_request_free(lt_engine_request *request);
 
 #endif

@@ -1,5 +1,5 @@
-/* notes.c - what ranks tell each other when something goes wrong, beside all operations: what are you doing (Q), this (A), I have given
- * up (F), I am about to end (B). */
+/* notes.c - what ranks tell each other when something goes wrong, beside all operations: what are
+ * you doing (Q), this (A), I have given up (F), I am about to end (B). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* reduce.c - the results of ranks become one, in the order of the ranks: what comes out does not depend on engine, message size or
- * who computes it. Blocks of elements stay in the first cache while the ranks are gone through. */
+/* reduce.c - the results of ranks become one, in the order of the ranks: what comes out does not
+ * depend on engine, message size or who computes it. Blocks of elements stay in the first cache
+ * while the ranks are gone through. */
 #include <string.h>
 
 #include "dtypes/dtype.h"
@@ -146,7 +147,8 @@ HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out)
 {
-    if (lt_dtype_is_complex(dtype)) dtype = lt_real_of(dtype), count *= 2; /* sums are those of the parts */
+    /* sums are those of the parts */
+    if (lt_dtype_is_complex(dtype)) dtype = lt_real_of(dtype), count *= 2;
     switch (dtype) {
     case LT_BOOL: reduction = of_bools(reduction); /* fall through */
     case LT_UINT8: BLOCKS(uint8_t)

@@ -1,4 +1,5 @@
-/* reducer.c - see reducer.h. Hooks of the parameters know the reducer by a link that it cuts when it closes: they hold no tensor. */
+/* reducer.c - see reducer.h. Hooks of the parameters know the reducer by a link that it cuts when
+ * it closes: they hold no tensor. */
 #include "reducer.h"
 
 #include <string.h>
@@ -24,8 +25,9 @@ typedef struct hook_place {
 } hook_place;
 
 typedef struct parameter {
-    lt_tensor *tensor, *view; /* counted; view: its part of a bucket, NULL before there are buckets */
-    int64_t hook;             /* 0: none */
+    /* counted; view: its part of a bucket, NULL before there are buckets */
+    lt_tensor *tensor, *view;
+    int64_t hook; /* 0: none */
     int bucket, seen, often;
     bool ready;
 } parameter;
@@ -47,7 +49,7 @@ struct lt_reducer {
     int *places, *order;
 };
 
-/* ---- coming and going ------------------------------------------------------------------------------------------------------- */
+/* ---- coming and going ------------------------------------------------------------------------ */
 
 static void link_release(link *l)
 {
@@ -83,7 +85,8 @@ void lt_reducer_close(lt_reducer *r)
         r->link = NULL;
     }
     for (int i = 0; i < r->n && r->parameters != NULL; i++)
-        if (r->parameters[i].hook != 0) lt_remove_hook(r->parameters[i].tensor, r->parameters[i].hook);
+        if (r->parameters[i].hook != 0)
+            lt_remove_hook(r->parameters[i].tensor, r->parameters[i].hook);
     release(r);
 }
 
@@ -95,10 +98,9 @@ static lt_status add_hook(lt_reducer *r, int place)
     if (h == NULL) return LT_ERR_MEMORY;
     *h = (hook_place){r->link, place};
     atomic_fetch_add_explicit(&r->link->refs, 1, memory_order_relaxed);
-    const lt_status status =
-        lt_register_post_hook(r->parameters[place].tensor,
-                              (lt_hook){.run = run_hook, .release = hook_release, .ctx = h},
-                              &r->parameters[place].hook);
+    const lt_status status = lt_register_post_hook(
+        r->parameters[place].tensor, (lt_hook){.run = run_hook, .release = hook_release, .ctx = h},
+        &r->parameters[place].hook);
     if (status != LT_OK) hook_release(h);
     return status;
 }
@@ -114,8 +116,9 @@ lt_status lt_reducer_new(lt_tensor *const *parameters, int n, bool as_view, lt_r
     r->order = lt_mem_zarray(n, sizeof *r->order);
     r->places = lt_mem_zarray(n, sizeof *r->places);
     r->link = lt_mem_zalloc(sizeof *r->link);
-    LT_CHECK(r->parameters != NULL && r->order != NULL && r->places != NULL && r->link != NULL ? LT_OK
-                                                                                           : LT_ERR_MEMORY);
+    LT_CHECK(r->parameters != NULL && r->order != NULL && r->places != NULL && r->link != NULL
+                 ? LT_OK
+                 : LT_ERR_MEMORY);
     r->link->refs = 1;
     r->link->reducer = r;
     for (int i = 0; i < n; i++) {
@@ -153,7 +156,7 @@ lt_status lt_reducer_set_buckets(lt_reducer *r, int n_buckets, const int *counts
     return LT_OK;
 }
 
-/* ---- a backward ----------------------------------------------------------------------------------------------------------------- */
+/* ---- a backward ------------------------------------------------------------------------------ */
 
 void lt_reducer_reset(lt_reducer *r, bool expecting)
 {
@@ -250,12 +253,13 @@ lt_status lt_reducer_take(lt_reducer *r, int number, const int64_t *used)
     const bool mode = lt_set_grad_enabled(false);
     lt_status status = LT_OK;
     for (int i = b->first; i < b->first + b->n && status == LT_OK; i++)
-        if (used == NULL || used[r->places[i]] != 0) status = take_one(r, &r->parameters[r->places[i]]);
+        if (used == NULL || used[r->places[i]] != 0)
+            status = take_one(r, &r->parameters[r->places[i]]);
     lt_set_grad_enabled(mode);
     return status;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 bool lt_reducer_expects(const lt_reducer *r) { return r->expecting; }
 int lt_reducer_parameters(const lt_reducer *r) { return r->n; }

@@ -1,8 +1,10 @@
-/* steps.c - what operations are made of: the engine's collectives, one after another, and what is computed in between.
+/* steps.c - what operations are made of: the engine's collectives, one after another, and what is
+ * computed in between.
  *
- * A reduction gives each rank a chunk of the elements of all (all_to_all), which it reduces in rank order, and gathers the chunks; few
- * elements are gathered by all and reduced by each, to the same bits. Large tensors go by in segments, so that the memory that is needed
- * beside is bounded. Ranks compare what they are about to do before they do it. */
+ * A reduction gives each rank a chunk of the elements of all (all_to_all), which it reduces in rank
+ * order, and gathers the chunks; few elements are gathered by all and reduced by each, to the same
+ * bits. Large tensors go by in segments, so that the memory that is needed beside is bounded. Ranks
+ * compare what they are about to do before they do it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -79,10 +81,10 @@ static lt_status gather_all(lt_work *w, const void *mine, int64_t bytes, void *t
                                                (lt_engine_parts){p.get, p.get_at}, &w->request);
 }
 
-/* ---- what ranks are about to do ----------------------------------------------------------------------------------------------- */
+/* ---- what ranks are about to do -------------------------------------------------------------- */
 
-/* Compared before each collective: ranks that differ in dtype or number of elements would take each other's bytes for their own. TORCH_DISTRIBUTED_DEBUG=DETAIL
- * compares sizes, too. */
+/* Compared before each collective: ranks that differ in dtype or number of elements would take each
+ * other's bytes for their own. TORCH_DISTRIBUTED_DEBUG=DETAIL compares sizes, too. */
 
 typedef struct fingerprint {
     int64_t sequence;
@@ -143,7 +145,7 @@ static lt_status begin_comparison(lt_work *w)
     return gather_all(w, &all[g->n], (int64_t)sizeof *all, all, p);
 }
 
-/* ---- reductions --------------------------------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 /* Elements of a segment of which each rank reduces a part. */
 static int64_t chunk_of(int64_t segment, int n)
@@ -159,7 +161,8 @@ static int64_t part_of(int64_t segment, int64_t chunk, int r)
     return left < 0 ? 0 : smaller(left, chunk);
 }
 
-/* Each rank gets its part of the segment from the others, in rows of `chunk` elements. Its own row it has. */
+/* Each rank gets its part of the segment from the others, in rows of `chunk` elements. Its own row
+ * it has. */
 static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 {
     const int n = w->group->n, me = w->group->me;
@@ -195,7 +198,8 @@ static void reduce_part(const lt_work *w, int64_t chunk, void *out)
 
 enum { SEGMENT = BEGIN, ALL_HAVE_ALL, ALL_HAVE_PARTS, GATHERED };
 
-/* The reduction that the engine makes of its own, where it was asked to and can; -1: ours. The mean is a sum first. */
+/* The reduction that the engine makes of its own, where it was asked to and can; -1: ours. The mean
+ * is a sum first. */
 static int native_reduction(const lt_work *w)
 {
     const lt_world *world = w->group->world;
@@ -322,7 +326,7 @@ static lt_status reduce_scatter(lt_work *w, bool *done)
 
 enum { MORE = BEGIN + 1 }; /* what is not reduced: something has gone before */
 
-/* ---- what moves only ---------------------------------------------------------------------------------------------------------- */
+/* ---- what moves only ------------------------------------------------------------------------- */
 
 static lt_status all_gather(lt_work *w)
 {
@@ -393,11 +397,11 @@ static lt_status broadcast(lt_work *w, bool *done)
     *done = w->phase == MORE && w->segment == 0;
     if (*done) return LT_OK;
     w->phase = MORE;
-    return w->group->world->engine->broadcast(w->group->group, output_data(w) + w->position, w->segment,
-                                              w->call.peer, &w->request);
+    return w->group->world->engine->broadcast(w->group->group, output_data(w) + w->position,
+                                              w->segment, w->call.peer, &w->request);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static lt_status message(lt_work *w, bool *done)
 {
@@ -429,7 +433,7 @@ static lt_status message_arrived(lt_work *w, int from, int64_t bytes)
     return LT_OK;
 }
 
-/* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 /* The engine waits for all as it makes a group: all are there when it begins. */
 static lt_status new_group(lt_work *w, bool *done)
@@ -443,7 +447,7 @@ static lt_status new_group(lt_work *w, bool *done)
     return lt_ranks_make(world, w->call.ranks, w->call.n_ranks, &w->made);
 }
 
-/* ---- one after another ------------------------------------------------------------------------------------------------------- */
+/* ---- one after another ----------------------------------------------------------------------- */
 
 /* Begins what comes next, or says that it is done. */
 static lt_status next(lt_work *w, bool *done)

@@ -1,4 +1,5 @@
-/* work.c - works: from their beginning by whoever calls an operation to the look at how they ended. */
+/* work.c - works: from their beginning by whoever calls an operation to the look at how they
+ * ended. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,8 @@ static lt_status copy_array(const void *from, int64_t n, size_t size, const void
 
 static bool reduces(const lt_comm_call *call)
 {
-    return call->kind == LT_ALL_REDUCE || call->kind == LT_REDUCE || call->kind == LT_REDUCE_SCATTER;
+    return call->kind == LT_ALL_REDUCE || call->kind == LT_REDUCE ||
+           call->kind == LT_REDUCE_SCATTER;
 }
 
 static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
@@ -62,7 +64,8 @@ static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
     LT_TRY(
         copy_array(call->ranks, call->n_ranks, sizeof *call->ranks, (const void **)&w->call.ranks));
     w->parts = lt_mem_array(4 * (int64_t)g->n, sizeof *w->parts);
-    if (reduces(call) && (w->rows = lt_mem_array(g->n, sizeof *w->rows)) == NULL) return LT_ERR_MEMORY;
+    if (reduces(call) && (w->rows = lt_mem_array(g->n, sizeof *w->rows)) == NULL)
+        return LT_ERR_MEMORY;
     return w->parts != NULL ? LT_OK : LT_ERR_MEMORY;
 }
 
@@ -132,8 +135,8 @@ static void sleep_until_change(lt_world *world, lt_work *w)
 static lt_status wait_for(lt_work *w, double seconds)
 {
     enum { SPINS = 100 };
-    static const double ENGINE =
-        10; /* seconds that an engine may hold its thread up beyond a deadline */
+    /* seconds that an engine may hold its thread up beyond a deadline */
+    static const double ENGINE = 10;
     lt_world *world = w->group->world;
     const double until = lt_clock() + seconds;
     lt_status status;

@@ -1,8 +1,10 @@
-/* world.c - a world of ranks in this process: joining it, the thread that looks after it, and how it ends.
+/* world.c - a world of ranks in this process: joining it, the thread that looks after it, and how
+ * it ends.
  *
- * The thread spins for a moment after something has happened, since more is likely to, then yields, then naps: ranks that share a
- * processor let each other work. When the process ends, with whatever status, the others are told; only where all end well does MPI
- * get to know, as its own end waits for all. */
+ * The thread spins for a moment after something has happened, since more is likely to, then yields,
+ * then naps: ranks that share a processor let each other work. When the process ends, with whatever
+ * status, the others are told; only where all end well does MPI get to know, as its own end waits
+ * for all. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
@@ -15,7 +17,7 @@
 #include "context/interrupt.h"
 #include "inside.h"
 
-/* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static lt_status fill_ranks(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks,
                             int n)
@@ -56,7 +58,7 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
     return LT_OK;
 }
 
-/* ---- what is under way ----------------------------------------------------------------------------------------------------------- */
+/* ---- what is under way ----------------------------------------------------------------------- */
 
 static void end_work(lt_world *world, lt_work *w, lt_status status, const char *reason)
 {
@@ -213,7 +215,7 @@ bool lt_world_pass(lt_world *world)
     return moved;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static bool under_way(lt_world *world)
 {
@@ -332,7 +334,7 @@ static void *progress(void *given)
     return NULL;
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static lt_world *of_process; /* what lt_world_open has opened */
 
@@ -348,7 +350,8 @@ static void at_exit(int status, void *unused)
     pthread_cond_signal(&world->given);
     while (world->joined && !world->gone) pthread_cond_wait(&world->changed, &world->lock);
     pthread_mutex_unlock(&world->lock);
-    /* Launchers take the status of the rank that ends first for the job's: one that left early must not say that all is well. */
+    /* Launchers take the status of the rank that ends first for the job's: one that left early must
+     * not say that all is well. */
     if (status == 0 && world->joined && others_end(world) < 0) _exit(1);
 }
 
@@ -376,8 +379,8 @@ static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int
 
 static lt_status wait_for_others(lt_world *world, double timeout)
 {
-    static const double START =
-        30; /* seconds that processes may take to start, however short operations are to be */
+    /* seconds that processes may take to start, however short operations are to be */
+    static const double START = 30;
     if (timeout < START) timeout = START;
     const double until = lt_clock() + timeout;
     pthread_mutex_lock(&world->lock);
@@ -413,8 +416,8 @@ static lt_status open_inline(lt_world *world, lt_fake_hub *hub)
     return know_all(world);
 }
 
-/* The thread and what runs at the end of the process are in this library: an interpreter that closes the modules it has loaded
- * must not take it away. */
+/* The thread and what runs at the end of the process are in this library: an interpreter that
+ * closes the modules it has loaded must not take it away. */
 static void stay_loaded(void)
 {
     Dl_info info;
@@ -438,7 +441,8 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
         world->all.timeout = timeout;
         goto done;
     }
-    LT_CHECK(lt_launcher_place(&rank, &size) ? lt_engine_of_launcher(&engine) : lt_launcher_alone());
+    LT_CHECK(lt_launcher_place(&rank, &size) ? lt_engine_of_launcher(&engine)
+                                             : lt_launcher_alone());
     world = lt_mem_zalloc(sizeof *world);
     status = world != NULL ? prepare(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
     if (status != LT_OK)
@@ -497,7 +501,7 @@ void lt_world_free(lt_world *world)
     lt_mem_free(world);
 }
 
-/* ---- facts ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 void lt_world_set_native(lt_world *world, bool native) { world->native = native; }
 int lt_world_rank(const lt_world *world) { return world->rank; }

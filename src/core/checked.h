@@ -1,14 +1,15 @@
-/* checked.h - arithmetic on sizes, counts and positions as a script may give them: any int64. Whole sizes are multiplied
- * and added by lt_times and lt_plus alone; positions, offsets and amounts that may be negative by the others. */
+/* checked.h - arithmetic on sizes, counts and positions as a script may give them: any int64. Whole
+ * sizes are multiplied and added by lt_times and lt_plus alone; positions, offsets and amounts that
+ * may be negative by the others. */
 #ifndef LT_CHECKED_H
 #define LT_CHECKED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What does not fit, and what is computed from a negative size, is LT_TOO_MUCH: no tensor has that size and no
- * allocation gives it, and what is computed from it is LT_TOO_MUCH again (times 0 it is 0). A formula needs no checks
- * between its steps. */
+/* What does not fit, and what is computed from a negative size, is LT_TOO_MUCH: no tensor has that
+ * size and no allocation gives it, and what is computed from it is LT_TOO_MUCH again (times 0 it is
+ * 0). A formula needs no checks between its steps. */
 #define LT_TOO_MUCH INT64_MAX
 static inline int64_t lt_times(int64_t a, int64_t b)
 {
@@ -35,7 +36,9 @@ static inline int64_t lt_sub_within(int64_t a, int64_t b)
 static inline int64_t lt_mul_within(int64_t a, int64_t b)
 {
     int64_t product;
-    return !__builtin_mul_overflow(a, b, &product) ? product : (a < 0) != (b < 0) ? INT64_MIN : INT64_MAX;
+    return !__builtin_mul_overflow(a, b, &product) ? product
+           : (a < 0) != (b < 0)                    ? INT64_MIN
+                                                   : INT64_MAX;
 }
 
 /* a / b rounded up: how many parts of b hold a. a >= 0, b > 0. */

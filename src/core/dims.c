@@ -8,7 +8,8 @@
 lt_status lt_dims_insert(lt_dims *dims, int at, int64_t size)
 {
     if (dims->n >= LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, dims->n + 1);
+        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
+                        dims->n + 1);
     memmove(dims->v + at + 1, dims->v + at, (size_t)(dims->n - at) * sizeof *dims->v);
     dims->v[at] = size;
     dims->n++;

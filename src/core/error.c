@@ -19,7 +19,8 @@ lt_status lt_error_set(lt_status status, const char *format, ...)
     return status;
 }
 
-/* The bytes of the control character that a text begins with; 0: it begins with none that would do something to a terminal. */
+/* The bytes of the control character that a text begins with; 0: it begins with none that would do
+ * something to a terminal. */
 static int control_bytes(const unsigned char *p, size_t left)
 {
     if (*p == '\n' || *p == '\t') return 0;

@@ -8,12 +8,14 @@
 lt_status lt_error_set(lt_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* Writes a text of n bytes for a terminal or a log: control characters, which a name in a stranger's file may have, become "\x1b"; line
- * ends and tabs stay. What does not fit into `room` bytes with the zero byte at the end is left out. Gives the length; room 0: all that
- * it would be. Messages of lt_error_set and lines of the log are such texts. */
+/* Writes a text of n bytes for a terminal or a log: control characters, which a name in a
+ * stranger's file may have, become "\x1b"; line ends and tabs stay. What does not fit into `room`
+ * bytes with the zero byte at the end is left out. Gives the length; room 0: all that it would be.
+ * Messages of lt_error_set and lines of the log are such texts. */
 size_t lt_printable(const char *text, size_t n, char *to, size_t room);
 
-/* `return lt_error(LT_ERR_..., "...", ...);` A macro, so that the compiler sees that the result is no success. */
+/* `return lt_error(LT_ERR_..., "...", ...);` A macro, so that the compiler sees that the result is
+ * no success. */
 #define lt_error(status, ...) (lt_error_set((status), __VA_ARGS__), (status))
 
 /* Runs a call that returns lt_status and hands its failure on. Only where nothing needs freeing. */

@@ -1,5 +1,6 @@
-/* hollow.c - see hollow.h. On the host what has no memory has addresses, pages that are never written: whatever should come by the checks,
- * such as a thread that reads while another frees, finds zeros and does not end the process. */
+/* hollow.c - see hollow.h. On the host what has no memory has addresses, pages that are never
+ * written: whatever should come by the checks, such as a thread that reads while another frees,
+ * finds zeros and does not end the process. */
 #include "hollow.h"
 
 #include <string.h>

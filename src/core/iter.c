@@ -51,8 +51,9 @@ static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
     }
 }
 
-/* Below 0: dimension a goes inside b, above 0: outside, 0: the operands do not say. The first that tells them
- * apart decides; one that repeats its elements along either says nothing, equal strides let the shorter inside. */
+/* Below 0: dimension a goes inside b, above 0: outside, 0: the operands do not say. The first that
+ * tells them apart decides; one that repeats its elements along either says nothing, equal strides
+ * let the shorter inside. */
 static int compare_dims(const lt_iter *it, int a, int b)
 {
     for (int k = 0; k < it->operands; k++) {
@@ -66,8 +67,9 @@ static int compare_dims(const lt_iter *it, int a, int b)
     return 0;
 }
 
-/* The dimensions from .. to - 1 as they are to be walked, innermost first: an insertion sort that passes over
- * neighbours that do not say, as PyTorch's does, because the strides of results follow from it. */
+/* The dimensions from .. to - 1 as they are to be walked, innermost first: an insertion sort that
+ * passes over neighbours that do not say, as PyTorch's does, because the strides of results follow
+ * from it. */
 static void order_dims(const lt_iter *it, int from, int to, int *order)
 {
     for (int i = from; i < to; i++) {
@@ -105,11 +107,13 @@ static void sort_dims(lt_iter *it, int from, int to)
 static bool can_merge(const lt_iter *it, int inner, int outer)
 {
     for (int k = 0; k < it->operands; k++)
-        if (it->strides[k][outer] != lt_mul_within(it->strides[k][inner], it->sizes[inner])) return false;
+        if (it->strides[k][outer] != lt_mul_within(it->strides[k][inner], it->sizes[inner]))
+            return false;
     return true;
 }
 
-/* Drops dimensions of size 1 and merges within [from, to); returns the new end. Later dimensions move. */
+/* Drops dimensions of size 1 and merges within [from, to); returns the new end. Later dimensions
+ * move. */
 static int merge_dims(lt_iter *it, int from, int to)
 {
     int kept = from;
@@ -138,7 +142,8 @@ static void finish(lt_iter *it)
 }
 
 /* Byte strides of t in out's shape of rank ndim, innermost first; 0 where broadcast. */
-static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *sizes, int64_t *strides)
+static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *sizes,
+                                   int64_t *strides)
 {
     int64_t element = lt_element_size((lt_dtype)t->dtype);
     bool fits = t->ndim <= ndim;
@@ -161,10 +166,12 @@ static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *
     if (fits) return LT_OK;
     char a[256], b[256];
     return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
-                    lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
+                    lt_format_sizes(a, sizeof a, ndim, sizes),
+                    lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
 }
 
-lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes, int64_t *strides)
+lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes,
+                            int64_t *strides)
 {
     bool alike = lt_is_dense(inputs[0]);
     for (int k = 1; k < n && alike; k++) alike = lt_same_geometry(inputs[0], inputs[k]);
@@ -186,7 +193,8 @@ lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int
     return LT_OK;
 }
 
-/* All operands contiguous and of one shape (or single elements): one dimension, no sorting needed. */
+/* All operands contiguous and of one shape (or single elements): one dimension, no sorting
+ * needed. */
 static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
 {
     const lt_tensor *out = operands[0];
@@ -199,9 +207,8 @@ static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
     it->ndim = out->numel == 1 ? 0 : 1;
     it->sizes[0] = out->numel;
     for (int k = 0; k < n; k++)
-        it->strides[k][0] = k > 0 && operands[k]->numel == 1 && out->numel != 1
-                                ? 0
-                                : lt_element_size(it->dtype[k]);
+        it->strides[k][0] =
+            k > 0 && operands[k]->numel == 1 && out->numel != 1 ? 0 : lt_element_size(it->dtype[k]);
     it->contiguous = true;
     return true;
 }
@@ -223,7 +230,8 @@ lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
     return LT_OK;
 }
 
-lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t mask, int *reduced_dims)
+lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t mask,
+                         int *reduced_dims)
 {
     lt_tensor *operands[] = {out, in};
     LT_TRY(meet(operands, 2));
@@ -240,7 +248,9 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
             bool reduced = mask >> d & 1;
             if (reduced == (group == 0)) {
                 it->sizes[position] = in->sizes[d];
-                it->strides[1][position] = in->numel > 0 ? lt_mul_within(in->strides[d], in_size) : 0; /* nothing is read, at any stride */
+                /* nothing is read, at any stride */
+                it->strides[1][position] =
+                    in->numel > 0 ? lt_mul_within(in->strides[d], in_size) : 0;
                 it->strides[0][position] = reduced ? 0 : lt_mul_within(out->strides[own], out_size);
                 position++;
             }
@@ -274,7 +284,8 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
         it->sizes[d] = sizes[ndim - 1 - d];
         it->numel *= it->sizes[d];
         for (int k = 0; k < n; k++)
-            it->strides[k][d] = lt_mul_within(strides[k][ndim - 1 - d], lt_element_size(it->dtype[k]));
+            it->strides[k][d] =
+                lt_mul_within(strides[k][ndim - 1 - d], lt_element_size(it->dtype[k]));
     }
     sort_dims(it, 0, it->ndim);
     it->ndim = merge_dims(it, 0, it->ndim);
@@ -284,7 +295,9 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
 static lt_status part_lanes(lt_iter *it)
 {
     if (it->ndim == LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions that cannot be merged are not supported", LT_MAX_DIMS);
+        return lt_error(LT_ERR_RUNTIME,
+                        "complex numbers in %d dimensions that cannot be merged are not supported",
+                        LT_MAX_DIMS);
     for (int d = it->ndim; d > 0; d--) {
         it->sizes[d] = it->sizes[d - 1];
         for (int k = 0; k < it->operands; k++) it->strides[k][d] = it->strides[k][d - 1];
@@ -311,10 +324,10 @@ lt_status lt_iter_for_moving(lt_iter *it)
     return pairs ? part_lanes(it) : LT_OK;
 }
 
-/* ---- results ----------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
-lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
-                           const int64_t *sizes, lt_tensor **out)
+lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device,
+                           int ndim, const int64_t *sizes, lt_tensor **out)
 {
     bool contiguous = true;
     for (int i = 0; i < n && contiguous; i++) contiguous = lt_is_contiguous(inputs[i]);
@@ -334,6 +347,7 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out)
 {
     LT_TRY(lt_tensor_result(&t, 1, dtype, device, t->ndim, t->sizes, out));
-    if (lt_is_contiguous(t)) lt_set_strides(*out, t->strides); /* those of dimensions of size 1 are free */
+    /* those of dimensions of size 1 are free */
+    if (lt_is_contiguous(t)) lt_set_strides(*out, t->strides);
     return LT_OK;
 }

@@ -1,9 +1,11 @@
-/* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes go to
- * malloc, which is fast for them. Larger ones are kept when freed, in bins of sixteen sizes per power of two,
- * and handed out again, also for what is a little smaller: the pages stay mapped. (malloc, which has the blocks up to MIDDLE bytes, gives its last pages back to
- * the system whenever a collection frees many blocks at once.) What is kept is bounded by LT_BLOCK_KEEP: a block that does not
- * fit any more drives the others out, so that a program that moves on to other sizes is not left with the
- * old ones. Blocks that are kept for some seconds without use go back to the system. */
+/* mem.c - see mem.h. Structs of a few sizes are kept in lists per thread. Blocks up to SMALL bytes
+ * go to malloc, which is fast for them. Larger ones are kept when freed, in bins of sixteen sizes
+ * per power of two, and handed out again, also for what is a little smaller: the pages stay mapped.
+ * (malloc, which has the blocks up to MIDDLE bytes, gives its last pages back to the system
+ * whenever a collection frees many blocks at once.) What is kept is bounded by LT_BLOCK_KEEP: a
+ * block that does not fit any more drives the others out, so that a program that moves on to other
+ * sizes is not left with the old ones. Blocks that are kept for some seconds without use go back to
+ * the system. */
 #include "mem.h"
 
 #include <malloc.h>
@@ -19,22 +21,25 @@
 #include "error.h"
 
 #define FIRST_BIN 10 /* the logarithm of SMALL */
-#define SMALL ((size_t)1 << FIRST_BIN)
-#define MIDDLE ((size_t)64 * 1024)
-#define CLASSES 16 /* sizes of blocks per power of two */
-#define BINS (40 * CLASSES)
-#define LARGER (CLASSES / 4) /* a kept block may be larger than asked for by so many classes: a quarter */
+#define SMALL     ((size_t)1 << FIRST_BIN)
+#define MIDDLE    ((size_t)64 * 1024)
+#define CLASSES   16 /* sizes of blocks per power of two */
+#define BINS      (40 * CLASSES)
+/* a kept block may be larger than asked for by so many classes: a quarter */
+#define LARGER    (CLASSES / 4)
 #define HUGE_PAGE ((size_t)2 << 20)
 
 #define IDLE_BYTES   ((size_t)16 << 20) /* of kept blocks that are worth the thread of watch.c, */
 #define IDLE_SECONDS 5.0                /* which frees them when they were not used for so long */
 
-/* Blocks of pages begin by turns at so many places of their first page, so many bytes apart: of a loop over several arrays, all of which are at the same place of
- * their pages at a time, the processor takes one access for another, whose addresses differ in higher bits only. Those of huge pages begin with the page: there
- * chains of two operands of 16 MB took a tenth longer otherwise. */
-#define PAGE ((size_t)4096)
+/* Blocks of pages begin by turns at so many places of their first page, so many bytes apart: of a
+ * loop over several arrays, all of which are at the same place of their pages at a time, the
+ * processor takes one access for another, whose addresses differ in higher bits only. Those of huge
+ * pages begin with the page: there chains of two operands of 16 MB took a tenth longer
+ * otherwise. */
+#define PAGE   ((size_t)4096)
 #define PLACES 3
-#define APART 1408
+#define APART  1408
 
 typedef struct free_block {
     struct free_block *next;
@@ -43,9 +48,10 @@ typedef struct free_block {
 static struct {
     pthread_mutex_t lock;
     free_block *bins[BINS];
-    size_t kept;         /* bytes */
-    uint64_t uses, seen; /* how often a block was kept or reused, and that number when trim_when_idle last ran */
-    bool timed;          /* trim_when_idle will run */
+    size_t kept; /* bytes */
+    /* how often a block was kept or reused, and that number when trim_when_idle last ran */
+    uint64_t uses, seen;
+    bool timed; /* trim_when_idle will run */
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic int64_t fail_countdown; /* 0: never */
@@ -80,7 +86,7 @@ static void *out_of_memory(size_t n)
     return NULL;
 }
 
-/* ---- the source: the C library, or the host's functions ------------------------------------------------ */
+/* ---- the source: the C library, or the host's functions -------------------------------------- */
 
 static lt_allocator host; /* size 0: there is none. Written once, before anything is asked for */
 static _Atomic bool asked;
@@ -89,11 +95,15 @@ lt_status lt_set_allocator(const lt_allocator *allocator)
 {
     LT_REQUIRE(allocator);
     if (allocator->size < sizeof host)
-        return lt_error(LT_ERR_TYPE, "lt_set_allocator(): size is %zu, must be sizeof(lt_allocator)", allocator->size);
+        return lt_error(LT_ERR_TYPE,
+                        "lt_set_allocator(): size is %zu, must be sizeof(lt_allocator)",
+                        allocator->size);
     LT_REQUIRE(allocator->resize);
     LT_REQUIRE(allocator->take_block);
     LT_REQUIRE(allocator->give_block);
-    if (atomic_load(&asked)) return lt_error(LT_ERR_RUNTIME, "lt_set_allocator() must come before everything else: memory is in use");
+    if (atomic_load(&asked))
+        return lt_error(LT_ERR_RUNTIME,
+                        "lt_set_allocator() must come before everything else: memory is in use");
     host = *allocator;
     host.size = sizeof host;
     return LT_OK;
@@ -103,7 +113,8 @@ static inline bool hosts_own(void) { return __builtin_expect(host.size != 0, 0);
 
 static inline void note_asked(void)
 {
-    if (!atomic_load_explicit(&asked, memory_order_relaxed)) atomic_store_explicit(&asked, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&asked, memory_order_relaxed))
+        atomic_store_explicit(&asked, true, memory_order_relaxed);
 }
 
 static void *take(size_t n)
@@ -148,13 +159,14 @@ static void give_aligned(void *p, size_t n)
         free(p);
 }
 
-/* ---- what a context uses ------------------------------------------------------------------------------ */
+/* ---- what a context uses --------------------------------------------------------------------- */
 
 static inline void note_peak(lt_use *use, int64_t live)
 {
     int64_t peak = atomic_load_explicit(&use->peak, memory_order_relaxed);
     while (live > peak &&
-           !atomic_compare_exchange_weak_explicit(&use->peak, &peak, live, memory_order_relaxed, memory_order_relaxed)) {
+           !atomic_compare_exchange_weak_explicit(&use->peak, &peak, live, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
     }
 }
 
@@ -171,9 +183,11 @@ static inline bool count(lt_use *use, int64_t bytes)
     return false;
 }
 
-#define SHARES 32 /* of a device's memory, one of which weighs LT_MEM_GARBAGE or more, but less than twice as much */
+/* of a device's memory, one of which weighs LT_MEM_GARBAGE or more, but less than twice as much */
+#define SHARES 32
 
-static _Atomic unsigned char weights[LT_USES]; /* 1 + how often the bytes of a use are halved; 0: not known */
+/* 1 + how often the bytes of a use are halved; 0: not known */
+static _Atomic unsigned char weights[LT_USES];
 
 static inline int64_t weight_of(int use, int64_t bytes)
 {
@@ -188,15 +202,19 @@ void lt_mem_know_device(int use, int64_t total)
     atomic_store_explicit(&weights[use], halved + 1, memory_order_relaxed);
 }
 
-bool lt_mem_knows_device(int use) { return atomic_load_explicit(&weights[use], memory_order_relaxed) != 0; }
+bool lt_mem_knows_device(int use)
+{
+    return atomic_load_explicit(&weights[use], memory_order_relaxed) != 0;
+}
 
-/* The budget that bytes more would exceed; NULL: they are counted in all that are open. What is given back was perhaps taken before a
- * budget was opened, and makes no room in it. */
+/* The budget that bytes more would exceed; NULL: they are counted in all that are open. What is
+ * given back was perhaps taken before a budget was opened, and makes no room in it. */
 static lt_budget *count_in_budgets(int64_t bytes)
 {
     for (lt_budget *b = lt_here.budget; b != NULL; b = b->outer)
         if (bytes > 0 && bytes > b->limit - b->live) return b;
-    for (lt_budget *b = lt_here.budget; b != NULL; b = b->outer) b->live = b->live + bytes > 0 ? b->live + bytes : 0;
+    for (lt_budget *b = lt_here.budget; b != NULL; b = b->outer)
+        b->live = b->live + bytes > 0 ? b->live + bytes : 0;
     return NULL;
 }
 
@@ -222,7 +240,9 @@ void lt_budget_close(lt_budget *budget) { lt_here.budget = budget->outer; }
 
 static lt_status refuse_budget(const lt_budget *budget, int64_t bytes)
 {
-    return lt_error(LT_ERR_MEMORY, "what the file holds needs %lld bytes of memory more, beside %lld of the %lld that loading it may take; the loader's "
+    return lt_error(LT_ERR_MEMORY,
+                    "what the file holds needs %lld bytes of memory more, beside %lld of the %lld "
+                    "that loading it may take; the loader's "
                     "option max_memory raises that",
                     (long long)bytes, (long long)budget->live, (long long)budget->limit);
 }
@@ -241,7 +261,9 @@ bool lt_mem_charge(int use, int64_t bytes)
         count_in_budget(use, -bytes);
         return false;
     }
-    if (bytes > 0) atomic_fetch_add_explicit(&c->allocated, (uint64_t)weight_of(use, bytes), memory_order_relaxed);
+    if (bytes > 0)
+        atomic_fetch_add_explicit(&c->allocated, (uint64_t)weight_of(use, bytes),
+                                  memory_order_relaxed);
     return true;
 }
 
@@ -258,15 +280,21 @@ lt_status lt_mem_refuse(int use, int64_t bytes)
     for (const lt_budget *b = lt_here.budget; b != NULL && use == LT_USE_HOST; b = b->outer)
         if (bytes > b->limit - b->live) return refuse_budget(b, bytes);
     char place[32] = "host memory";
-    if (use != LT_USE_HOST) snprintf(place, sizeof place, "memory of GPU %d", use - LT_USE_DEVICE(0));
-    return lt_error(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld bytes; the limit is %lld bytes of %s, of which %lld are in use",
-                    (long long)bytes, (long long)atomic_load(&u->limit), place, (long long)atomic_load(&u->live));
+    if (use != LT_USE_HOST)
+        snprintf(place, sizeof place, "memory of GPU %d", use - LT_USE_DEVICE(0));
+    return lt_error(LT_ERR_MEMORY,
+                    "out of memory: you tried to allocate %lld bytes; the limit is %lld bytes of "
+                    "%s, of which %lld are in use",
+                    (long long)bytes, (long long)atomic_load(&u->limit), place,
+                    (long long)atomic_load(&u->live));
 }
 
 bool lt_mem_afford(size_t n)
 {
     const int64_t bytes = n < INT64_MAX / 2 ? (int64_t)n : INT64_MAX / 2;
-    if (lt_mem_charge(LT_USE_HOST, bytes) || (lt_mem_reclaim() && lt_mem_charge(LT_USE_HOST, bytes))) return true;
+    if (lt_mem_charge(LT_USE_HOST, bytes) ||
+        (lt_mem_reclaim() && lt_mem_charge(LT_USE_HOST, bytes)))
+        return true;
     lt_mem_refuse(LT_USE_HOST, bytes);
     return false;
 }
@@ -289,28 +317,33 @@ void *lt_mem_resize_counted(lt_context *c, void *old, size_t old_bytes, size_t b
 int64_t lt_mem_live(void)
 {
     int64_t live = 0;
-    for (int i = 0; i < LT_USES; i++) live += atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed);
+    for (int i = 0; i < LT_USES; i++)
+        live += atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed);
     return live;
 }
 
 int64_t lt_mem_weight(void)
 {
     int64_t weight = 0;
-    for (int i = 0; i < LT_USES; i++) weight += weight_of(i, atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed));
+    for (int i = 0; i < LT_USES; i++)
+        weight +=
+            weight_of(i, atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed));
     return weight;
 }
 
 int64_t lt_mem_take_peak(void)
 {
     lt_use *use = &lt_here.context->use[LT_USE_HOST];
-    return atomic_exchange_explicit(&use->peak, atomic_load_explicit(&use->live, memory_order_relaxed), memory_order_relaxed);
+    return atomic_exchange_explicit(
+        &use->peak, atomic_load_explicit(&use->live, memory_order_relaxed), memory_order_relaxed);
 }
 
-/* ---- structs that count against a limit ---------------------------------------------------------------- */
+/* ---- structs that count against a limit ------------------------------------------------------ */
 
-/* Structs and arrays that are allocated in a context with a limit of host memory count against it, so that a script cannot fill the
- * memory with views, nodes, hooks or lists. This stands before each of them. The pointer that the caller gets is 8 more than
- * a multiple of 16, which malloc never returns: so freeing knows which kind it is. A host's allocator may return any. */
+/* Structs and arrays that are allocated in a context with a limit of host memory count against it,
+ * so that a script cannot fill the memory with views, nodes, hooks or lists. This stands before
+ * each of them. The pointer that the caller gets is 8 more than a multiple of 16, which malloc
+ * never returns: so freeing knows which kind it is. A host's allocator may return any. */
 typedef struct owner {
     lt_context *context; /* held */
     size_t bytes;        /* that were counted */
@@ -326,8 +359,8 @@ static inline bool is_limited(void)
 static inline bool is_owned(const void *p) { return ((uintptr_t)p & 8) != 0 && !hosts_own(); }
 static inline owner *owner_of(void *p) { return (owner *)((char *)p - OWNED_AT); }
 
-/* Counts bytes of a struct. Small ones are counted even above the limit, since locks may be held here and no garbage can be
- * collected: the next tensor, block or object of Lua is refused then. */
+/* Counts bytes of a struct. Small ones are counted even above the limit, since locks may be held
+ * here and no garbage can be collected: the next tensor, block or object of Lua is refused then. */
 static bool count_struct(lt_context *c, int64_t bytes)
 {
     if (count(&c->use[LT_USE_HOST], bytes)) return true;
@@ -343,7 +376,8 @@ static void *own(char *memory, size_t bytes)
     return memory + OWNED_AT;
 }
 
-/* Room for n bytes behind their owner; SIZE_MAX, which nothing gives, when there cannot be so many. */
+/* Room for n bytes behind their owner; SIZE_MAX, which nothing gives, when there cannot be so
+ * many. */
 static size_t owned_bytes(size_t n) { return n < SIZE_MAX / 2 ? n + OWNED_AT : SIZE_MAX / 2; }
 
 static void *take_owned(size_t n)
@@ -385,7 +419,7 @@ static void give_owned(void *p)
     lt_mem_charge_back(o.context, LT_USE_HOST, (int64_t)o.bytes);
 }
 
-/* ---- structs and arrays ----------------------------------------------------------------------------------- */
+/* ---- structs and arrays ---------------------------------------------------------------------- */
 
 void *lt_mem_alloc(size_t n)
 {
@@ -428,7 +462,8 @@ static size_t array_bytes(int64_t n, size_t size)
 
 static void *too_many(int64_t n, size_t size)
 {
-    lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld entries of %zu bytes.", (long long)n, size);
+    lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld entries of %zu bytes.",
+                 (long long)n, size);
     return NULL;
 }
 
@@ -438,7 +473,8 @@ void *lt_mem_array(int64_t n, size_t size)
     return bytes != SIZE_MAX ? lt_mem_alloc(bytes) : too_many(n, size);
 }
 
-/* The system hands out large arrays full of zeros: their pages are not touched before they are used. */
+/* The system hands out large arrays full of zeros: their pages are not touched before they are
+ * used. */
 void *lt_mem_zarray(int64_t n, size_t size)
 {
     const size_t bytes = array_bytes(n, size);
@@ -458,10 +494,10 @@ void *lt_mem_rearray(void *old, int64_t n, size_t size)
     return bytes != SIZE_MAX ? lt_mem_realloc(old, bytes) : too_many(n, size);
 }
 
-/* ---- structs kept per thread ------------------------------------------------------------------------ */
+/* ---- structs kept per thread ----------------------------------------------------------------- */
 
-#define GRAIN 64
-#define LISTS 24
+#define GRAIN      64
+#define LISTS      24
 #define LIST_BYTES ((size_t)16 << 20) /* kept in one list at most */
 
 typedef struct kept_struct {
@@ -544,7 +580,7 @@ void lt_mem_give(void *p, size_t n)
     kept.n[list]++;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Rounds n > SMALL up to the next size of a block; *bin names it. */
 static size_t size_class(size_t n, int *bin)
@@ -593,7 +629,8 @@ static void keep(int bin, void *p, size_t n)
     cache.kept += n;
 }
 
-/* A kept block of a bin, or of one of the next; *n, of which so many were counted, becomes its size, and is counted. */
+/* A kept block of a bin, or of one of the next; *n, of which so many were counted, becomes its
+ * size, and is counted. */
 static void *take_kept(int bin, size_t *n)
 {
     const int end = bin + LARGER < BINS ? bin + LARGER : BINS - 1;
@@ -627,7 +664,8 @@ static void release_kept(void)
     cache.kept = 0;
 }
 
-/* Once per IDLE_SECONDS while blocks are kept: frees those that nothing used in between. Returns the seconds until the next time. */
+/* Once per IDLE_SECONDS while blocks are kept: frees those that nothing used in between. Returns
+ * the seconds until the next time. */
 static double trim_when_idle(void)
 {
     double again = IDLE_SECONDS;
@@ -642,14 +680,16 @@ static double trim_when_idle(void)
     return again;
 }
 
-/* A new block of a context with a limit takes the place of kept ones, rather than passing the limit together with them. */
+/* A new block of a context with a limit takes the place of kept ones, rather than passing the limit
+ * together with them. */
 static void make_room(void)
 {
     const lt_use *use = &lt_here.context->use[LT_USE_HOST];
     const int64_t limit = atomic_load_explicit(&use->limit, memory_order_relaxed);
     if (limit == INT64_MAX) return;
     pthread_mutex_lock(&cache.lock);
-    if ((int64_t)cache.kept > limit - atomic_load_explicit(&use->live, memory_order_relaxed)) release_kept();
+    if ((int64_t)cache.kept > limit - atomic_load_explicit(&use->live, memory_order_relaxed))
+        release_kept();
     pthread_mutex_unlock(&cache.lock);
 }
 
@@ -736,7 +776,10 @@ static void in_child(void)
 }
 
 /* A forked process has one thread: what others do with the bins must be done before. */
-__attribute__((constructor(201))) static void keep_fork_apart(void) { pthread_atfork(before_fork, after_fork, in_child); }
+__attribute__((constructor(201))) static void keep_fork_apart(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
 
 void lt_block_trim(void)
 {

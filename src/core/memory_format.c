@@ -4,11 +4,9 @@
 #include "checked.h"
 #include "error.h"
 
-/* The dimensions from the one whose elements lie nearest to each other: channels, the spatial ones from the last on, the batch. */
-static int from_nearest(int ndim, int i)
-{
-    return i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i;
-}
+/* The dimensions from the one whose elements lie nearest to each other: channels, the spatial ones
+ * from the last on, the batch. */
+static int from_nearest(int ndim, int i) { return i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i; }
 
 void lt_channels_last_strides(int ndim, const int64_t *sizes, int64_t *strides)
 {
@@ -45,7 +43,8 @@ bool lt_suggests_channels_last(const lt_tensor *t)
     return true;
 }
 
-lt_status lt_tensor_new_ordered(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, bool channels_last, lt_tensor **out)
+lt_status lt_tensor_new_ordered(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                                bool channels_last, lt_tensor **out)
 {
     int64_t strides[LT_MAX_DIMS];
     LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));

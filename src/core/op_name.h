@@ -1,6 +1,7 @@
-/* op_name.h - which op a user called, while it runs: kernels that find a fault only later report it by this
- * name. The outermost op wins: what cross_entropy gathers is said to be cross_entropy's. Per thread. Only
- * ops that take positions set it (scripts/gen/autograd.lua), as only they can fail that way. */
+/* op_name.h - which op a user called, while it runs: kernels that find a fault only later report it
+ * by this name. The outermost op wins: what cross_entropy gathers is said to be cross_entropy's.
+ * Per thread. Only ops that take positions set it (scripts/gen/autograd.lua), as only they can fail
+ * that way. */
 #ifndef LT_OP_NAME_H
 #define LT_OP_NAME_H
 

@@ -1,5 +1,5 @@
-/* overlap.c - see overlap.h. Most layouts are decided from their strides; the few that are not are marked, element by
- * element, in a map of the memory they span. */
+/* overlap.c - see overlap.h. Most layouts are decided from their strides; the few that are not are
+ * marked, element by element, in a map of the memory they span. */
 #include "overlap.h"
 
 #include <string.h>
@@ -23,7 +23,8 @@ static span span_of(const lt_tensor *t)
     return s;
 }
 
-/* The dimensions along which t has more than one element, the shortest stride first; how many there are. */
+/* The dimensions along which t has more than one element, the shortest stride first; how many there
+ * are. */
 static int moving_dims(const lt_tensor *t, int *dims)
 {
     int n = 0;
@@ -47,7 +48,8 @@ static bool is_nested(const lt_tensor *t, const int *dims, int n)
     return true;
 }
 
-/* Whether one of t's bytes is marked in a map that begins at the byte `from` of the storage, also by t itself; set: marks them all. */
+/* Whether one of t's bytes is marked in a map that begins at the byte `from` of the storage, also
+ * by t itself; set: marks them all. */
 static bool mark(const lt_tensor *t, int64_t from, uint8_t *map, bool set)
 {
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
@@ -91,13 +93,15 @@ lt_status lt_overlaps_itself(const lt_tensor *t, bool *out)
     return LT_OK;
 }
 
-/* Whether an element of t lies in the span; those are looked at that the first d dimensions lead to `element`. */
+/* Whether an element of t lies in the span; those are looked at that the first d dimensions lead to
+ * `element`. */
 static bool reaches(const lt_tensor *t, int d, int64_t element, span s)
 {
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
     if (d == t->ndim) return element * size < s.to && (element + 1) * size > s.from;
     bool met = false;
-    for (int64_t i = 0; i < t->sizes[d] && !met; i++) met = reaches(t, d + 1, element + i * t->strides[d], s);
+    for (int64_t i = 0; i < t->sizes[d] && !met; i++)
+        met = reaches(t, d + 1, element + i * t->strides[d], s);
     return met;
 }
 
@@ -136,7 +140,8 @@ lt_status lt_read_only_error(const lt_tensor *t)
 {
     char sizes[256];
     return lt_error(LT_ERR_RUNTIME,
-                    "the written-to tensor of size %s shares memory that its owner lends for reading only. Please clone() "
+                    "the written-to tensor of size %s shares memory that its owner lends for "
+                    "reading only. Please clone() "
                     "the tensor before performing the operation.",
                     lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
 }
@@ -161,7 +166,8 @@ static lt_status refuse(void)
         "single memory location. Please clone() the tensor before performing the operation.");
 }
 
-/* Strided tensors that lie across each other are let through, as PyTorch does: such ops put the result aside. */
+/* Strided tensors that lie across each other are let through, as PyTorch does: such ops put the
+ * result aside. */
 lt_status lt_check_same_or_apart(const lt_tensor *written, const lt_tensor *read)
 {
     lt_overlap how;

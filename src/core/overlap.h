@@ -1,7 +1,9 @@
-/* overlap.h - which tensors an op may write: elements that share memory, and arguments that lie in what is written.
+/* overlap.h - which tensors an op may write: elements that share memory, and arguments that lie in
+ * what is written.
  *
- * Every in-place and every out= form asks before it starts: its generated wrapper does (scripts/gen/autograd.lua),
- * as the op's declaration says (`overlap`, src/ops/README.md). PyTorch's messages. */
+ * Every in-place and every out= form asks before it starts: its generated wrapper does
+ * (scripts/gen/autograd.lua), as the op's declaration says (`overlap`, src/ops/README.md).
+ * PyTorch's messages. */
 #ifndef LT_OVERLAP_H
 #define LT_OVERLAP_H
 
@@ -22,14 +24,16 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
 /* Whether two of t's elements lie in the same memory. Exact, as lt_overlap_of. */
 lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
 
-/* Error when t's memory may only be read, or t is an inference tensor outside of inference mode: every in-place and every out= form asks, and whatever else writes arguments. What is still to be
+/* Error when t's memory may only be read, or t is an inference tensor outside of inference mode:
+ * every in-place and every out= form asks, and whatever else writes arguments. What is still to be
  * computed from what is there is computed before, and what is to be kept of it is copied. */
 lt_status lt_read_only_error(const lt_tensor *t);
 lt_status lt_inference_write_error(void);
 static inline lt_status lt_refuse_read_only(const lt_tensor *written)
 {
     if (__builtin_expect(written->storage->read_only, 0)) return lt_read_only_error(written);
-    if (__builtin_expect((written->flags & LT_FLAG_INFERENCE) && !lt_here.inference, 0)) return lt_inference_write_error();
+    if (__builtin_expect((written->flags & LT_FLAG_INFERENCE) && !lt_here.inference, 0))
+        return lt_inference_write_error();
     LT_TRY(lt_before_write(written));
     return __builtin_expect(lt_here.saved_copies != NULL, 0) ? lt_copy_saved(written) : LT_OK;
 }
@@ -39,14 +43,15 @@ lt_status lt_check_elements_apart(const lt_tensor *written);
 lt_status lt_check_same_or_apart(const lt_tensor *written, const lt_tensor *read);
 lt_status lt_check_apart(const lt_tensor *written, const lt_tensor *read);
 
-/* Error when elements of the written tensor share memory: what they hold afterwards would depend on the order. */
+/* Error when elements of the written tensor share memory: what they hold afterwards would depend on
+ * the order. */
 static inline lt_status lt_refuse_overlap(const lt_tensor *written)
 {
     return lt_is_contiguous(written) ? LT_OK : lt_check_elements_apart(written);
 }
 
-/* For ops that read an element and write it at the same position: an argument may be what is written, but not
- * lie across it. NULL is allowed. */
+/* For ops that read an element and write it at the same position: an argument may be what is
+ * written, but not lie across it. NULL is allowed. */
 static inline lt_status lt_refuse_partial_overlap(const lt_tensor *written, const lt_tensor *read)
 {
     if (read == NULL || read == written || read->storage != written->storage) return LT_OK;

@@ -1,4 +1,5 @@
-/* sparse.c - see sparse.h. The components are the context of a foreign storage, so that aliases share them and they go with it. */
+/* sparse.c - see sparse.h. The components are the context of a foreign storage, so that aliases
+ * share them and they go with it. */
 #include "sparse.h"
 
 #include <string.h>
@@ -6,7 +7,8 @@
 #include "error.h"
 #include "mem.h"
 
-static const char *const layout_names[] = {"torch.strided", "torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc"};
+static const char *const layout_names[] = {"torch.strided", "torch.sparse_coo", "torch.sparse_csr",
+                                           "torch.sparse_csc"};
 
 const char *lt_layout_name(lt_layout layout) { return layout_names[layout]; }
 
@@ -18,10 +20,16 @@ lt_status lt_layout_from_name(const char *name, lt_layout *out)
             *out = (lt_layout)i;
             return LT_OK;
         }
-    return lt_error(LT_ERR_TYPE, "unknown layout '%s': torch.strided, torch.sparse_coo, torch.sparse_csr or torch.sparse_csc", name);
+    return lt_error(LT_ERR_TYPE,
+                    "unknown layout '%s': torch.strided, torch.sparse_coo, torch.sparse_csr or "
+                    "torch.sparse_csc",
+                    name);
 }
 
-lt_layout lt_tensor_layout(const lt_tensor *t) { return lt_is_sparse(t) ? lt_sparse_of(t)->layout : LT_STRIDED; }
+lt_layout lt_tensor_layout(const lt_tensor *t)
+{
+    return lt_is_sparse(t) ? lt_sparse_of(t)->layout : LT_STRIDED;
+}
 
 bool lt_any_sparse(const lt_tensor_list *list)
 {
@@ -32,10 +40,12 @@ bool lt_any_sparse(const lt_tensor_list *list)
 
 lt_status lt_refuse_sparse(const char *op)
 {
-    return lt_error(LT_ERR_RUNTIME, "%s() has no form for sparse tensors; to_dense() makes ordinary ones of them", op);
+    return lt_error(LT_ERR_RUNTIME,
+                    "%s() has no form for sparse tensors; to_dense() makes ordinary ones of them",
+                    op);
 }
 
-/* ---- components ----------------------------------------------------------------------------------------------- */
+/* ---- components ------------------------------------------------------------------------------ */
 
 static void release_parts(void *ctx)
 {
@@ -57,15 +67,20 @@ static void retain_parts(lt_sparse *parts)
 
 lt_status lt_sparse_new(const lt_sparse *parts, int ndim, const int64_t *sizes, lt_tensor **out)
 {
-    /* Strides of 0 over one element that is 0: what should read it all the same reads memory that there is. */
+    /* Strides of 0 over one element that is 0: what should read it all the same reads memory that
+     * there is. */
     static const uint64_t zero[2];
     static const int64_t no_strides[LT_MAX_DIMS];
     lt_sparse *own = lt_mem_alloc(sizeof *own);
     if (own == NULL) return LT_ERR_MEMORY;
     *own = *parts;
-    const lt_foreign memory = {
-        .data = (void *)zero, .device = parts->values->device, .read_only = true, .release = release_parts, .ctx = own};
-    const lt_status status = lt_tensor_over(&memory, (lt_dtype)parts->values->dtype, ndim, sizes, no_strides, out);
+    const lt_foreign memory = {.data = (void *)zero,
+                               .device = parts->values->device,
+                               .read_only = true,
+                               .release = release_parts,
+                               .ctx = own};
+    const lt_status status =
+        lt_tensor_over(&memory, (lt_dtype)parts->values->dtype, ndim, sizes, no_strides, out);
     if (status != LT_OK) {
         lt_mem_free(own);
         return status;

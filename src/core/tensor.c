@@ -12,14 +12,15 @@
 #include "error.h"
 #include "mem.h"
 
-/* A storage and the first tensor that uses it are one allocation, the home; host data up to INLINE_BYTES is
- * part of it. The home goes when the last user of the data and its own tensor are gone. */
+/* A storage and the first tensor that uses it are one allocation, the home; host data up to
+ * INLINE_BYTES is part of it. The home goes when the last user of the data and its own tensor are
+ * gone. */
 typedef struct home {
     lt_storage storage;
     lt_tensor tensor;
 } home;
 
-#define INLINE_BYTES 1024
+#define INLINE_BYTES  1024
 #define MOST_ELEMENTS (INT64_MAX / 16) /* their bytes are a number, and sums of a few such */
 #define INLINE_OFFSET ((sizeof(home) + 63) & ~(size_t)63)
 
@@ -27,22 +28,26 @@ static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof
 
 static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home); }
 
-/* Finds the data of a new storage that count against the context. Small ones stand in its home, which does. */
+/* Finds the data of a new storage that count against the context. Small ones stand in its home,
+ * which does. */
 static lt_status counted_data(lt_storage *s)
 {
     lt_context *here = lt_here.context;
-    LT_TRY(lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity, &s->ctx));
+    LT_TRY(lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity,
+                                              &s->ctx));
     lt_context_hold(here);
     s->context = here;
     return LT_OK;
 }
 
-/* New home with its data, used once. The tensor is not set. device must be resolved. Every op with a result comes by here. */
+/* New home with its data, used once. The tensor is not set. device must be resolved. Every op with
+ * a result comes by here. */
 static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
     const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
-    if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0)) return lt_stopped();
+    if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0))
+        return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
     home *h = lt_mem_take(size);
     if (h == NULL) return LT_ERR_MEMORY;
@@ -133,7 +138,8 @@ static lt_storage *storage_retain(lt_storage *s)
 lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
 {
     if (ndim < 0 || ndim > LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, ndim);
+        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
+                        ndim);
     int64_t n = 1;
     bool zero = false;
     for (int d = 0; d < ndim; d++) {
@@ -201,14 +207,17 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
     t->storage = storage;
     t->view_base = NULL;
     t->autograd = NULL;
-    t->sizes[0] = t->strides[0] = 1; /* a tensor without dimensions looks like one element to who asks */
+    /* a tensor without dimensions looks like one element to who asks */
+    t->sizes[0] = t->strides[0] = 1;
 }
 
 /* The home's tensor, contiguous. */
-static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_t *sizes, int64_t numel)
+static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_t *sizes,
+                                 int64_t numel)
 {
     lt_tensor *t = &h->tensor;
-    tensor_init(t, &h->storage, dtype, ndim, LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (lt_here.inference ? LT_FLAG_INFERENCE : 0));
+    tensor_init(t, &h->storage, dtype, ndim,
+                LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (lt_here.inference ? LT_FLAG_INFERENCE : 0));
     t->numel = numel;
     for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
     lt_contiguous_strides(ndim, sizes, t->strides);
@@ -218,11 +227,13 @@ static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_
 void lt_set_strides(lt_tensor *t, const int64_t *strides)
 {
     for (int d = 0; d < t->ndim; d++) t->strides[d] = strides[d];
-    if (!strides_are_contiguous(t->ndim, t->sizes, strides)) t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
+    if (!strides_are_contiguous(t->ndim, t->sizes, strides))
+        t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
 }
 
 /* What a host may get wrong that no op does. */
-static inline lt_status check_new(const char *function, lt_dtype dtype, int ndim, const int64_t *sizes, lt_tensor **out)
+static inline lt_status check_new(const char *function, lt_dtype dtype, int ndim,
+                                  const int64_t *sizes, lt_tensor **out)
 {
     if (__builtin_expect(out == NULL || (sizes == NULL && ndim > 0), 0))
         return lt_null_argument(function, out == NULL ? "out" : "sizes");
@@ -244,7 +255,8 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     return LT_OK;
 }
 
-lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out)
+lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                             const int64_t *strides, lt_tensor **out)
 {
     int64_t numel;
     home *h;
@@ -280,10 +292,12 @@ lt_tensor *lt_tensor_retain(lt_tensor *t)
     return t;
 }
 
-/* Autograd keeps pointers that are not counted: only a tensor it does not know may skip the subtraction. */
+/* Autograd keeps pointers that are not counted: only a tensor it does not know may skip the
+ * subtraction. */
 static inline bool drop_reference(lt_tensor *t)
 {
-    if (t->autograd == NULL && atomic_load_explicit(&t->refs, memory_order_acquire) == 1) return true;
+    if (t->autograd == NULL && atomic_load_explicit(&t->refs, memory_order_acquire) == 1)
+        return true;
     return atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1;
 }
 
@@ -294,7 +308,8 @@ void lt_tensor_release(lt_tensor *t)
     lt_tensor *base = t->view_base;
     lt_storage *storage = t->storage;
     if (!(t->flags & LT_FLAG_AT_HOME)) {
-        if (t->flags & LT_FLAGS_BATCHES) atomic_fetch_sub_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
+        if (t->flags & LT_FLAGS_BATCHES)
+            atomic_fetch_sub_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
         lt_mem_give(t, sizeof *t);
         storage_release(storage);
     } else if (storage == &home_of(t)->storage) {
@@ -306,7 +321,10 @@ void lt_tensor_release(lt_tensor *t)
     lt_tensor_release(base); /* a base has no base: this goes one level deep */
 }
 
-lt_dtype lt_tensor_dtype(const lt_tensor *t) { return t != NULL ? (lt_dtype)t->dtype : LT_DTYPE_NONE; }
+lt_dtype lt_tensor_dtype(const lt_tensor *t)
+{
+    return t != NULL ? (lt_dtype)t->dtype : LT_DTYPE_NONE;
+}
 lt_device lt_tensor_device(const lt_tensor *t) { return t != NULL ? t->device : lt_host; }
 int lt_tensor_ndim(const lt_tensor *t) { return t != NULL ? t->ndim : 0; }
 const int64_t *lt_tensor_sizes(const lt_tensor *t) { return t != NULL ? t->sizes : NULL; }
@@ -334,7 +352,8 @@ lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const 
                          int64_t offset, lt_tensor **out)
 {
     lt_tensor *t;
-    if (lt_is_sparse(base)) return lt_error(LT_ERR_RUNTIME, "a sparse tensor has no elements in memory to be viewed");
+    if (lt_is_sparse(base))
+        return lt_error(LT_ERR_RUNTIME, "a sparse tensor has no elements in memory to be viewed");
     LT_TRY(shared_geometry(base, ndim, sizes, strides, offset, &t));
     t->view_base = lt_tensor_retain(base->view_base != NULL ? base->view_base : base);
     t->flags |= base->flags & (LT_FLAG_POSITIONS | LT_FLAG_INFERENCE);
@@ -348,7 +367,8 @@ lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
 {
     lt_tensor *t;
     const int n = __builtin_popcount(batches);
-    LT_TRY(shared_geometry(shown, shown->ndim - n, shown->sizes + n, shown->strides + n, shown->offset, &t));
+    LT_TRY(shared_geometry(shown, shown->ndim - n, shown->sizes + n, shown->strides + n,
+                           shown->offset, &t));
     t->view_base = lt_tensor_retain(shown);
     t->flags |= (uint16_t)(batches | (shown->flags & (LT_FLAG_POSITIONS | LT_FLAG_INFERENCE)));
     atomic_fetch_add_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
@@ -368,10 +388,12 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     lt_tensor *alias = lt_mem_take(sizeof *alias);
     if (alias == NULL) return LT_ERR_MEMORY;
     tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim,
-                t->flags & (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS | LT_FLAG_SPARSE | LT_FLAG_INFERENCE));
+                t->flags &
+                    (LT_FLAG_CONTIGUOUS | LT_FLAG_POSITIONS | LT_FLAG_SPARSE | LT_FLAG_INFERENCE));
     alias->numel = t->numel;
     alias->offset = t->offset;
-    for (int d = 0; d < t->ndim; d++) alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];
+    for (int d = 0; d < t->ndim; d++)
+        alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];
     *out = alias;
     return LT_OK;
 }
@@ -385,14 +407,19 @@ static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides,
     int64_t span = 1;
     for (int d = 0; d < ndim; d++) {
         if (strides[d] < 0)
-            return lt_error(LT_ERR_RUNTIME, "negative strides are not supported, got %s for the sizes %s",
-                            lt_format_sizes(a, sizeof a, ndim, strides), lt_format_sizes(b, sizeof b, ndim, sizes));
+            return lt_error(LT_ERR_RUNTIME,
+                            "negative strides are not supported, got %s for the sizes %s",
+                            lt_format_sizes(a, sizeof a, ndim, strides),
+                            lt_format_sizes(b, sizeof b, ndim, sizes));
         /* Strides that no element is reached by are looked at as well: views multiply them. */
-        span = strides[d] > MOST_ELEMENTS ? LT_TOO_MUCH : lt_plus(span, lt_times(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
+        span = strides[d] > MOST_ELEMENTS
+                   ? LT_TOO_MUCH
+                   : lt_plus(span, lt_times(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
     }
     if (span > MOST_ELEMENTS)
-        return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s and strides=%s",
-                        lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, ndim, strides));
+        return lt_error(
+            LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s and strides=%s",
+            lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, ndim, strides));
     *out = span;
     return LT_OK;
 }
@@ -409,10 +436,12 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
     }
     LT_TRY(span_of(ndim, sizes, strides, &span));
     home *h;
-    LT_TRY(home_new((size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device, false, &h));
+    LT_TRY(
+        home_new((size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device, false, &h));
     h->storage.data = memory->data != NULL ? memory->data : (void *)&no_data;
     h->storage.read_only = memory->read_only;
-    h->storage.release = memory->release != NULL ? memory->release : release_nothing; /* never the allocator */
+    /* never the allocator */
+    h->storage.release = memory->release != NULL ? memory->release : release_nothing;
     h->storage.ctx = memory->ctx;
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     lt_set_strides(*out, strides);
@@ -464,17 +493,19 @@ lt_status lt_tensor_from_scalar(lt_scalar s, lt_tensor **out)
 lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device)
 {
     if (!lt_can_cast(dtype, (lt_dtype)t->dtype))
-        return lt_error(LT_ERR_RUNTIME, "result type %s can't be cast to the desired output type %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "result type %s can't be cast to the desired output type %s",
                         lt_dtype_scalar_name(dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
     char a[256], b[256];
     if (!lt_device_equal(t->device, device))
-        return lt_error(LT_ERR_RUNTIME,
-                        "Expected out tensor to have device %s, but got %s instead",
-                        lt_format_device(a, sizeof a, device), lt_format_device(b, sizeof b, t->device));
+        return lt_error(LT_ERR_RUNTIME, "Expected out tensor to have device %s, but got %s instead",
+                        lt_format_device(a, sizeof a, device),
+                        lt_format_device(b, sizeof b, t->device));
     return LT_OK;
 }
 
-/* Other sizes for a tensor whose elements are not needed: in its memory if that is enough, else in new. */
+/* Other sizes for a tensor whose elements are not needed: in its memory if that is enough, else in
+ * new. */
 static lt_status resize_output(lt_tensor *t, int ndim, const int64_t *sizes)
 {
     char old[256], new[256];
@@ -482,12 +513,17 @@ static lt_status resize_output(lt_tensor *t, int ndim, const int64_t *sizes)
     int64_t numel, end, strides[LT_MAX_DIMS];
     if (t->numel > 0)
         lt_log_line(LT_LOG_WARNING,
-                    "UserWarning: An output with one or more elements was resized since it had shape %s, which does not match the required "
-                    "output shape %s. This behavior is deprecated, and in a future release outputs will not be resized unless they have "
-                    "zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t:resize_(0).",
-                    lt_format_sizes(old, sizeof old, t->ndim, t->sizes), lt_format_sizes(new, sizeof new, ndim, sizes));
+                    "UserWarning: An output with one or more elements was resized since it had "
+                    "shape %s, which does not match the required "
+                    "output shape %s. This behavior is deprecated, and in a future release outputs "
+                    "will not be resized unless they have "
+                    "zero elements. You can explicitly reuse an out tensor t by resizing it, "
+                    "inplace, to zero elements with t:resize_(0).",
+                    lt_format_sizes(old, sizeof old, t->ndim, t->sizes),
+                    lt_format_sizes(new, sizeof new, ndim, sizes));
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    if (__builtin_add_overflow(t->offset, numel, &end) || end > (int64_t)(t->storage->nbytes / lt_dtype_size((lt_dtype)t->dtype))) {
+    if (__builtin_add_overflow(t->offset, numel, &end) ||
+        end > (int64_t)(t->storage->nbytes / lt_dtype_size((lt_dtype)t->dtype))) {
         LT_TRY(lt_tensor_new((lt_dtype)t->dtype, t->device, ndim, sizes, &memory));
     } else {
         int64_t step = 1;
@@ -502,7 +538,8 @@ static lt_status resize_output(lt_tensor *t, int ndim, const int64_t *sizes)
     return LT_OK;
 }
 
-lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes)
+lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
+                    const int64_t *sizes)
 {
     lt_tensor *t = *out;
     char a[256], b[256];
@@ -513,7 +550,8 @@ lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
     if (same) return LT_OK;
     if (lt_here.resizable == t) return resize_output(t, ndim, sizes);
     return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
-                    lt_format_sizes(a, sizeof a, t->ndim, t->sizes), lt_format_sizes(b, sizeof b, ndim, sizes));
+                    lt_format_sizes(a, sizeof a, t->ndim, t->sizes),
+                    lt_format_sizes(b, sizeof b, ndim, sizes));
 }
 
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
@@ -542,10 +580,14 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
 lt_status lt_storage_exchange(lt_tensor *x, lt_tensor *y)
 {
     lt_storage *a = x->storage, *b = y->storage;
-    if (a->nbytes != b->nbytes || a->device.type != b->device.type || a->device.index != b->device.index)
-        return lt_error(LT_ERR_RUNTIME, "memory is exchanged between storages of one size and device");
+    if (a->nbytes != b->nbytes || a->device.type != b->device.type ||
+        a->device.index != b->device.index)
+        return lt_error(LT_ERR_RUNTIME,
+                        "memory is exchanged between storages of one size and device");
     if (is_inline(a) || is_inline(b))
-        return lt_error(LT_ERR_RUNTIME, "the memory of %zu bytes is part of its tensor and not exchanged", a->nbytes);
+        return lt_error(LT_ERR_RUNTIME,
+                        "the memory of %zu bytes is part of its tensor and not exchanged",
+                        a->nbytes);
     EXCHANGE(void *, data);
     EXCHANGE(size_t, capacity);
     EXCHANGE(void *, ctx);
@@ -556,7 +598,8 @@ lt_status lt_storage_exchange(lt_tensor *x, lt_tensor *y)
     a->release = b->release;
     b->release = release;
     const uint32_t version = atomic_load_explicit(&a->version, memory_order_relaxed);
-    atomic_store_explicit(&a->version, atomic_load_explicit(&b->version, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&a->version, atomic_load_explicit(&b->version, memory_order_relaxed),
+                          memory_order_relaxed);
     atomic_store_explicit(&b->version, version, memory_order_relaxed);
     return LT_OK;
 }
@@ -594,11 +637,12 @@ lt_status lt_check_same_device(const char *op, lt_tensor *const *tensors, int n,
             first = t;
         } else if (!lt_device_equal(first->device, t->device)) {
             char a[16], b[16];
-            return lt_error(LT_ERR_RUNTIME,
-                            "Expected all tensors to be on the same device, but found at least two devices, "
-                            "%s and %s! (when checking the arguments of %s)",
-                            lt_format_device(a, sizeof a, first->device),
-                            lt_format_device(b, sizeof b, t->device), op);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                "%s and %s! (when checking the arguments of %s)",
+                lt_format_device(a, sizeof a, first->device),
+                lt_format_device(b, sizeof b, t->device), op);
         }
     }
     *device = first != NULL ? first->device : lt_host;
@@ -609,7 +653,8 @@ char *lt_format_sizes(char *buffer, size_t n, int ndim, const int64_t *sizes)
 {
     size_t used = (size_t)snprintf(buffer, n, "[");
     for (int d = 0; d < ndim && used < n; d++)
-        used += (size_t)snprintf(buffer + used, n - used, d > 0 ? ", %lld" : "%lld", (long long)sizes[d]);
+        used += (size_t)snprintf(buffer + used, n - used, d > 0 ? ", %lld" : "%lld",
+                                 (long long)sizes[d]);
     if (used < n) snprintf(buffer + used, n - used, "]");
     return buffer;
 }

@@ -1,9 +1,10 @@
 /* tensor.h - what a tensor is inside core: struct layout, storages, making views and outputs.
  *
- * A tensor is a geometry (sizes, strides, offset, all in elements) over a counted storage. Views share
- * the storage and its version counter, which every in-place write bumps; autograd compares versions.
- * Tensors are counted atomically; the fields are written only before a tensor is shared, by in-place
- * autograd bookkeeping, or by set_data. Only core and the Lua binding include this file. */
+ * A tensor is a geometry (sizes, strides, offset, all in elements) over a counted storage. Views
+ * share the storage and its version counter, which every in-place write bumps; autograd compares
+ * versions. Tensors are counted atomically; the fields are written only before a tensor is shared,
+ * by in-place autograd bookkeeping, or by set_data. Only core and the Lua binding include this
+ * file. */
 #ifndef LT_TENSOR_H
 #define LT_TENSOR_H
 
@@ -14,13 +15,16 @@
 #include "ltensor.h"
 
 typedef struct lt_storage {
-    _Atomic int32_t refs;    /* tensors that use the data */
-    _Atomic int32_t holders; /* of the memory this struct lies in: itself and its first tensor (tensor.c) */
+    _Atomic int32_t refs; /* tensors that use the data */
+    /* of the memory this struct lies in: itself and its first tensor (tensor.c) */
+    _Atomic int32_t holders;
     lt_device device;
     bool pinned; /* host memory locked for transfers */
-    bool read_only; /* foreign memory that its owner forbids to write: overlap.h's lt_refuse_read_only */
-    bool hollow;    /* without memory: hollow.h */
-    _Atomic int32_t readers; /* inputs of values yet to be computed that lie in it: compile/window.h */
+    /* foreign memory that its owner forbids to write: overlap.h's lt_refuse_read_only */
+    bool read_only;
+    bool hollow; /* without memory: hollow.h */
+    /* inputs of values yet to be computed that lie in it: compile/window.h */
+    _Atomic int32_t readers;
     _Atomic uint32_t version;
     void *data;
     uint32_t home; /* bytes of the allocation that holds this struct */
@@ -29,7 +33,8 @@ typedef struct lt_storage {
     void (*release)(void *ctx); /* foreign memory: called instead of the allocator */
     void *ctx;                  /* foreign memory: argument of release; backends: their block */
     struct lt_context *context; /* the data count against it, held; NULL: they are not counted */
-    const char *writer; /* class name of the node that last wrote in place; NULL: none did. Static */
+    /* class name of the node that last wrote in place; NULL: none did. Static */
+    const char *writer;
 } lt_storage;
 
 typedef struct lt_autograd lt_autograd; /* autograd/internal.h; begins with an lt_attached */
@@ -40,22 +45,25 @@ typedef struct lt_attached {
 } lt_attached;
 
 enum {
-    LT_FLAG_REQUIRES_GRAD = 1, /* a leaf asked for, or a result of ops on such */
+    LT_FLAG_REQUIRES_GRAD = 1,  /* a leaf asked for, or a result of ops on such */
     LT_FLAG_WRAPPED_NUMBER = 2, /* a Lua number in tensor form: weak in type promotion */
     LT_FLAG_CONTIGUOUS = 4,
-    LT_FLAG_PARAMETER = 8,  /* nn.Parameter: printed as such, registered by modules */
+    LT_FLAG_PARAMETER = 8, /* nn.Parameter: printed as such, registered by modules */
     LT_FLAG_RETAINS_GRAD = 16,
-    LT_FLAG_INFERENCE = 32, /* made in inference mode (autograd/autograd.h), or a view of such */
+    LT_FLAG_INFERENCE = 32,    /* made in inference mode (autograd/autograd.h), or a view of such */
     LT_FLAG_NO_GRAD_VIEW = 64, /* a view made while grad mode was off */
-    LT_FLAG_AT_HOME = 128, /* allocated together with its first storage (tensor.c) */
-    /* int64 positions as a script counts them, from 1, on their way to a kernel that takes the 1 off itself: only
-     * ops declared with `positions` meet them. Views and copies have the flag, what is computed has not. */
+    LT_FLAG_AT_HOME = 128,     /* allocated together with its first storage (tensor.c) */
+    /* int64 positions as a script counts them, from 1, on their way to a kernel that takes the 1
+     * off itself: only ops declared with `positions` meet them. Views and copies have the flag,
+     * what is computed has not. */
     LT_FLAG_POSITIONS = 256,
-    LT_FLAG_SPARSE = 512 /* the storage has no elements but components: sparse.h. Ops look at it first of all */
+    /* the storage has no elements but components: sparse.h. Ops look at it first of all */
+    LT_FLAG_SPARSE = 512
 };
 
-/* The bits of flags from here on say which batches of torch.func.vmap lie behind the sizes, one a level: view_base is then the
- * tensor that shows them, as its first dimensions in the order of the levels (ops/batch/batch.h). */
+/* The bits of flags from here on say which batches of torch.func.vmap lie behind the sizes, one a
+ * level: view_base is then the tensor that shows them, as its first dimensions in the order of the
+ * levels (ops/batch/batch.h). */
 enum { LT_FLAG_FIRST_BATCH = 1024, LT_MOST_BATCHES = 6, LT_FLAGS_BATCHES = 0xFC00 };
 
 struct lt_tensor {
@@ -112,12 +120,13 @@ lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel);
 /* Row-major strides for sizes. */
 void lt_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
 
-/* New reference: another geometry over base's storage. offset in elements, absolute. The result is not
- * yet known to autograd; view ops' wrappers record it. view_base is set. */
+/* New reference: another geometry over base's storage. offset in elements, absolute. The result is
+ * not yet known to autograd; view ops' wrappers record it. view_base is set. */
 lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
                          int64_t offset, lt_tensor **out);
 
-/* Memory that somebody else owns. release(ctx) is called once, when nothing uses it any more; NULL: nothing is. */
+/* Memory that somebody else owns. release(ctx) is called once, when nothing uses it any more; NULL:
+ * nothing is. */
 typedef struct lt_foreign {
     void *data; /* of the first element; NULL where there is none */
     lt_device device;
@@ -126,8 +135,9 @@ typedef struct lt_foreign {
     void *ctx;
 } lt_foreign;
 
-/* New tensor over foreign memory; strides (NULL: row-major) are in elements, none negative. LT_ERR_RUNTIME when they
- * are, or when sizes and strides span more than there can be; then release is not called. */
+/* New tensor over foreign memory; strides (NULL: row-major) are in elements, none negative.
+ * LT_ERR_RUNTIME when they are, or when sizes and strides span more than there can be; then release
+ * is not called. */
 lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, const int64_t *sizes,
                          const int64_t *strides, lt_tensor **out);
 
@@ -138,26 +148,35 @@ extern _Atomic int64_t lt_batched_tensors;
 lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out);
 
 /* Whether a batch that the function under vmap does not see lies behind the sizes. */
-static inline bool lt_is_batched(const lt_tensor *t) { return t != NULL && t->flags & LT_FLAGS_BATCHES; }
+static inline bool lt_is_batched(const lt_tensor *t)
+{
+    return t != NULL && t->flags & LT_FLAGS_BATCHES;
+}
 
-static inline bool lt_is_sparse(const lt_tensor *t) { return t != NULL && t->flags & LT_FLAG_SPARSE; }
+static inline bool lt_is_sparse(const lt_tensor *t)
+{
+    return t != NULL && t->flags & LT_FLAG_SPARSE;
+}
 
-/* New reference: same storage and geometry, no autograd data, no view_base (shares the version); batched as t is. */
+/* New reference: same storage and geometry, no autograd data, no view_base (shares the version);
+ * batched as t is. */
 lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);
 
 /* Gives t other strides; all its elements must lie within the storage. */
 void lt_set_strides(lt_tensor *t, const int64_t *strides);
 
-/* New uninitialized tensor for the result of an elementwise op on n inputs whose broadcast shape is sizes: dense,
- * its dimensions in the order of the inputs' (iter.h). */
-lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device, int ndim,
-                           const int64_t *sizes, lt_tensor **out);
+/* New uninitialized tensor for the result of an elementwise op on n inputs whose broadcast shape is
+ * sizes: dense, its dimensions in the order of the inputs' (iter.h). */
+lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device,
+                           int ndim, const int64_t *sizes, lt_tensor **out);
 
 /* New uninitialized tensor shaped like t and dense in the order of its dimensions. */
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out);
 
-/* New tensor whose memory comes later (hollow.h): the caller sets its storage's release and ctx; strides NULL: row-major. device must be resolved. */
-lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes, const int64_t *strides, lt_tensor **out);
+/* New tensor whose memory comes later (hollow.h): the caller sets its storage's release and ctx;
+ * strides NULL: row-major. device must be resolved. */
+lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+                             const int64_t *strides, lt_tensor **out);
 /* Memory for a storage that was promised some; it counts against this thread's context. */
 lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capacity, void **block);
 /* The storage has that memory from now on. */
@@ -169,13 +188,16 @@ static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_
     return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
 }
 
-/* Whether a result of this dtype can be stored in t, which is to be on this device; the error says what is wrong. */
+/* Whether a result of this dtype can be stored in t, which is to be on this device; the error says
+ * what is wrong. */
 lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device);
 
-/* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these sizes
- * and that dtype can be stored in it ("result type Float can't be cast to ..."). What was given as out= (lt_here.resizable) gets the sizes
- * that it does not have, and its elements are lost then; a warning says so where it had any. */
-lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes);
+/* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these
+ * sizes and that dtype can be stored in it ("result type Float can't be cast to ..."). What was
+ * given as out= (lt_here.resizable) gets the sizes that it does not have, and its elements are lost
+ * then; a warning says so where it had any. */
+lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
+                    const int64_t *sizes);
 
 /* Whether an entry is missing. */
 static inline bool lt_list_has_null(const lt_tensor_list *list)
@@ -191,14 +213,16 @@ static inline void lt_bump_version(lt_tensor *t)
     atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed);
 }
 
-/* Replaces t's storage and geometry by those of src (x.data = y, module:to). Both keep their flags. */
+/* Replaces t's storage and geometry by those of src (x.data = y, module:to). Both keep their
+ * flags. */
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src);
-/* The memory behind two tensors, all their views and what derivatives have saved of them: both storages keep their users and change
- * memory and versions. LT_ERR_RUNTIME where they differ in size or device, or are so small
- * that their memory is part of them (1024 bytes). */
+/* The memory behind two tensors, all their views and what derivatives have saved of them: both
+ * storages keep their users and change memory and versions. LT_ERR_RUNTIME where they differ in
+ * size or device, or are so small that their memory is part of them (1024 bytes). */
 lt_status lt_storage_exchange(lt_tensor *a, lt_tensor *b);
 
-/* dim counted from 0, negative from the end; ndim 0 counts as 1. The message counts from 1, as scripts do. */
+/* dim counted from 0, negative from the end; ndim 0 counts as 1. The message counts from 1, as
+ * scripts do. */
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out);
 
 /* Error unless all are on one device. 0-dim CPU tensors are let through when allow_scalars. */

@@ -1,10 +1,10 @@
-/* cuda.h - what the files of the CUDA backend share: checks of runtime calls, the frame of every kernel
- * launch, and the entries of the backend's table (backend.h says what each does), by the file that has
- * them.
+/* cuda.h - what the files of the CUDA backend share: checks of runtime calls, the frame of every
+ * kernel launch, and the entries of the backend's table (backend.h says what each does), by the
+ * file that has them.
  *
- * The backend knows of core only lt_cuda_core, the services handed to lt_backend_open. Every entry makes
- * its device current for the calling thread first (lt_cuda_enter) and leaves it so: what the user chose
- * is kept apart, in device.cu. Included by src/cuda only. */
+ * The backend knows of core only lt_cuda_core, the services handed to lt_backend_open. Every entry
+ * makes its device current for the calling thread first (lt_cuda_enter) and leaves it so: what the
+ * user chose is kept apart, in device.cu. Included by src/cuda only. */
 #ifndef LT_CUDA_H
 #define LT_CUDA_H
 
@@ -17,13 +17,15 @@
 
 extern const lt_core_services *lt_cuda_core;
 
-/* ---- report.cu: failures --------------------------------------------------------------------------- */
-/* The status and message for a failed runtime call; also takes the error away from cudaGetLastError. */
+/* ---- report.cu: failures --------------------------------------------------------------------- */
+/* The status and message for a failed runtime call; also takes the error away from
+ * cudaGetLastError. */
 lt_status lt_cuda_failed(cudaError_t error, const char *call);
 #define CUDA_TRY(call)                                                                             \
     do {                                                                                           \
         cudaError_t cuda_error_ = (call);                                                          \
-        if (__builtin_expect(cuda_error_ != cudaSuccess, 0)) return lt_cuda_failed(cuda_error_, #call); \
+        if (__builtin_expect(cuda_error_ != cudaSuccess, 0))                                       \
+            return lt_cuda_failed(cuda_error_, #call);                                             \
     } while (0)
 #define LT_TRY(call)                                                                               \
     do {                                                                                           \
@@ -34,17 +36,20 @@ lt_status lt_cuda_failed(cudaError_t error, const char *call);
 /* `"exp" not implemented for 'Bool'` */
 lt_status lt_cuda_unsupported(const char *op, lt_dtype dtype);
 
-/* What a kernel met on the way (report.cuh): the record of a device, in host memory that it can write. */
+/* What a kernel met on the way (report.cuh): the record of a device, in host memory that it can
+ * write. */
 struct lt_cuda_report;
 lt_status lt_cuda_report_of(int device, lt_cuda_report **report);
 /* After a wait: the error that a kernel of this device recorded, if any; it is forgotten then. */
 lt_status lt_cuda_reported(int device);
 
-/* ---- device.cu ---------------------------------------------------------------------------------------- */
-/* Makes the device current for this thread's runtime calls; the second also gives the user's stream on it. */
+/* ---- device.cu ------------------------------------------------------------------------------- */
+/* Makes the device current for this thread's runtime calls; the second also gives the user's stream
+ * on it. */
 lt_status lt_cuda_make_current(int device);
 lt_status lt_cuda_enter(int device, cudaStream_t *stream);
-/* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what it reports. */
+/* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what
+ * it reports. */
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);
 lt_status lt_cuda_check_device(int device);
 /* Set once, when the backend is opened. */
@@ -56,15 +61,16 @@ lt_status lt_cuda_properties(int device, lt_device_properties *out);
 lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total);
 bool lt_cuda_can_access_peer(int device, int peer);
 
-/* ---- wait.cu: the device is current, and LT_ERR_INTERRUPTED ends a wait --------------------------------- */
+/* ---- wait.cu: the device is current, and LT_ERR_INTERRUPTED ends a wait ---------------------- */
 /* Wait for a stream or an event; report what kernels recorded. */
 lt_status lt_cuda_wait(int device, cudaStream_t stream);
 lt_status lt_cuda_wait_event(int device, cudaEvent_t event);
 /* Waits for the stream, then brings memory of the device to the host. Seconds: the time of both. */
-lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes, double *seconds);
+lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes,
+                       double *seconds);
 lt_status lt_cuda_synchronize(int device);
 
-/* ---- stream.cu ------------------------------------------------------------------------------------------ */
+/* ---- stream.cu ------------------------------------------------------------------------------- */
 /* The i-th stream of the device, from 0, which is the default one; false: there are not so many. */
 bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream);
 uint64_t lt_cuda_current_stream(int device);
@@ -74,12 +80,14 @@ void lt_cuda_stream_free(int device, uint64_t stream);
 lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done);
 lt_status lt_cuda_stream_synchronize(int device, uint64_t stream);
 lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event);
-/* For one kernel on the stream: a number of the device that is 0 before it and that it leaves at 0. It is the stream's, or `spare` where a
- * graph is being recorded, whose replays run on any stream, or there is no memory for one. */
+/* For one kernel on the stream: a number of the device that is 0 before it and that it leaves at 0.
+ * It is the stream's, or `spare` where a graph is being recorded, whose replays run on any stream,
+ * or there is no memory for one. */
 lt_status lt_cuda_counter(int device, cudaStream_t stream, unsigned *spare, unsigned **counter);
 
-/* ---- event.cu ------------------------------------------------------------------------------------------- */
-/* Events without timing, kept per device for use again. An event given back may still be pending. */
+/* ---- event.cu -------------------------------------------------------------------------------- */
+/* Events without timing, kept per device for use again. An event given back may still be
+ * pending. */
 lt_status lt_cuda_event_take(int device, cudaEvent_t *event);
 void lt_cuda_event_give(int device, cudaEvent_t event);
 cudaEvent_t lt_cuda_event_handle(uint64_t event);
@@ -90,15 +98,17 @@ lt_status lt_cuda_event_query(uint64_t event, bool *done);
 lt_status lt_cuda_event_synchronize(uint64_t event);
 lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds);
 
-/* ---- graph.cu ------------------------------------------------------------------------------------------- */
-/* Whether this thread records a graph; the error for what may not happen then; the pool that it allocates
- * from on a device, 0: the ordinary one. */
+/* ---- graph.cu -------------------------------------------------------------------------------- */
+/* Whether this thread records a graph; the error for what may not happen then; the pool that it
+ * allocates from on a device, 0: the ordinary one. */
 bool lt_cuda_recording(void);
 lt_status lt_cuda_refuse_recording(void);
 uint64_t lt_cuda_recording_pool(int device);
-/* Where on the device a recorded kernel finds seed and offset, which each replay sets; null: nothing is being
- * recorded. The second takes blocks: the number of those taken before in this graph. */
-lt_status lt_cuda_recording_random(int device, const lt_generator *generator, const uint64_t **live);
+/* Where on the device a recorded kernel finds seed and offset, which each replay sets; null:
+ * nothing is being recorded. The second takes blocks: the number of those taken before in this
+ * graph. */
+lt_status lt_cuda_recording_random(int device, const lt_generator *generator,
+                                   const uint64_t **live);
 uint64_t lt_cuda_recording_take(int64_t blocks);
 uint64_t lt_cuda_graph_pool_new(void);
 lt_status lt_cuda_graph_new(uint64_t *graph);
@@ -109,12 +119,13 @@ lt_status lt_cuda_graph_replay(uint64_t graph);
 void lt_cuda_graph_reset(uint64_t graph);
 uint64_t lt_cuda_graph_pool(uint64_t graph);
 
-/* ---- allocator.cu, pinned.cu --------------------------------------------------------------------------- */
+/* ---- allocator.cu, pinned.cu ----------------------------------------------------------------- */
 lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block);
 void lt_cuda_free(int device, void *data, size_t capacity, void *block);
 void lt_cuda_record_stream(void *block, uint64_t stream);
 void lt_cuda_empty_cache(void);
-/* Memory of a private pool stays reserved while it is held. A recording defers what freed blocks wait for. */
+/* Memory of a private pool stays reserved while it is held. A recording defers what freed blocks
+ * wait for. */
 lt_status lt_cuda_pool_hold(int device, uint64_t pool);
 void lt_cuda_pool_drop(int device, uint64_t pool);
 void lt_cuda_defer_frees(int device, bool on);
@@ -124,14 +135,14 @@ void lt_cuda_memory_stats(int device, lt_memory_stats *out);
 void lt_cuda_reset_peak_stats(int device);
 lt_status lt_cuda_pinned_alloc(size_t nbytes, void **data, void **block);
 void lt_cuda_pinned_free(void *data, void *block);
-/* The pinned block that holds p is read or written by work queued on the stream so far: it is not handed
- * out again before that is done. The device is current. */
+/* The pinned block that holds p is read or written by work queued on the stream so far: it is not
+ * handed out again before that is done. The device is current. */
 lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream);
 /* Unused blocks go back to the system. */
 void lt_cuda_pinned_trim(void);
 
-/* Device memory for one kernel call, given back at the end of the scope: work queued on the same stream
- * later is ordered after it. */
+/* Device memory for one kernel call, given back at the end of the scope: work queued on the same
+ * stream later is ordered after it. */
 class lt_cuda_scratch {
   public:
     lt_cuda_scratch() = default;
@@ -157,11 +168,11 @@ class lt_cuda_scratch {
     size_t capacity = 0;
 };
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 /* copy.cu, transfer.cu, fill.cu */
 lt_status lt_cuda_copy(const lt_iter *it);
-lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device, size_t nbytes,
-                           bool pinned, lt_copy_mode mode, double *waited);
+lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,
+                           size_t nbytes, bool pinned, lt_copy_mode mode, double *waited);
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 /* check_values.cu */
 lt_status lt_cuda_check_values(const lt_value_check *c);
@@ -173,16 +184,18 @@ bool lt_cuda_chains(int op, lt_dtype compute);
 lt_status lt_cuda_chain(const lt_chain *c, bool *done);
 bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length);
 bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims);
-lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter);
+lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
+                               double parameter);
 /* reduce.cu, extreme.cu, scan.cu */
 lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
-lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
-                          int dim);
+lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                          const lt_array *in, int dim);
 lt_status lt_cuda_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim);
-lt_status lt_cuda_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
-                               int dim);
+lt_status lt_cuda_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                               const lt_array *in, int dim);
 /* sort.cu */
-lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *indices,
+                       const lt_array *in, int dim);
 /* softmax.cu */
 lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
@@ -205,17 +218,20 @@ lt_status lt_cuda_csr_product(const lt_csr_product *p, bool *done);
 lt_status lt_cuda_factor(lt_factor *f);
 lt_status lt_cuda_fft(const lt_fft *f);
 /* convolution.cu, pool.cu, resample.cu, sample.cu */
-lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias);
-lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
-                                            bool *done);
+lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                              const void *bias);
+lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w,
+                                            void *y, const void *bias, bool *done);
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns);
 lt_status lt_cuda_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in);
-lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
+lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad,
+                                    const int64_t *indices);
 lt_status lt_cuda_avg_pool(const lt_pooling *p, void *out, const void *in);
 lt_status lt_cuda_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
 lt_status lt_cuda_resample(const lt_resampling *r, void *out, const void *in);
 lt_status lt_cuda_sample(const lt_sampling *s, void *y, const void *x, const void *grid);
-lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);
+lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
+                                  const void *grad, const void *x, const void *grid);
 /* index.cu, nonzero.cu */
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);
@@ -236,7 +252,9 @@ lt_status lt_cuda_optimize(const lt_optim *o);
 /* band.cu, range.cu, random.cu, draw.cu */
 lt_status lt_cuda_band(const lt_band *b, void *y, const void *x);
 lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards);
-lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator);
-lt_status lt_cuda_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b, lt_generator *generator);
+lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to,
+                         lt_generator *generator);
+lt_status lt_cuda_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b,
+                       lt_generator *generator);
 
 #endif

@@ -1,9 +1,9 @@
 /* args.c - choosing an overload by the values on Lua's stack, and turning those values into C.
  *
- * Matching only looks: each overload is tried in turn, a value that does not fit is noted as a problem, and
- * the last problem makes the message. What needs memory of Lua's (the array of a list of tensors) is a
- * userdata left on the stack, so that nothing is lost when an error is raised. Besides this folder it uses
- * core's dtypes and the ops that shift index tensors. */
+ * Matching only looks: each overload is tried in turn, a value that does not fit is noted as a
+ * problem, and the last problem makes the message. What needs memory of Lua's (the array of a list
+ * of tensors) is a userdata left on the stack, so that nothing is lost when an error is raised.
+ * Besides this folder it uses core's dtypes and the ops that shift index tensors. */
 #include "autograd/dual.h"
 #include "args.h"
 
@@ -18,7 +18,14 @@
 #include "op/to.h"
 
 typedef enum problem_kind {
-    WRONG_TYPE, WRONG_ENTRY, NOT_POSITIONS, TOO_LONG, TOO_MANY, MISSING, NAME_LEFT, ROW_NIL
+    WRONG_TYPE,
+    WRONG_ENTRY,
+    NOT_POSITIONS,
+    TOO_LONG,
+    TOO_MANY,
+    MISSING,
+    NAME_LEFT,
+    ROW_NIL
 } problem_kind;
 
 /* Why a signature does not fit. */
@@ -34,20 +41,33 @@ typedef struct call {
     int positional; /* how many values stand in a row */
     int names;      /* stack index of the table of names, 0 if none */
     int n_names;
-    bool empty_tail; /* the last of the row is an empty table: no names, or an empty list */
-    bool loose;      /* 0-dim tensors stand for their numbers */
+    bool empty_tail;         /* the last of the row is an empty table: no names, or an empty list */
+    bool loose;              /* 0-dim tensors stand for their numbers */
     const lt_arg_spec *zero; /* a position that is 0: an error once the overload is chosen */
 } call;
 
 static const char *const expected[] = {
-    [LT_ARG_TENSOR] = "Tensor", [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number", [LT_ARG_INDEX_TENSOR] = "Tensor", [LT_ARG_POSITIONS] = "Tensor",
-    [LT_ARG_TENSORS] = "table of Tensors", [LT_ARG_INDEX_TENSORS] = "table of Tensors", [LT_ARG_SCALAR] = "number", [LT_ARG_INT] = "int",
-    [LT_ARG_FLOAT] = "float", [LT_ARG_BOOL] = "bool", [LT_ARG_STRING] = "string", [LT_ARG_DIM] = "int",
-    [LT_ARG_DIMS] = "int or table of ints", [LT_ARG_INDEX] = "int", [LT_ARG_SIZE] = "table of ints",
-    [LT_ARG_DTYPE] = "torch.dtype", [LT_ARG_DEVICE] = "torch.device", [LT_ARG_GENERATOR] = "torch.Generator",
+    [LT_ARG_TENSOR] = "Tensor",
+    [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number",
+    [LT_ARG_INDEX_TENSOR] = "Tensor",
+    [LT_ARG_POSITIONS] = "Tensor",
+    [LT_ARG_TENSORS] = "table of Tensors",
+    [LT_ARG_INDEX_TENSORS] = "table of Tensors",
+    [LT_ARG_SCALAR] = "number",
+    [LT_ARG_INT] = "int",
+    [LT_ARG_FLOAT] = "float",
+    [LT_ARG_BOOL] = "bool",
+    [LT_ARG_STRING] = "string",
+    [LT_ARG_DIM] = "int",
+    [LT_ARG_DIMS] = "int or table of ints",
+    [LT_ARG_INDEX] = "int",
+    [LT_ARG_SIZE] = "table of ints",
+    [LT_ARG_DTYPE] = "torch.dtype",
+    [LT_ARG_DEVICE] = "torch.device",
+    [LT_ARG_GENERATOR] = "torch.Generator",
 };
 
-/* ---- looking at values ---------------------------------------------------------------------------------------- */
+/* ---- looking at values ----------------------------------------------------------------------- */
 
 /* Numbers that are whole; strings never are. */
 static bool to_integer(lua_State *L, int index, int64_t *out)
@@ -109,8 +129,10 @@ static bool tensors_fit(lua_State *L, const lt_arg_spec *arg, int index, int *ar
     return true;
 }
 
-/* How many stack values from index on the argument takes (0: it does not fit); last bounds a row. */
-static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int *rows, call *c, problem *p)
+/* How many stack values from index on the argument takes (0: it does not fit); last bounds a
+ * row. */
+static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int *rows, call *c,
+                  problem *p)
 {
     int type = lua_type(L, index);
     lt_tensor *t;
@@ -118,7 +140,8 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     switch ((lt_arg_type)arg->type) {
     case LT_ARG_TENSOR: fits = lt_lua_get(L, index) != NULL; break;
     case LT_ARG_TENSOR_OR_SCALAR:
-        fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_get(L, index) != NULL || lt_lua_to_complex(L, index, NULL);
+        fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_get(L, index) != NULL ||
+               lt_lua_to_complex(L, index, NULL);
         break;
     case LT_ARG_INDEX_TENSOR:
     case LT_ARG_POSITIONS:
@@ -133,7 +156,9 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     case LT_ARG_INDEX_TENSORS:
         if (type != LUA_TTABLE) break;
         return tensors_fit(L, arg, index, rows, p);
-    case LT_ARG_SCALAR: fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_to_complex(L, index, NULL); break;
+    case LT_ARG_SCALAR:
+        fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_to_complex(L, index, NULL);
+        break;
     case LT_ARG_INT:
     case LT_ARG_DIM:
     case LT_ARG_INDEX: fits = integer_fits(L, arg, index, c); break;
@@ -154,7 +179,8 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     case LT_ARG_DTYPE: fits = lt_lua_to_dtype(L, index) != LT_DTYPE_NONE; break;
     case LT_ARG_DEVICE: {
         int64_t number;
-        fits = (type == LUA_TSTRING && lt_lua_to_dtype(L, index) == LT_DTYPE_NONE) || (to_integer(L, index, &number) && number >= 0) || lt_lua_is_device(L, index);
+        fits = (type == LUA_TSTRING && lt_lua_to_dtype(L, index) == LT_DTYPE_NONE) ||
+               (to_integer(L, index, &number) && number >= 0) || lt_lua_is_device(L, index);
         break;
     }
     case LT_ARG_GENERATOR: fits = lt_lua_to_generator(L, index) != NULL; break;
@@ -163,7 +189,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     return !fits ? 0 : *rows > 0 ? *rows : 1;
 }
 
-/* ---- the shape of the call ------------------------------------------------------------------------------------ */
+/* ---- the shape of the call ------------------------------------------------------------------- */
 
 static int raise_type(lua_State *L, const char *text)
 {
@@ -192,16 +218,18 @@ static void look_at_call(lua_State *L, const char *op, int given, call *c)
     luaL_checkstack(L, LT_MAX_ARGS + LUA_MINSTACK, NULL);
     lua_Integer length = (lua_Integer)lua_rawlen(L, given);
     /* After the last entry of a list only names can follow. */
-    if (length > 0) lua_pushinteger(L, length);
-    else lua_pushnil(L);
+    if (length > 0)
+        lua_pushinteger(L, length);
+    else
+        lua_pushnil(L);
     if (lua_next(L, given) == 0) {
         c->empty_tail = length == 0;
         return;
     }
     bool named = lua_type(L, -2) == LUA_TSTRING;
     if (length > 0 && lua_isinteger(L, -2))
-        raise_type(L, lua_pushfstring(L, "%s(): a list has an entry %I but a nil at %I", op, (LUAI_UACINT)lua_tointeger(L, -2),
-                                      (LUAI_UACINT)length + 1));
+        raise_type(L, lua_pushfstring(L, "%s(): a list has an entry %I but a nil at %I", op,
+                                      (LUAI_UACINT)lua_tointeger(L, -2), (LUAI_UACINT)length + 1));
     lua_pop(L, 2);
     if (!named) return;
     c->names = given;
@@ -215,13 +243,15 @@ static bool takes_table(const lt_arg_spec *arg)
            arg->type == LT_ARG_INDEX_TENSORS;
 }
 
-/* ---- 0-dim tensors as numbers ----------------------------------------------------------------------------------- */
+/* ---- 0-dim tensors as numbers ---------------------------------------------------------------- */
 
-/* Whether the value is a 0-dim tensor whose number may stand for it: an integer one where an integer is wanted. */
+/* Whether the value is a 0-dim tensor whose number may stand for it: an integer one where an
+ * integer is wanted. */
 static lt_tensor *number_tensor(lua_State *L, int index, bool integer)
 {
     lt_tensor *t = lt_lua_get(L, index);
-    if (t == NULL || t->ndim > 0 || lt_requires_grad(t) || (lt_here.duals != 0 && lt_is_dual(t))) return NULL;
+    if (t == NULL || t->ndim > 0 || lt_requires_grad(t) || (lt_here.duals != 0 && lt_is_dual(t)))
+        return NULL;
     bool whole = lt_dtype_is_int((lt_dtype)t->dtype) && t->dtype != LT_BOOL;
     return integer && !whole ? NULL : t;
 }
@@ -238,8 +268,9 @@ static void push_number(lua_State *L, lt_tensor *t)
     lt_lua_push_scalar(L, number);
 }
 
-/* Numbers and 0-dim tensors, in a row up to `last` or the entries of a table, as a table of numbers on top of the stack.
- * Returns how many stack values they were; 0, and nothing pushed, when there is no tensor among them. */
+/* Numbers and 0-dim tensors, in a row up to `last` or the entries of a table, as a table of numbers
+ * on top of the stack. Returns how many stack values they were; 0, and nothing pushed, when there
+ * is no tensor among them. */
 static int push_numbers(lua_State *L, const lt_arg_spec *arg, int index, int last)
 {
     bool table = lua_type(L, index) == LUA_TTABLE, any = false;
@@ -297,8 +328,8 @@ static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int las
 
 static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
 
-/* Other names of arguments: PyTorch's functions call `self` input, NumPy's names stand for those that they
- * replace, and those of torch.linalg are A and B. */
+/* Other names of arguments: PyTorch's functions call `self` input, NumPy's names stand for those
+ * that they replace, and those of torch.linalg are A and B. */
 static const struct {
     const char *name, *others[6];
 } aliases[] = {
@@ -360,7 +391,8 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
     }
     if (c->empty_tail && at == c->positional) at++;
     /* A number that is missing at the end of a shape is no argument that is absent. */
-    if (at <= c->positional && lua_type(L, at) == LUA_TNIL && i > 0 && a->rows[i - 1] > 0 && s->args[i - 1].row) {
+    if (at <= c->positional && lua_type(L, at) == LUA_TNIL && i > 0 && a->rows[i - 1] > 0 &&
+        s->args[i - 1].row) {
         *p = (problem){ROW_NIL, &s->args[i - 1], a->at[i - 1], a->rows[i - 1] + 1};
         return false;
     }
@@ -398,9 +430,10 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, probl
     return true;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
-/* What to add where the first argument, a tensor, is none: perhaps a method was called with a dot. */
+/* What to add where the first argument, a tensor, is none: perhaps a method was called with a
+ * dot. */
 static const char *colon_hint(lua_State *L, const lt_signature *s)
 {
     if (s->n == 0 || !is_self(&s->args[0]) || lt_lua_get(L, 1) != NULL) return "";
@@ -437,8 +470,10 @@ static void check_names(lua_State *L, const lt_signature *s, int n, const call *
             }
         luaL_pushresult(&b);
         const char *list = lua_tostring(L, -1);
-        raise_type(L, *list != 0 ? lua_pushfstring(L, "%s(): unknown argument '%s' (known: %s)", s->op, name, list)
-                                 : lua_pushfstring(L, "%s(): unknown argument '%s' (it has none)", s->op, name));
+        raise_type(L, *list != 0 ? lua_pushfstring(L, "%s(): unknown argument '%s' (known: %s)",
+                                                   s->op, name, list)
+                                 : lua_pushfstring(L, "%s(): unknown argument '%s' (it has none)",
+                                                   s->op, name));
     }
 }
 
@@ -455,16 +490,17 @@ static int raise_missing(lua_State *L, const lt_signature *s, const lt_args *a, 
     }
     luaL_pushresult(&b);
     const char *list = lua_tostring(L, -1);
-    return raise_type(L, lua_pushfstring(L, "%s() missing %d required argument%s: %s%s", s->op, n, n == 1 ? "" : "s", list,
-                                         first == 0 ? colon_hint(L, s) : ""));
+    return raise_type(L,
+                      lua_pushfstring(L, "%s() missing %d required argument%s: %s%s", s->op, n,
+                                      n == 1 ? "" : "s", list, first == 0 ? colon_hint(L, s) : ""));
 }
 
 static int raise_too_many(lua_State *L, const lt_signature *s, const call *c)
 {
     int n = 0;
     while (n < s->n && !s->args[n].keyword_only) n++;
-    return raise_type(L, lua_pushfstring(L, "%s() takes %d argument%s but %d were given", s->op, n, n == 1 ? "" : "s",
-                                         c->positional));
+    return raise_type(L, lua_pushfstring(L, "%s() takes %d argument%s but %d were given", s->op, n,
+                                         n == 1 ? "" : "s", c->positional));
 }
 
 /* A name that is an argument's, but stands for one given in the row. */
@@ -472,34 +508,46 @@ static int raise_twice(lua_State *L, const lt_signature *s, const call *c, int f
 {
     for (int i = 0; i < first; i++)
         if (push_named(L, c->names, &s->args[i]) != LUA_TNIL)
-            return raise_type(
-                L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op, s->args[i].name));
+            return raise_type(L, lua_pushfstring(L, "%s() got multiple values for argument '%s'",
+                                                 s->op, s->args[i].name));
     return 0;
 }
 
-static int raise_problem(lua_State *L, const lt_signature *s, const lt_args *a, const call *c, const problem *p)
+static int raise_problem(lua_State *L, const lt_signature *s, const lt_args *a, const call *c,
+                         const problem *p)
 {
     char where[32] = "";
     const char *name = p->arg != NULL ? p->arg->name : "";
-    if (p->value > 0 && p->value <= c->positional) snprintf(where, sizeof where, " (position %d)", p->value);
+    if (p->value > 0 && p->value <= c->positional)
+        snprintf(where, sizeof where, " (position %d)", p->value);
     switch (p->kind) {
     case WRONG_TYPE:
-        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, not %s%s", s->op, name, where,
-                                             expected[p->arg->type], lt_lua_type_name(L, p->value), p->value == 1 ? colon_hint(L, s) : ""));
+        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, not %s%s", s->op,
+                                             name, where, expected[p->arg->type],
+                                             lt_lua_type_name(L, p->value),
+                                             p->value == 1 ? colon_hint(L, s) : ""));
     case WRONG_ENTRY:
-        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but found element of type %s at pos %d",
-                                             s->op, name, where,
-                                             p->arg->type == LT_ARG_TENSORS || p->arg->type == LT_ARG_INDEX_TENSORS ? expected[LT_ARG_TENSORS] : "table of ints",
-                                             (lua_rawgeti(L, p->value, p->entry), lt_lua_type_name(L, -1)), p->entry));
+        return raise_type(
+            L, lua_pushfstring(
+                   L, "%s(): argument '%s'%s must be %s, but found element of type %s at pos %d",
+                   s->op, name, where,
+                   p->arg->type == LT_ARG_TENSORS || p->arg->type == LT_ARG_INDEX_TENSORS
+                       ? expected[LT_ARG_TENSORS]
+                       : "table of ints",
+                   (lua_rawgeti(L, p->value, p->entry), lt_lua_type_name(L, -1)), p->entry));
     case NOT_POSITIONS:
-        return raise_type(L, lua_pushfstring(L, "%s(): expected an integer tensor of positions for '%s', got torch.%s",
-                                             s->op, name, lt_dtype_name((lt_dtype)lt_lua_get(L, p->value)->dtype)));
+        return raise_type(
+            L, lua_pushfstring(
+                   L, "%s(): expected an integer tensor of positions for '%s', got torch.%s", s->op,
+                   name, lt_dtype_name((lt_dtype)lt_lua_get(L, p->value)->dtype)));
     case TOO_LONG:
-        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s has %d entries, at most %d are possible", s->op,
-                                             name, where, p->entry, LT_MAX_DIMS));
+        return raise_type(
+            L, lua_pushfstring(L, "%s(): argument '%s'%s has %d entries, at most %d are possible",
+                               s->op, name, where, p->entry, LT_MAX_DIMS));
     case ROW_NIL:
-        return raise_type(L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but number %d is nil", s->op, name, where,
-                                             expected[p->arg->type], p->entry));
+        return raise_type(
+            L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but number %d is nil", s->op,
+                               name, where, expected[p->arg->type], p->entry));
     case TOO_MANY: return raise_too_many(L, s, c);
     case MISSING: return raise_missing(L, s, a, p->entry);
     default: return raise_twice(L, s, c, p->entry);
@@ -523,13 +571,15 @@ static int raise_combination(lua_State *L, const lt_signature *s, int n, const c
         bool first = c->positional == 0;
         for (lua_pushnil(L); lua_next(L, c->names) != 0; first = false) {
             lua_pushvalue(L, top + 1);
-            lua_pushfstring(L, "%s%s=%s", first ? "" : ", ", lua_tostring(L, -3), lt_lua_type_name(L, -2));
+            lua_pushfstring(L, "%s%s=%s", first ? "" : ", ", lua_tostring(L, -3),
+                            lt_lua_type_name(L, -2));
             lua_concat(L, 2);
             lua_replace(L, top + 1);
             lua_pop(L, 1);
         }
     }
-    lua_pushfstring(L, ")%s, but expected one of:", c->positional > 0 || c->names == 0 ? colon_hint(L, s) : "");
+    lua_pushfstring(
+        L, ")%s, but expected one of:", c->positional > 0 || c->names == 0 ? colon_hint(L, s) : "");
     lua_insert(L, top + 2); /* below what made the hint */
     lua_settop(L, top + 2);
     lua_concat(L, 2);
@@ -597,7 +647,7 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
         raise_combination(L, overloads, n, &c);
 }
 
-/* ---- conversion ------------------------------------------------------------------------------------------------- */
+/* ---- conversion ------------------------------------------------------------------------------ */
 
 /* The one place where positions become indices. */
 static int64_t to_index(int64_t position) { return position > 0 ? position - 1 : position; }
@@ -635,7 +685,8 @@ static lt_status to_indices(lt_tensor *positions, bool shift, lt_args *a, lt_arg
         LT_CHECK(lt_to_dtype(positions, LT_INT64, false, false, &whole));
         positions = whole;
     }
-    LT_CHECK(shift ? lt__position_to_index(positions, &indices) : lt_lua_positions(positions, &indices));
+    LT_CHECK(shift ? lt__position_to_index(positions, &indices)
+                   : lt_lua_positions(positions, &indices));
     a->owned[a->n_owned++] = v->tensor = indices;
 done:
     lt_tensor_release(whole);
@@ -646,13 +697,15 @@ done:
 static lt_status to_index_list(lt_args *a, lt_arg_value *v)
 {
     if (v->list.n > LT_MAX_DIMS)
-        return lt_error(LT_ERR_INDEX, "too many indices: %lld, at most %d are possible", (long long)v->list.n, LT_MAX_DIMS);
+        return lt_error(LT_ERR_INDEX, "too many indices: %lld, at most %d are possible",
+                        (long long)v->list.n, LT_MAX_DIMS);
     for (int64_t i = 0; i < v->list.n; i++) {
         lt_dtype dtype = (lt_dtype)v->list.v[i]->dtype;
         lt_arg_value index;
         if (dtype == LT_BOOL) continue;
         if (lt_dtype_is_inexact(dtype))
-            return lt_error(LT_ERR_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
+            return lt_error(LT_ERR_INDEX,
+                            "tensors used as indices must be long, int, byte or bool tensors");
         lt_status status = to_indices(v->list.v[i], false, a, &index);
         if (status != LT_OK) return status;
         v->list.v[i] = index.tensor;
@@ -737,7 +790,8 @@ lt_status lt_args_convert(lua_State *L, const lt_signature *s, lt_args *a)
 {
     for (int i = 0; i < s->n; i++) {
         a->present[i] = a->at[i] != 0;
-        lt_status status = a->present[i] ? convert_value(L, &s->args[i], i, a) : convert_fallback(&s->args[i], i, a);
+        lt_status status = a->present[i] ? convert_value(L, &s->args[i], i, a)
+                                         : convert_fallback(&s->args[i], i, a);
         if (status != LT_OK) {
             lt_args_release(a);
             return status;

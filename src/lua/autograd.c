@@ -1,9 +1,9 @@
 /* autograd.c - backward, grad, hooks, custom Functions and the nodes of the graph, for Lua.
  *
- * Core calls hooks and Functions through a C callback that knows the closure by a number: the closure itself
- * hangs from tokens (binding.h), so that cycles through it are collected. A callback runs in a protected
- * call; an error value that is raised in it comes out of backward() as it is. lib/autograd.lua builds the
- * public forms on torch._C's functions here. */
+ * Core calls hooks and Functions through a C callback that knows the closure by a number: the
+ * closure itself hangs from tokens (binding.h), so that cycles through it are collected. A callback
+ * runs in a protected call; an error value that is raised in it comes out of backward() as it is.
+ * lib/autograd.lua builds the public forms on torch._C's functions here. */
 #include "autograd/autograd.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 static const char pending_error_key = 0;
 
-/* ---- calling Lua from core -------------------------------------------------------------------------------------- */
+/* ---- calling Lua from core ------------------------------------------------------------------- */
 
 typedef struct lt_callback {
     lt_lua_state *state; /* counted */
@@ -55,7 +55,8 @@ static int call_closure(lua_State *L)
 {
     lt_callback_call *call = lua_touserdata(L, 1);
     if (!lt_lua_push_anchored(L, call->id))
-        return lt_lua_error(L, "a function of the graph was collected: no tensor of its graph is held any more");
+        return lt_lua_error(
+            L, "a function of the graph was collected: no tensor of its graph is held any more");
     luaL_checkstack(L, call->n_arguments + call->n_results + 8, NULL);
     int base = lua_gettop(L);
     if (call->needs != NULL) {
@@ -75,8 +76,8 @@ static int call_closure(lua_State *L)
     for (int i = 0; i < call->n_results; i++) {
         int at = base + i;
         if (!lua_isnil(L, at) && lt_lua_tensor(L, at) == NULL)
-            return lt_lua_error(L, "expected a Tensor or nil as gradient, got a %s (result %d)", lt_lua_type_name(L, at),
-                              i + 1);
+            return lt_lua_error(L, "expected a Tensor or nil as gradient, got a %s (result %d)",
+                                lt_lua_type_name(L, at), i + 1);
     }
     for (int i = 0; i < call->n_results; i++) {
         lt_tensor *t = lt_lua_tensor(L, base + i);
@@ -88,13 +89,16 @@ static int call_closure(lua_State *L)
 lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument)
 {
     lua_State *L = state->running;
-    if (L == NULL) return lt_error(LT_ERR_RUNTIME, "a hook written in Lua was reached from outside of its interpreter");
+    if (L == NULL)
+        return lt_error(LT_ERR_RUNTIME,
+                        "a hook written in Lua was reached from outside of its interpreter");
     if (!lua_checkstack(L, 4)) return lt_error(LT_ERR_MEMORY, "Lua stack overflow in a hook");
     lua_pushcfunction(L, f);
     lua_pushlightuserdata(L, argument);
     if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LT_OK;
-    lt_status status = lt_error(LT_ERR_RUNTIME, "%s",
-                                lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook");
+    lt_status status =
+        lt_error(LT_ERR_RUNTIME, "%s",
+                 lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
     return status;
 }
@@ -107,7 +111,8 @@ static lt_status run_callback(lt_callback *c, lt_callback_call *call)
 
 static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement)
 {
-    lt_callback_call call = {.n_arguments = 1, .n_results = 1, .arguments = &grad, .results = replacement};
+    lt_callback_call call = {
+        .n_arguments = 1, .n_results = 1, .arguments = &grad, .results = replacement};
     return run_callback(ctx, &call);
 }
 
@@ -118,7 +123,8 @@ static lt_status run_node_hook(void *ctx, lt_tensor **values, int n, lt_tensor *
     if (list == NULL) return LT_ERR_MEMORY;
     for (int i = 0; i < n; i++) list[i] = values[i];
     for (int i = 0; i < m; i++) list[n + i] = seen[i];
-    lt_callback_call call = {.n_arguments = n + m, .n_results = n, .arguments = list, .results = given};
+    lt_callback_call call = {
+        .n_arguments = n + m, .n_results = n, .arguments = list, .results = given};
     lt_status status = run_callback(ctx, &call);
     for (int i = 0; i < n && status == LT_OK; i++)
         if (values[i] != NULL && given[i] != NULL && !lt_same_sizes(values[i], given[i]))
@@ -141,7 +147,7 @@ static int raise_failure(lua_State *L)
     return lua_error(L);
 }
 
-/* ---- backward ------------------------------------------------------------------------------------------------------ */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* Hooks may take tensors out of the tables and collect them while core works on them. */
 static void retain_list(lt_tensor **list, int n)
@@ -163,15 +169,16 @@ static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
         lua_rawgeti(L, index, i + 1);
         list[i] = lt_lua_get(L, -1);
         if (list[i] == NULL && lua_toboolean(L, -1))
-            lt_lua_error(L, "%s: entry %d must be a Tensor, not %s", what, i + 1, lt_lua_type_name(L, -1));
+            lt_lua_error(L, "%s: entry %d must be a Tensor, not %s", what, i + 1,
+                         lt_lua_type_name(L, -1));
         lua_pop(L, 1);
     }
     return list;
 }
 
-/* _C.backward(roots, grads, retain_graph, create_graph, inputs or nil, accumulate, allow_unused, within): lists of
- * tensors; grads and results may hold false. Returns the list of gradients unless accumulate. within: as
- * lt_grad_within, whose options the other ones must be. */
+/* _C.backward(roots, grads, retain_graph, create_graph, inputs or nil, accumulate, allow_unused,
+ * within): lists of tensors; grads and results may hold false. Returns the list of gradients unless
+ * accumulate. within: as lt_grad_within, whose options the other ones must be. */
 static int backward(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -184,7 +191,8 @@ static int backward(lua_State *L)
     lt_tensor **grads = read_list(L, 2, n, "backward(): grad_tensors");
     lt_tensor **inputs = n_inputs > 0 ? read_list(L, 5, n_inputs, "inputs") : NULL;
     for (int i = 0; i < n; i++)
-        if (roots[i] == NULL) return lt_lua_error(L, "backward(): entry %d of tensors is missing", i + 1);
+        if (roots[i] == NULL)
+            return lt_lua_error(L, "backward(): entry %d of tensors is missing", i + 1);
     for (int i = 0; i < n_inputs; i++)
         if (inputs[i] == NULL) return lt_lua_error(L, "inputs: entry %d is missing", i + 1);
     lt_tensor **results = NULL;
@@ -206,7 +214,8 @@ static int backward(lua_State *L)
     lt_entry entry = lt_enter(L);
     lt_status status = lua_toboolean(L, 8)
                            ? lt_grad_within(roots, grads, n, inputs, n_inputs, results)
-                           : lt_run_backward(roots, grads, n, retain, create, inputs, n_inputs, allow_unused, results);
+                           : lt_run_backward(roots, grads, n, retain, create, inputs, n_inputs,
+                                             allow_unused, results);
     lt_leave(entry);
     release_list(roots, n);
     release_list(grads, n);
@@ -241,7 +250,7 @@ static int graph_leaves(lua_State *L)
     return lt_call_list(L, lt_graph_leaves(roots, n, leaves), leaves, NULL, 0);
 }
 
-/* ---- hooks --------------------------------------------------------------------------------------------------------- */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 typedef lt_status (*register_in_core)(lt_tensor *t, lt_hook hook, int64_t *id);
 
@@ -253,7 +262,8 @@ static int register_with(lua_State *L, register_in_core add)
     lua_settop(L, 2);
     lt_callback *callback = NULL;
     lt_lua_state *s = lt_lua_state_here(L);
-    if (!lt_requires_grad(t)) return lt_lua_error(L, "cannot register a hook on a tensor that doesn't require gradient");
+    if (!lt_requires_grad(t))
+        return lt_lua_error(L, "cannot register a hook on a tensor that doesn't require gradient");
     int64_t anchor = lt_lua_anchor(L, 1, s), id = 0;
     lt_lua_check(L, callback_new(s, anchor, &callback));
     lt_hook hook = {.run = run_hook, .release = callback_release, .ctx = callback};
@@ -276,7 +286,8 @@ static int remove_hook(lua_State *L)
 {
     lt_remove_hook(lt_lua_check_tensor(L, 1), lt_lua_check_integer(L, 2));
     const int64_t closure = lt_lua_check_integer(L, 3);
-    if (LT_INSIDE(L, lt_backward_number()) == 0) lt_lua_drop_anchor(L, 1, closure); /* a backward that runs may still call it */
+    /* a backward that runs may still call it */
+    if (LT_INSIDE(L, lt_backward_number()) == 0) lt_lua_drop_anchor(L, 1, closure);
     return 0;
 }
 
@@ -306,9 +317,10 @@ static int detach_(lua_State *L)
     return 1;
 }
 
-/* ---- custom Functions --------------------------------------------------------------------------------------------- */
+/* ---- custom Functions ------------------------------------------------------------------------ */
 
-static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
+static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results,
+                                const bool *needs);
 
 /* What a Function's node carries beside the closure: how many gradients come and go. */
 typedef struct lt_lua_function {
@@ -316,14 +328,15 @@ typedef struct lt_lua_function {
     int n_outputs, n_inputs;
 } lt_lua_function;
 
-static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results,
+                                const bool *needs)
 {
     lt_lua_function *f = ctx;
     lt_callback_call call = {.n_arguments = f->n_outputs,
-                    .n_results = f->n_inputs,
-                    .arguments = grads,
-                    .needs = needs,
-                    .results = results};
+                             .n_results = f->n_inputs,
+                             .arguments = grads,
+                             .needs = needs,
+                             .results = results};
     return run_callback(f->callback, &call);
 }
 
@@ -334,19 +347,23 @@ static void function_release(void *ctx)
     lt_mem_free(f);
 }
 
-/* An output that is an input was modified in place: when it is a view, its base's history changes with it. */
-static lt_status attach_output(lt_node *node, int slot, lt_tensor *t, lt_tensor **inputs, int n_inputs)
+/* An output that is an input was modified in place: when it is a view, its base's history changes
+ * with it. */
+static lt_status attach_output(lt_node *node, int slot, lt_tensor *t, lt_tensor **inputs,
+                               int n_inputs)
 {
     bool modified = false;
     for (int i = 0; i < n_inputs; i++) modified = modified || inputs[i] == t;
     if (!modified || t->view_base == NULL) return lt_node_attach(node, slot, t);
     if (inputs[0] == t && node->inputs == 1) return lt_node_attach_inplace(node, t);
-    return lt_error(LT_ERR_RUNTIME, "a Function that modifies a view inplace must have it as its first input and its "
-                                    "only output");
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "a Function that modifies a view inplace must have it as its first input and its "
+        "only output");
 }
 
-static lt_status function_new(lt_lua_state *s, int64_t anchor, const char *name, lt_tensor **inputs, int n_inputs,
-                              lt_tensor **outputs, int n_outputs)
+static lt_status function_new(lt_lua_state *s, int64_t anchor, const char *name, lt_tensor **inputs,
+                              int n_inputs, lt_tensor **outputs, int n_outputs)
 {
     lt_node *node = NULL;
     lt_status status = LT_OK;
@@ -375,8 +392,8 @@ done:
     return status;
 }
 
-/* _C.function(name, closure, inputs, outputs): the outputs (fresh tensors; false: not differentiable) become
- * results of a node; closure(needs, grads...) gives a gradient per input. */
+/* _C.function(name, closure, inputs, outputs): the outputs (fresh tensors; false: not
+ * differentiable) become results of a node; closure(needs, grads...) gives a gradient per input. */
 static int function(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);
@@ -413,9 +430,10 @@ static int function(lua_State *L)
     return 0;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* Pushes a Node yet without its node. It shares the token of the tensor or node at `box`, so that closures in the graph stay. */
+/* Pushes a Node yet without its node. It shares the token of the tensor or node at `box`, so that
+ * closures in the graph stay. */
 static lt_node **new_node(lua_State *L, int box)
 {
     lt_node **holder = lua_newuserdatauv(L, sizeof *holder, 1);
@@ -502,13 +520,15 @@ static int register_node_hook(lua_State *L)
     return 2;
 }
 
-/* _C.gradient_edge(tensor) -> the node that its gradient comes to, which of the node's results it is */
+/* _C.gradient_edge(tensor) -> the node that its gradient comes to, which of the node's results it
+ * is */
 static int gradient_edge(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     int slot;
     if (!lt_requires_grad(t))
-        return lt_lua_error(L, "It is not possible to get the gradient edge for a Tensor that does not require gradients");
+        return lt_lua_error(L, "It is not possible to get the gradient edge for a Tensor that does "
+                               "not require gradients");
     lt_node **holder = new_node(L, 1);
     lt_lua_do(L, lt_edge_of(t, holder, &slot));
     lua_pushinteger(L, slot + 1);
@@ -521,7 +541,8 @@ static int edge_tensor(lua_State *L)
     lt_node *node = check_node(L);
     const lua_Integer at = lt_lua_check_integer(L, 2);
     if (at < 1 || at > node->inputs)
-        return lt_lua_error(L, "GradientEdge: %s has %d results, there is no number %I", lt_node_name(node), node->inputs, (LUAI_UACINT)at);
+        return lt_lua_error(L, "GradientEdge: %s has %d results, there is no number %I",
+                            lt_node_name(node), node->inputs, (LUAI_UACINT)at);
     lt_tensor **box = lt_lua_new(L);
     lt_lua_do(L, lt_gradient_edge(node, (int)at - 1, box));
     lua_getiuservalue(L, 1, 1);
@@ -529,7 +550,8 @@ static int edge_tensor(lua_State *L)
     return 1;
 }
 
-/* _C.backward_number() -> of the backward that runs, 0 where none does; _C.backward_reaches(tensor) -> whether it computes its gradient */
+/* _C.backward_number() -> of the backward that runs, 0 where none does; _C.backward_reaches(tensor)
+ * -> whether it computes its gradient */
 static int backward_number(lua_State *L)
 {
     lua_pushinteger(L, LT_INSIDE(L, lt_backward_number()));
@@ -554,7 +576,8 @@ static int check_saved(lua_State *L)
 /* _C.version_of(tensor) -> how often it was written in place; of inference tensors, too */
 static int version_of(lua_State *L)
 {
-    lua_pushinteger(L, atomic_load_explicit(&lt_lua_check_tensor(L, 1)->storage->version, memory_order_relaxed));
+    lua_pushinteger(L, atomic_load_explicit(&lt_lua_check_tensor(L, 1)->storage->version,
+                                            memory_order_relaxed));
     return 1;
 }
 
@@ -580,7 +603,7 @@ static int node_gc(lua_State *L)
     return 0;
 }
 
-/* ---- modes ----------------------------------------------------------------------------------------------------------- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 static int set_grad_enabled(lua_State *L)
 {
@@ -608,8 +631,8 @@ static int is_inference(lua_State *L)
     return 1;
 }
 
-/* _C.last_node() -> the number of the node that was made last; _C.name_nodes(name, number, tensor...) names those of the tensors' nodes that
- * were made after it. */
+/* _C.last_node() -> the number of the node that was made last; _C.name_nodes(name, number,
+ * tensor...) names those of the tensors' nodes that were made after it. */
 static int last_node(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)lt_here.last_node);
@@ -620,7 +643,8 @@ static int name_nodes(lua_State *L)
 {
     const char *name = lt_node_name_kept(lt_lua_check_string(L, 1));
     const uint64_t before = (uint64_t)lt_lua_check_integer(L, 2);
-    for (int i = 3; name != NULL && i <= lua_gettop(L); i++) lt_name_node(lt_lua_get(L, i), before, name);
+    for (int i = 3; name != NULL && i <= lua_gettop(L); i++)
+        lt_name_node(lt_lua_get(L, i), before, name);
     return 0;
 }
 
@@ -644,24 +668,34 @@ static int set_anomaly(lua_State *L)
 void lt_lua_open_autograd(lua_State *L)
 {
     static const luaL_Reg internal[] = {
-        {"backward", backward},       {"register_hook", register_hook},
-        {"remove_hook", remove_hook}, {"function", function},
+        {"backward", backward},
+        {"register_hook", register_hook},
+        {"remove_hook", remove_hook},
+        {"function", function},
         {"register_post_hook", register_post_hook},
         {"graph_leaves", graph_leaves},
         {"register_node_hook", register_node_hook},
-        {"gradient_edge", gradient_edge}, {"edge_tensor", edge_tensor},
-        {"backward_number", backward_number}, {"backward_reaches", backward_reaches},
-        {"increment_version", increment_version}, {"version_of", version_of}, {"check_saved", check_saved},
-        {"set_inference_mode", set_inference_mode}, {"last_node", last_node}, {"name_nodes", name_nodes},
-        {"set_anomaly", set_anomaly}, {"set_grad_enabled", set_grad_enabled},
+        {"gradient_edge", gradient_edge},
+        {"edge_tensor", edge_tensor},
+        {"backward_number", backward_number},
+        {"backward_reaches", backward_reaches},
+        {"increment_version", increment_version},
+        {"version_of", version_of},
+        {"check_saved", check_saved},
+        {"set_inference_mode", set_inference_mode},
+        {"last_node", last_node},
+        {"name_nodes", name_nodes},
+        {"set_anomaly", set_anomaly},
+        {"set_grad_enabled", set_grad_enabled},
         {NULL, NULL},
     };
-    static const luaL_Reg methods[] = {
-        {"retain_grad", retain_grad}, {"requires_grad_", requires_grad_}, {"detach_", detach_}, {"is_inference", is_inference}, {NULL, NULL}};
-    static const luaL_Reg node_meta[] = {{"__tostring", node_tostring},
-                                         {"__eq", node_eq},
-                                         {"__gc", node_gc},
-                                         {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"retain_grad", retain_grad},
+                                       {"requires_grad_", requires_grad_},
+                                       {"detach_", detach_},
+                                       {"is_inference", is_inference},
+                                       {NULL, NULL}};
+    static const luaL_Reg node_meta[] = {
+        {"__tostring", node_tostring}, {"__eq", node_eq}, {"__gc", node_gc}, {NULL, NULL}};
     luaL_newmetatable(L, NODE_META);
     luaL_setfuncs(L, node_meta, 0);
     lua_newtable(L);

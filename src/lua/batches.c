@@ -1,4 +1,5 @@
-/* batches.c - torch._C's functions for torch.func.vmap (lib/func/vmap.lua, level.lua), over ops/batch/batch.h. Levels count from 0. */
+/* batches.c - torch._C's functions for torch.func.vmap (lib/func/vmap.lua, level.lua), over
+ * ops/batch/batch.h. Levels count from 0. */
 #include <string.h>
 
 #include "binding.h"

@@ -1,9 +1,10 @@
-/* binding.h - what the files of src/lua share: the state of one Lua interpreter, tensors as userdata,
- * raising core's errors, pacing the collector, and the links that let it see the autograd graph.
+/* binding.h - what the files of src/lua share: the state of one Lua interpreter, tensors as
+ * userdata, raising core's errors, pacing the collector, and the links that let it see the autograd
+ * graph.
  *
- * A tensor is a userdata ("box") that holds one counted reference. Every C function of the module is a
- * closure with the upvalues of LT_UPVALUES, so that checking and making boxes needs no registry lookup.
- * Only this folder includes it. */
+ * A tensor is a userdata ("box") that holds one counted reference. Every C function of the module
+ * is a closure with the upvalues of LT_UPVALUES, so that checking and making boxes needs no
+ * registry lookup. Only this folder includes it. */
 #ifndef LT_LUA_BINDING_H
 #define LT_LUA_BINDING_H
 
@@ -18,14 +19,16 @@
 #include "refuse.h"
 #include "tensor.h"
 
-/* ---- the interpreter's state ------------------------------------------------------------------------- */
+/* ---- the interpreter's state ----------------------------------------------------------------- */
 
-/* Upvalues of every function made by lt_lua_setfuncs: the metatable of tensors, the state. More may follow. */
+/* Upvalues of every function made by lt_lua_setfuncs: the metatable of tensors, the state. More may
+ * follow. */
 #define LT_UPVALUES      2
 #define LT_TENSOR_META   lua_upvalueindex(1)
 #define LT_STATE_UPVALUE lua_upvalueindex(2)
 
-/* Of one kind of collections: on lt_clock, when time allows the next; the seconds that the last took. */
+/* Of one kind of collections: on lt_clock, when time allows the next; the seconds that the last
+ * took. */
 typedef struct lt_pace {
     double next, took;
 } lt_pace;
@@ -33,14 +36,15 @@ typedef struct lt_pace {
 /* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
 typedef struct lt_lua_state {
     _Atomic int32_t refs;
-    lt_context *context;   /* held: what scripts of this interpreter work in */
-    lua_State *main;       /* NULL after lua_close */
-    lua_State *running;    /* the thread inside backward, on which hooks are called */
-    uint64_t next_step;    /* context->allocated before which the collector does not run again */
-    uint64_t last_step;    /* context->allocated when it ran */
-    int64_t results;       /* made since then, */
-    int64_t max_results;   /* and with so many it runs again, however small they are */
-    int64_t in_use;        /* weight (mem.h) of the tensors that the last full collection left, or less */
+    lt_context *context; /* held: what scripts of this interpreter work in */
+    lua_State *main;     /* NULL after lua_close */
+    lua_State *running;  /* the thread inside backward, on which hooks are called */
+    uint64_t next_step;  /* context->allocated before which the collector does not run again */
+    uint64_t last_step;  /* context->allocated when it ran */
+    int64_t results;     /* made since then, */
+    int64_t max_results; /* and with so many it runs again, however small they are */
+    /* weight (mem.h) of the tensors that the last full collection left, or less */
+    int64_t in_use;
     lt_pace step, full;
     uint64_t window_from;  /* context->allocated when torch.compile last opened a window */
     bool left_to_window;   /* a step was left to a window, and none has come yet */
@@ -59,18 +63,20 @@ lt_lua_state *lt_lua_state_of(lua_State *L);
 lt_lua_state *lt_lua_state_retain(lt_lua_state *s);
 void lt_lua_state_release(lt_lua_state *s);
 
-/* luaL_setfuncs with the upvalues above; the table is on top of the stack. Needs lt_lua_open_state first. */
+/* luaL_setfuncs with the upvalues above; the table is on top of the stack. Needs lt_lua_open_state
+ * first. */
 void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions);
 /* Pushes the upvalues, for a closure that has more. */
 void lt_lua_pushvalues(lua_State *L);
 /* Pushes one such closure. */
 void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
 
-/* ---- calling core ------------------------------------------------------------------------------------------ */
+/* ---- calling core ---------------------------------------------------------------------------- */
 
-/* Between these two the thread works in the interpreter's context, memory that runs out triggers a full Lua collection, and
- * copies find the user's line. No Lua error may be raised in between. With upvalues only. Whatever asks core for something
- * that a context has (settings, random numbers, permissions, memory, whether to stop) does it in between. */
+/* Between these two the thread works in the interpreter's context, memory that runs out triggers a
+ * full Lua collection, and copies find the user's line. No Lua error may be raised in between. With
+ * upvalues only. Whatever asks core for something that a context has (settings, random numbers,
+ * permissions, memory, whether to stop) does it in between. */
 typedef struct lt_entry {
     lt_guest guest;
     lt_context_outer outer;
@@ -120,16 +126,17 @@ static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
     if (allocated >= s->next_step || s->results >= s->max_results) lt_lua_pace_slow(L, s);
 }
 
-/* For what core calls while Lua is inside of backward: f with the argument, protected, as a light userdata. What it raises comes out of
- * backward as it is. */
+/* For what core calls while Lua is inside of backward: f with the argument, protected, as a light
+ * userdata. What it raises comes out of backward as it is. */
 lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument);
 
-/* ---- boxes --------------------------------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 #define LT_TENSOR_NAME      "Tensor"
 #define LT_TENSOR_META_NAME "ltensor.Tensor" /* in the registry */
 
-/* Tells boxes from other userdata, in two loads. It is gone after __gc: the memory is somebody else's next, who may leave it as it is. */
+/* Tells boxes from other userdata, in two loads. It is gone after __gc: the memory is somebody
+ * else's next, who may leave it as it is. */
 extern const char lt_box_tag;
 
 typedef struct lt_box {
@@ -152,7 +159,8 @@ static inline lt_tensor **lt_lua_new(lua_State *L)
 static inline lt_box *lt_lua_box(lua_State *L, int index)
 {
     lt_box *box = lua_touserdata(L, index);
-    return box != NULL && lua_rawlen(L, index) == sizeof *box && box->tag == &lt_box_tag ? box : NULL;
+    return box != NULL && lua_rawlen(L, index) == sizeof *box && box->tag == &lt_box_tag ? box
+                                                                                         : NULL;
 }
 
 /* Its tensor, borrowed; NULL when the value is none. */
@@ -165,13 +173,15 @@ static inline lt_tensor *lt_lua_get(lua_State *L, int index)
 /* The same, or "bad argument". */
 lt_tensor *lt_lua_check_tensor(lua_State *L, int arg);
 
-/* ---- the graph as the collector sees it ------------------------------------------------------------------------
- * Closures that hooks and custom Functions need hang from tokens: a small userdata per node of the graph that
- * refers to the tokens of the node's inputs. A box of a tensor that requires grad has its token as user value
+/* ---- the graph as the collector sees it ---------------------------------------------------------
+ * Closures that hooks and custom Functions need hang from tokens: a small userdata per node of the
+ * graph that refers to the tokens of the node's inputs. A box of a tensor that requires grad has
+ * its token as user value
  * 1. So a closure lives exactly as long as some tensor whose graph contains it, cycles or not. */
 
-/* The box at `result` (absolute index), just filled by an op on the boxes at args[0 .. n-1] (stack indices;
- * values that are no boxes are skipped; tables of boxes are looked into), gets a token if it requires grad. */
+/* The box at `result` (absolute index), just filled by an op on the boxes at args[0 .. n-1] (stack
+ * indices; values that are no boxes are skipped; tables of boxes are looked into), gets a token if
+ * it requires grad. */
 void lt_lua_link(lua_State *L, int result, const int *args, int n);
 /* Pushes the table of closures of the box's token, making both when missing. */
 void lt_lua_push_anchors(lua_State *L, int box);
@@ -182,7 +192,7 @@ bool lt_lua_push_anchored(lua_State *L, int64_t id);
 /* Removes an anchored value from the box. */
 void lt_lua_drop_anchor(lua_State *L, int box, int64_t id);
 
-/* ---- other values ------------------------------------------------------------------------------------------------ */
+/* ---- other values ---------------------------------------------------------------------------- */
 
 void lt_lua_push_size(lua_State *L, int n,
                       const int64_t *sizes);          /* a torch.Size: a table with a metatable */
@@ -201,11 +211,12 @@ lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the val
 /* A userdata that stands for the device's default generator, also after that was made anew. */
 void lt_lua_push_default_generator(lua_State *L, lt_device device);
 
-/* A node of the graph as a userdata (nil for NULL); box: the stack index of the tensor it was asked of. */
+/* A node of the graph as a userdata (nil for NULL); box: the stack index of the tensor it was asked
+ * of. */
 struct lt_node;
 void lt_lua_push_node(lua_State *L, struct lt_node *node, int box);
 
-/* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ------------------- */
+/* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ---- */
 void lt_lua_open_state(lua_State *L);     /* registry only; first */
 void lt_lua_open_reclaimer(lua_State *L); /* what is dropped when memory runs out */
 void lt_lua_open_types(lua_State *L);     /* Size, dtypes, device */
@@ -219,22 +230,24 @@ void lt_lua_open_promotion(lua_State *L); /* torch._C.promote_types, can_cast, r
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_batches(lua_State *L);
 void lt_lua_open_duals(lua_State *L);
-void lt_lua_open_saved(lua_State *L); /* hooks of saved tensors */
+void lt_lua_open_saved(lua_State *L);   /* hooks of saved tensors */
 void lt_lua_open_windows(lua_State *L); /* of torch.compile */
-/* Lets go of the values of hooks that no graph needs any more; and of what is kept for that, when the state goes. */
+/* Lets go of the values of hooks that no graph needs any more; and of what is kept for that, when
+ * the state goes. */
 void lt_lua_forget_saved(lua_State *L, lt_lua_state *s);
 void lt_lua_saved_free(struct lt_saved_values *values);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
-void lt_lua_open_files(lua_State *L);      /* torch._C.save_safetensors, load_safetensors */
-void lt_lua_open_json(lua_State *L);       /* torch._C.read_json */
-void lt_lua_open_bytes(lua_State *L);      /* torch._C.tensor_bytes, tensor_of_bytes */
-void lt_lua_open_images(lua_State *L);     /* torch._C.decode_image */
-void lt_lua_open_csv(lua_State *L);        /* torch._C.read_csv */
-void lt_lua_open_worker(lua_State *L);     /* torch._C.fork_worker */
+void lt_lua_open_files(lua_State *L);  /* torch._C.save_safetensors, load_safetensors */
+void lt_lua_open_json(lua_State *L);   /* torch._C.read_json */
+void lt_lua_open_bytes(lua_State *L);  /* torch._C.tensor_bytes, tensor_of_bytes */
+void lt_lua_open_images(lua_State *L); /* torch._C.decode_image */
+void lt_lua_open_csv(lua_State *L);    /* torch._C.read_csv */
+void lt_lua_open_worker(lua_State *L); /* torch._C.fork_worker */
 /* An argument that is a path, without zero bytes, which the system would take for its end. */
 const char *lt_lua_check_path(lua_State *L, int arg);
-void lt_lua_open_paths(lua_State *L);      /* torch._C.open_stream, remove_file, path_inside, within_budget ... */
+/* torch._C.open_stream, remove_file, path_inside, within_budget ... */
+void lt_lua_open_paths(lua_State *L);
 void lt_lua_open_byte_files(lua_State *L); /* torch._C.open_file, create_file ... */
 void lt_lua_open_stoppable(lua_State *L);  /* torch._C.stoppable */
 void lt_lua_open_dlpack(lua_State *L);     /* torch._C.to_dlpack, from_dlpack, map_file ... */

@@ -1,7 +1,9 @@
-/* call.h - what generated functions are made of: the operands of a fast call, and handing results to Lua.
+/* call.h - what generated functions are made of: the operands of a fast call, and handing results
+ * to Lua.
  *
- * A generated function makes the boxes of its results, enters core, calls, leaves, and ends with one of the
- * lt_call_ functions, which raises what failed. Only generated code and ops.c include this file. */
+ * A generated function makes the boxes of its results, enters core, calls, leaves, and ends with
+ * one of the lt_call_ functions, which raises what failed. Only generated code and ops.c include
+ * this file. */
 #ifndef LT_LUA_CALL_H
 #define LT_LUA_CALL_H
 
@@ -15,8 +17,8 @@
 /* Stack indices of the arguments of a fast call: 1, 2, 3 ... */
 extern const int lt_call_positions[LT_MAX_ARGS];
 
-/* The first k values as tensors. Bit i of `numbers`: value i may be a number (x[i] is NULL then), one of them at
- * most. False: this is no fast call. */
+/* The first k values as tensors. Bit i of `numbers`: value i may be a number (x[i] is NULL then),
+ * one of them at most. False: this is no fast call. */
 static inline bool lt_call_operands(lua_State *L, int k, unsigned numbers, lt_tensor **x)
 {
     int tensors = 0;
@@ -36,7 +38,8 @@ static inline lt_status lt_call_wrap(lua_State *L, int k, lt_tensor **x, lt_tens
     for (int i = 0; i < k; i++) {
         if (x[i] != NULL) continue;
         LT_TRY(lt_tensor_from_scalar(lua_isinteger(L, i + 1) ? lt_int(lua_tointeger(L, i + 1))
-                                                         : lt_float(lua_tonumber(L, i + 1)), made));
+                                                             : lt_float(lua_tonumber(L, i + 1)),
+                                     made));
         x[i] = *made;
     }
     return LT_OK;
@@ -51,20 +54,22 @@ static inline bool lt_call_has_history(const lt_tensor *t)
 
 #define LT_CALL_FEW 1024 /* elements for which an op costs more than its work */
 
-/* Results that are indices from 0 become positions from 1; in new memory when a node has saved the indices. */
+/* Results that are indices from 0 become positions from 1; in new memory when a node has saved the
+ * indices. */
 static inline lt_status lt_call_positions_from(lt_tensor **slot)
 {
     lt_tensor *one = NULL, *positions = NULL;
     bool saved = atomic_load_explicit(&(*slot)->refs, memory_order_relaxed) > 1 ||
                  atomic_load_explicit(&(*slot)->storage->refs, memory_order_relaxed) > 1;
-    if (!saved && !(*slot)->storage->hollow && (*slot)->device.type == LT_CPU && (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_FEW &&
-        lt_is_contiguous(*slot)) {
+    if (!saved && !(*slot)->storage->hollow && (*slot)->device.type == LT_CPU &&
+        (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_FEW && lt_is_contiguous(*slot)) {
         int64_t *indices = (int64_t *)lt_data(*slot);
         for (int64_t i = 0; i < (*slot)->numel; i++) indices[i]++;
         return LT_OK;
     }
     LT_TRY(lt_tensor_from_scalar(lt_int(1), &one));
-    lt_status status = saved ? lt_add(*slot, one, lt_int(1), &positions) : lt_add_(*slot, one, lt_int(1));
+    lt_status status =
+        saved ? lt_add(*slot, one, lt_int(1), &positions) : lt_add_(*slot, one, lt_int(1));
     lt_tensor_release(one);
     if (positions != NULL) {
         lt_tensor_release(*slot);
@@ -73,18 +78,20 @@ static inline lt_status lt_call_positions_from(lt_tensor **slot)
     return status;
 }
 
-/* The box of *slot, on top of the stack, is the result. at: stack indices of the n arguments that it may come
- * from (n = 0: none). */
-static inline int lt_call_tensor(lua_State *L, lt_status status, lt_tensor **slot, const int *at, int n)
+/* The box of *slot, on top of the stack, is the result. at: stack indices of the n arguments that
+ * it may come from (n = 0: none). */
+static inline int lt_call_tensor(lua_State *L, lt_status status, lt_tensor **slot, const int *at,
+                                 int n)
 {
     lt_lua_check(L, status);
     if (n > 0 && lt_call_has_history(*slot)) lt_lua_link(L, lua_gettop(L), at, n);
     return 1;
 }
 
-/* The same where core may hand back `self` (the tensor at at[0]): that very userdata is the result then. */
-static inline int lt_call_same(lua_State *L, lt_status status, lt_tensor **slot, const lt_tensor *self, const int *at,
-                               int n)
+/* The same where core may hand back `self` (the tensor at at[0]): that very userdata is the result
+ * then. */
+static inline int lt_call_same(lua_State *L, lt_status status, lt_tensor **slot,
+                               const lt_tensor *self, const int *at, int n)
 {
     lt_lua_check(L, status);
     if (*slot != self) return lt_call_tensor(L, status, slot, at, n);
@@ -98,7 +105,8 @@ static inline int lt_call_same(lua_State *L, lt_status status, lt_tensor **slot,
 int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, int n);
 
 /* In place: self's own userdata (at[0]) is the result. */
-static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tensor *self, const int *at, int n)
+static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tensor *self,
+                                  const int *at, int n)
 {
     lt_lua_check(L, status);
     if (lt_call_has_history(self)) lt_lua_link(L, at[0], at, n);
@@ -106,7 +114,8 @@ static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tenso
     return 1;
 }
 
-/* What out= gave, the tensor or the table of them at this stack index, is the result: the tensor, or each of the table. */
+/* What out= gave, the tensor or the table of them at this stack index, is the result: the tensor,
+ * or each of the table. */
 int lt_call_outs(lua_State *L, lt_status status, int at);
 
 /* Pushes a holder for a list of results, which is released with it. */

@@ -1,5 +1,5 @@
-/* caller.c - see caller.h. Objects (the program and its shared libraries) are compared by the address at which they are mapped: that needs
- * nothing of a state. */
+/* caller.c - see caller.h. Objects (the program and its shared libraries) are compared by the
+ * address at which they are mapped: that needs nothing of a state. */
 #include "caller.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,8 @@ static object object_of(const void *address)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) return (object){NULL, "", false};
+    if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+        return (object){NULL, "", false};
     const bool is_program = map->l_name[0] == '\0';
     return (object){info.dli_fbase, is_program ? info.dli_fname : map->l_name, is_program};
 }
@@ -38,12 +39,15 @@ static void *find_symbol(object where, const char *name)
     return found;
 }
 
-/* The object of the Lua that the library calls; *mixed when its functions come from several objects. A program of an older Lua provides those that
- * it has, and liblua5.4 the others: lua_newuserdatauv and lua_toclose are in no Lua before 5.4. */
+/* The object of the Lua that the library calls; *mixed when its functions come from several
+ * objects. A program of an older Lua provides those that it has, and liblua5.4 the others:
+ * lua_newuserdatauv and lua_toclose are in no Lua before 5.4. */
 static object own_lua(bool *mixed)
 {
-    const uintptr_t functions[] = {(uintptr_t)&lua_newuserdatauv,  (uintptr_t)&lua_toclose, (uintptr_t)&lua_rawgetp, (uintptr_t)&lua_getinfo,
-                                   (uintptr_t)&luaL_checkversion_, (uintptr_t)&lua_error,   (uintptr_t)&lua_settop,  (uintptr_t)&luaL_error};
+    const uintptr_t functions[] = {(uintptr_t)&lua_newuserdatauv,  (uintptr_t)&lua_toclose,
+                                   (uintptr_t)&lua_rawgetp,        (uintptr_t)&lua_getinfo,
+                                   (uintptr_t)&luaL_checkversion_, (uintptr_t)&lua_error,
+                                   (uintptr_t)&lua_settop,         (uintptr_t)&luaL_error};
     const object first = object_of((const void *)functions[0]);
     *mixed = false;
     for (size_t i = 1; i < sizeof functions / sizeof *functions; i++)
@@ -51,13 +55,15 @@ static object own_lua(bool *mixed)
     return first;
 }
 
-/* A host may call luaopen_torch by itself, or through a module of its own: such an object has no Lua, and the linker bound it to the library. */
+/* A host may call luaopen_torch by itself, or through a module of its own: such an object has no
+ * Lua, and the linker bound it to the library. */
 static bool is_linked_with_us(object caller)
 {
     return find_symbol(caller, "luaopen_torch") == (void *)(uintptr_t)&luaopen_torch;
 }
 
-/* luaL_error of the caller's Lua, which has the same form in every version; NULL: it is not exported. */
+/* luaL_error of the caller's Lua, which has the same form in every version; NULL: it is not
+ * exported. */
 static raise_function *find_raise(object caller)
 {
     void *const raise = find_symbol(caller, "luaL_error");
@@ -68,8 +74,10 @@ static raise_function *find_raise(object caller)
 int lt_lua_check_caller(lua_State *L, const void *return_address)
 {
     static const char format[] =
-        "cannot open torch: it was called by the Lua in '%s', but it is bound to the Lua 5.4 in '%s', and two Luas cannot share a state. "
-        "Use lua5.4 or ltensor; a host must export the functions of its own Lua 5.4 to modules (link it with -Wl,-E, or load it with RTLD_GLOBAL)";
+        "cannot open torch: it was called by the Lua in '%s', but it is bound to the Lua 5.4 in "
+        "'%s', and two Luas cannot share a state. "
+        "Use lua5.4 or ltensor; a host must export the functions of its own Lua 5.4 to modules "
+        "(link it with -Wl,-E, or load it with RTLD_GLOBAL)";
     bool mixed;
     const object own = own_lua(&mixed), caller = object_of(return_address);
     if (own.base == NULL || caller.base == NULL) return 1;

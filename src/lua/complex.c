@@ -1,6 +1,7 @@
-/* complex.c - complex numbers as values of Lua: torch.complex(1, 2), which a complex tensor's item() gives. Arithmetic of
- * two numbers is done here as Python does it; where the other side is a tensor, its metamethod is called. Values do not change,
- * compare by value, and print as Python's. */
+/* complex.c - complex numbers as values of Lua: torch.complex(1, 2), which a complex tensor's
+ * item() gives. Arithmetic of two numbers is done here as Python does it; where the other side is a
+ * tensor, its metamethod is called. Values do not change, compare by value, and print as
+ * Python's. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* convert.c - Lua values to tensors and back: torch.tensor, new_tensor, item, tolist.
  *
- * A nested table is walked twice: once for its shape and the kind of its numbers (nothing is held yet, so
- * errors may be raised), once to store them into host memory. */
+ * A nested table is walked twice: once for its shape and the kind of its numbers (nothing is held
+ * yet, so errors may be raised), once to store them into host memory. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "hollow.h"
 #include "op/_to_copy.h"
 
-/* ---- tables to tensors ---------------------------------------------------------------------------------------- */
+/* ---- tables to tensors ----------------------------------------------------------------------- */
 
 typedef struct lt_literal {
     int ndim;
@@ -46,9 +46,11 @@ static void note_number(lua_State *L, int index, lt_literal *m)
         }
         t = lt_lua_get(L, index);
         if (t == NULL || t->numel != 1)
-            lt_lua_error(L, t == NULL ? "tensor(): a %s is no number, boolean or table of them"
-                                    : "tensor(): only one element tensors can be converted to numbers",
-                       lt_lua_type_name(L, index));
+            lt_lua_error(L,
+                         t == NULL
+                             ? "tensor(): a %s is no number, boolean or table of them"
+                             : "tensor(): only one element tensors can be converted to numbers",
+                         lt_lua_type_name(L, index));
         m->dtype = m->tensors ? lt_promote(m->dtype, (lt_dtype)t->dtype) : (lt_dtype)t->dtype;
         if (m->dtype == LT_DTYPE_NONE) lt_lua_error(L, "%s", lt_error_message());
         m->tensors = true;
@@ -64,7 +66,8 @@ static void measure_shape(lua_State *L, int index, lt_literal *m)
     int top = lua_gettop(L);
     lua_pushvalue(L, index);
     while (lua_type(L, -1) == LUA_TTABLE) {
-        if (m->ndim == LT_MAX_DIMS) lt_lua_error(L, "tensor(): more than %d dimensions", LT_MAX_DIMS);
+        if (m->ndim == LT_MAX_DIMS)
+            lt_lua_error(L, "tensor(): more than %d dimensions", LT_MAX_DIMS);
         m->sizes[m->ndim++] = (int64_t)lua_rawlen(L, -1);
         if (lua_rawlen(L, -1) == 0) break;
         lua_rawgeti(L, -1, 1);
@@ -81,11 +84,12 @@ static void check_level(lua_State *L, int index, int dim, lt_literal *m)
         return;
     }
     if (lua_type(L, index) != LUA_TTABLE)
-        lt_lua_error(L, "expected sequence of length %d at dim %d (got a %s)", (int)m->sizes[dim], dim + 1,
-                   lt_lua_type_name(L, index));
+        lt_lua_error(L, "expected sequence of length %d at dim %d (got a %s)", (int)m->sizes[dim],
+                     dim + 1, lt_lua_type_name(L, index));
     int64_t n = (int64_t)lua_rawlen(L, index);
     if (n != m->sizes[dim])
-        lt_lua_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim], dim + 1, (int)n);
+        lt_lua_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim],
+                     dim + 1, (int)n);
     for (int64_t i = 1; i <= n; i++) {
         lt_lua_look(L);
         lua_rawgeti(L, index, i);
@@ -108,7 +112,8 @@ static lt_status read_number(lua_State *L, int index, lt_scalar *out)
 }
 
 /* Stores the numbers below the value at index, advancing *p. Does not raise. */
-static lt_status store_level(lua_State *L, int index, int dim, const lt_literal *m, lt_dtype dtype, char **p)
+static lt_status store_level(lua_State *L, int index, int dim, const lt_literal *m, lt_dtype dtype,
+                             char **p)
 {
     if (dim == m->ndim) {
         lt_scalar s;
@@ -116,7 +121,8 @@ static lt_status store_level(lua_State *L, int index, int dim, const lt_literal 
         if (s.kind == LT_SCALAR_COMPLEX && !lt_dtype_is_complex(dtype))
             return lt_error(LT_ERR_TYPE, "must be real number, not complex");
         if (lt_dtype_is_int(dtype) && !lt_fits(s, dtype))
-            return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow", lt_dtype_name(dtype));
+            return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow",
+                            lt_dtype_name(dtype));
         lt_store_scalar(*p, dtype, s);
         *p += lt_dtype_size(dtype);
         return LT_OK;
@@ -153,7 +159,8 @@ static void read_options(lua_State *L, int index, const char *op, lt_factory_opt
         if (strcmp(key, "dtype") == 0) {
             o->dtype = lt_lua_to_dtype(L, -1);
             if (o->dtype == LT_DTYPE_NONE)
-                lt_lua_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op, lt_lua_type_name(L, -1));
+                lt_lua_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op,
+                             lt_lua_type_name(L, -1));
         } else if (strcmp(key, "device") == 0) {
             if (!lt_lua_to_device(L, -1, &o->device)) lt_lua_raise(L);
             o->has_device = true;
@@ -163,13 +170,16 @@ static void read_options(lua_State *L, int index, const char *op, lt_factory_opt
             o->pin_memory = lua_toboolean(L, -1);
         } else {
             lua_pushvalue(L, -2);
-            lt_lua_error(L, "%s(): unknown or unfit argument '%s' (known: dtype, device, requires_grad, pin_memory)",
-                       op, luaL_tolstring(L, -1, NULL));
+            lt_lua_error(L,
+                         "%s(): unknown or unfit argument '%s' (known: dtype, device, "
+                         "requires_grad, pin_memory)",
+                         op, luaL_tolstring(L, -1, NULL));
         }
     }
 }
 
-static lt_status from_table(lua_State *L, int index, const lt_literal *m, lt_dtype dtype, lt_tensor **out)
+static lt_status from_table(lua_State *L, int index, const lt_literal *m, lt_dtype dtype,
+                            lt_tensor **out)
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_tensor_new(dtype, lt_host, m->ndim, m->sizes, &t));
@@ -218,8 +228,10 @@ static int make_tensor(lua_State *L, int data, lt_factory_options *o)
         bool empty = m.ndim > 0 && m.sizes[m.ndim - 1] == 0;
         if (dtype == LT_DTYPE_NONE) {
             const lt_dtype usual = LT_INSIDE(L, lt_default_dtype());
-            dtype = m.kind == LT_SCALAR_COMPLEX ? lt_complex_of(usual)
-                    : empty || m.kind == LT_SCALAR_FLOAT ? usual : m.kind == LT_SCALAR_INT ? LT_INT64 : LT_BOOL;
+            dtype = m.kind == LT_SCALAR_COMPLEX          ? lt_complex_of(usual)
+                    : empty || m.kind == LT_SCALAR_FLOAT ? usual
+                    : m.kind == LT_SCALAR_INT            ? LT_INT64
+                                                         : LT_BOOL;
             if (m.tensors) dtype = m.dtype;
         }
     }
@@ -260,7 +272,8 @@ static int tensor_from(lua_State *L)
     return make_tensor(L, 1, &o);
 }
 
-/* torch.as_tensor(data, options): a tensor that already is what is asked for is returned as it is. */
+/* torch.as_tensor(data, options): a tensor that already is what is asked for is returned as it
+ * is. */
 static int as_tensor(lua_State *L)
 {
     lt_factory_options o = {.dtype = LT_DTYPE_NONE};
@@ -281,14 +294,15 @@ static int as_tensor(lua_State *L)
 static int new_tensor(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
-    lt_factory_options o = {.dtype = (lt_dtype)self->dtype, .device = self->device, .has_device = true};
+    lt_factory_options o = {
+        .dtype = (lt_dtype)self->dtype, .device = self->device, .has_device = true};
     lt_lua_check_any(L, 2);
     lua_settop(L, 3);
     read_options(L, 3, "new_tensor", &o);
     return make_tensor(L, 2, &o);
 }
 
-/* ---- tensors to Lua ------------------------------------------------------------------------------------------- */
+/* ---- tensors to Lua -------------------------------------------------------------------------- */
 
 static int item(lua_State *L)
 {
@@ -325,7 +339,9 @@ static void push_level(lua_State *L, const lt_tensor *t, int dim, const char *p)
 static int tolist(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
-    if (lt_is_batched(t)) return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers differ from sample to sample");
+    if (lt_is_batched(t))
+        return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers "
+                               "differ from sample to sample");
     lt_lua_check(L, lt_require_strided("tolist", t));
     lt_lua_do(L, lt_refuse_hollow("tolist", t));
     if (t->device.type != LT_CPU) {

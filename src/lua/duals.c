@@ -1,5 +1,5 @@
-/* duals.c - torch._C's functions for forward mode (lib/autograd/forward_ad.lua, lib/func/forward.lua), over autograd/dual.h. Levels count
- * from 0. */
+/* duals.c - torch._C's functions for forward mode (lib/autograd/forward_ad.lua,
+ * lib/func/forward.lua), over autograd/dual.h. Levels count from 0. */
 #include "autograd/dual.h"
 
 #include "binding.h"
@@ -69,7 +69,8 @@ static int is_dual(lua_State *L)
     return 1;
 }
 
-/* dual_detach(tensor, leaf): without its history, but with its tangents; `leaf`: these keep theirs */
+/* dual_detach(tensor, leaf): without its history, but with its tangents; `leaf`: these keep
+ * theirs */
 static int dual_detach(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);

@@ -1,7 +1,8 @@
 /* embedded.c - see embedded.h. Includes the Lua API and zlib.
  *
- * Compiled modules are for the compiler that made them: another release of Lua may give its instructions other numbers. A state's own
- * compiler is asked once: where it makes of one module's text what lies in the binary, the others are taken as they are. */
+ * Compiled modules are for the compiler that made them: another release of Lua may give its
+ * instructions other numbers. A state's own compiler is asked once: where it makes of one module's
+ * text what lies in the binary, the others are taken as they are. */
 #include "embedded.h"
 
 #include <lauxlib.h>

@@ -20,7 +20,8 @@ extern const struct lt_embedded lib_modules[];
 /* Pushes the text of a module. Raises on a damaged one. */
 void lt_embedded_push_text(lua_State *L, const struct lt_embedded *module);
 
-/* Pushes the function of a module, whose chunk is named "=[ltensor module.name]"; LUA_OK, or pushes a message. */
+/* Pushes the function of a module, whose chunk is named "=[ltensor module.name]"; LUA_OK, or pushes
+ * a message. */
 int lt_embedded_load(lua_State *L, const struct lt_embedded *module);
 
 #endif

@@ -1,8 +1,8 @@
 /* module.c - luaopen_torch: puts the module together.
  *
- * torch._C holds what only our own Lua files call. These files (lib/) are in the binary and are loaded when
- * they are first required; LTENSOR_LUA_LIB names a folder to take them from instead (torch.nn.layers.linear
- * is nn/layers/linear.lua there), for work on them. */
+ * torch._C holds what only our own Lua files call. These files (lib/) are in the binary and are
+ * loaded when they are first required; LTENSOR_LUA_LIB names a folder to take them from instead
+ * (torch.nn.layers.linear is nn/layers/linear.lua there), for work on them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ static int load_module(lua_State *L, const struct lt_embedded *module)
     return luaL_loadfile(L, lua_pushfstring(L, "%s/%s.lua", folder, file));
 }
 
-/* The module stays the same one when package.loaded is emptied: its classes must not exist twice. */
+/* The module stays the same one when package.loaded is emptied: its classes must not exist
+ * twice. */
 static int load_embedded(lua_State *L)
 {
     const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
@@ -32,7 +33,8 @@ static int load_embedded(lua_State *L)
     lua_call(L, 1, 1);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, module);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE); /* under its own name, whichever it was asked by */
+    /* under its own name, whichever it was asked by */
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_pushvalue(L, -2);
     lua_setfield(L, -2, module->name);
     lua_pop(L, 1);

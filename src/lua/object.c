@@ -1,9 +1,10 @@
 /* object.c - instances of Lua classes as userdata: lib/support/class.lua builds on these functions.
  *
- * An object is an empty userdata whose user value is the table of its fields. Reading a field looks there
- * first, then in the class (whose metatable leads to its parents); an integer key goes to the method
- * __getitem, a slice ("1:2", {1, 2}) to __getslice. Only metatables made here become those of objects: a userdata that had a
- * tensor's or a file's would be taken for one. Includes Lua and the binding's tensor header only. */
+ * An object is an empty userdata whose user value is the table of its fields. Reading a field looks
+ * there first, then in the class (whose metatable leads to its parents); an integer key goes to the
+ * method __getitem, a slice ("1:2", {1, 2}) to __getslice. Only metatables made here become those
+ * of objects: a userdata that had a tensor's or a file's would be taken for one. Includes Lua and
+ * the binding's tensor header only. */
 #include "object.h"
 
 #include <lauxlib.h>
@@ -14,21 +15,24 @@
 #include "refuse.h"
 #include "tensor.h"
 
-/* Its address in the registry leads to the set of the metatables of objects, which it does not keep alive. */
+/* Its address in the registry leads to the set of the metatables of objects, which it does not keep
+ * alive. */
 static const char metatables;
 
-/* new_object(metatable, fields) -> userdata. A finalizer would run where nothing stops it (the collector switches hooks off), so
- * that there is none. */
+/* new_object(metatable, fields) -> userdata. A finalizer would run where nothing stops it (the
+ * collector switches hooks off), so that there is none. */
 static int new_object(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
     lt_lua_check_type(L, 2, LUA_TTABLE);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables);
     lua_pushvalue(L, 1);
-    if (lua_rawget(L, -2) == LUA_TNIL) return lt_lua_refuse(L, 1, "the metatable of a class's objects");
+    if (lua_rawget(L, -2) == LUA_TNIL)
+        return lt_lua_refuse(L, 1, "the metatable of a class's objects");
     lua_settop(L, 2);
     lua_pushliteral(L, "__gc");
-    if (lua_rawget(L, 1) != LUA_TNIL) return lt_lua_error(L, "objects of classes cannot have a finalizer (__gc)");
+    if (lua_rawget(L, 1) != LUA_TNIL)
+        return lt_lua_error(L, "objects of classes cannot have a finalizer (__gc)");
     lua_settop(L, 2);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 2);
@@ -41,22 +45,26 @@ static int new_object(lua_State *L)
 /* object_fields(object) -> the table of its fields, to read and write without metamethods */
 static int object_fields(lua_State *L)
 {
-    if (lua_type(L, 1) != LUA_TUSERDATA || lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return lt_lua_refuse(L, 1, "an object");
+    if (lua_type(L, 1) != LUA_TUSERDATA || lua_getiuservalue(L, 1, 1) != LUA_TTABLE)
+        return lt_lua_refuse(L, 1, "an object");
     return 1;
 }
 
-/* The method that reads what the key at 2 stands for: an entry by its position, or a slice ("1:2", {1, 2}); NULL for a name. */
+/* The method that reads what the key at 2 stands for: an entry by its position, or a slice ("1:2",
+ * {1, 2}); NULL for a name. */
 static const char *item_method(lua_State *L)
 {
     if (lua_isinteger(L, 2)) return "__getitem";
     if (lua_type(L, 2) == LUA_TTABLE) return "__getslice";
-    return lua_type(L, 2) == LUA_TSTRING && strchr(lua_tostring(L, 2), ':') != NULL ? "__getslice" : NULL;
+    return lua_type(L, 2) == LUA_TSTRING && strchr(lua_tostring(L, 2), ':') != NULL ? "__getslice"
+                                                                                    : NULL;
 }
 
 /* __index of an object; upvalue 1 is its class. */
 static int index_object(lua_State *L)
 {
-    lt_lua_check_type(L, 1, LUA_TUSERDATA); /* a metatable's functions can be called with anything */
+    /* a metatable's functions can be called with anything */
+    lt_lua_check_type(L, 1, LUA_TUSERDATA);
     lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, 1) == LUA_TTABLE) {
         lua_pushvalue(L, 2);
@@ -109,9 +117,12 @@ static int is_parameter(lua_State *L)
 void lt_lua_open_object(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"new_object", new_object},         {"object_fields", object_fields},
-        {"object_metatable", object_metatable}, {"make_parameter", make_parameter},
-        {"is_parameter", is_parameter},     {NULL, NULL},
+        {"new_object", new_object},
+        {"object_fields", object_fields},
+        {"object_metatable", object_metatable},
+        {"make_parameter", make_parameter},
+        {"is_parameter", is_parameter},
+        {NULL, NULL},
     };
     luaL_setfuncs(L, functions, 0);
     lua_newtable(L);

@@ -4,8 +4,8 @@
 
 struct lua_State;
 
-/* Adds new_object, object_fields, object_metatable and make_parameter to the table on top of the stack
- * (torch._C). */
+/* Adds new_object, object_fields, object_metatable and make_parameter to the table on top of the
+ * stack (torch._C). */
 void lt_lua_open_object(struct lua_State *L);
 
 #endif

@@ -10,7 +10,7 @@
 
 const int lt_call_positions[LT_MAX_ARGS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
-/* ---- results ---------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, int n)
 {
@@ -84,17 +84,21 @@ lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_
     return requires_grad ? lt_set_requires_grad(*slot, true) : LT_OK;
 }
 
-/* store_outs(name, table of tensors, results...): what lt_store_outs does, for functions in Lua (lib/support/outs.lua). */
+/* store_outs(name, table of tensors, results...): what lt_store_outs does, for functions in Lua
+ * (lib/support/outs.lua). */
 static int store_outs(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);
     const int n = lua_gettop(L) - 2, given = (int)lua_rawlen(L, 2);
-    lt_tensor **outs = lua_newuserdatauv(L, (size_t)(given + n + 1) * sizeof *outs, 0), **results = outs + given;
+    lt_tensor **outs = lua_newuserdatauv(L, (size_t)(given + n + 1) * sizeof *outs, 0),
+              **results = outs + given;
     for (int i = 0; i < given; i++) {
         lua_rawgeti(L, 2, i + 1);
         outs[i] = lt_lua_get(L, -1);
         if (outs[i] == NULL)
-            return lt_lua_error(L, "%s(): argument 'out' must be a table of Tensors, but entry %d is %s", name, i + 1, lt_lua_type_name(L, -1));
+            return lt_lua_error(
+                L, "%s(): argument 'out' must be a table of Tensors, but entry %d is %s", name,
+                i + 1, lt_lua_type_name(L, -1));
         lua_pop(L, 1);
     }
     for (int i = 0; i < n; i++) results[i] = lt_lua_check_tensor(L, i + 3);
@@ -105,11 +109,12 @@ static int store_outs(lua_State *L)
     return 0;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const lt_bound *const bound_groups[] = {LT_BOUND_GROUPS};
 
-/* op_name(f) -> the name of a generated function, and whether torch.nn.functional alone has it; nothing for any other value */
+/* op_name(f) -> the name of a generated function, and whether torch.nn.functional alone has it;
+ * nothing for any other value */
 static int op_name(lua_State *L)
 {
     lua_CFunction f = lua_tocfunction(L, 1);
@@ -123,7 +128,7 @@ static int op_name(lua_State *L)
     return 0;
 }
 
-/* ---- registration ------------------------------------------------------------------------------------------------- */
+/* ---- registration ---------------------------------------------------------------------------- */
 
 void lt_lua_open_ops(lua_State *L)
 {
@@ -160,7 +165,7 @@ void lt_lua_open_ops(lua_State *L)
                 lua_pushvalue(L, -1);
                 lua_setfield(L, nn, b->name);
             }
-            if (b->operator != NULL) {
+            if (b->operator!= NULL) {
                 lua_pushvalue(L, -1);
                 lua_setfield(L, metatable, b->operator);
             }

@@ -1,5 +1,6 @@
-/* promotion.c - the dtypes of results as Lua asks for them: _C.promote_types(a, b), _C.can_cast(from, to), _C.result_type(a, b) of tensors
- * and numbers. lib/support/functions.lua checks the arguments and gives them to people. */
+/* promotion.c - the dtypes of results as Lua asks for them: _C.promote_types(a, b),
+ * _C.can_cast(from, to), _C.result_type(a, b) of tensors and numbers. lib/support/functions.lua
+ * checks the arguments and gives them to people. */
 #include "binding.h"
 #include "dtypes/dtype.h"
 #include "dtypes/promotion.h"

@@ -1,5 +1,5 @@
-/* refuse.c - errors for values that a function of ours cannot take; see refuse.h. Includes Lua and nothing else but
- * the name of the tensors' metatable. */
+/* refuse.c - errors for values that a function of ours cannot take; see refuse.h. Includes Lua and
+ * nothing else but the name of the tensors' metatable. */
 #include "refuse.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "binding.h"
 #include "error.h"
 
-/* ---- where and what --------------------------------------------------------------------------------------------- */
+/* ---- where and what -------------------------------------------------------------------------- */
 
 static bool is_ours(const lua_Debug *frame)
 {
@@ -64,14 +64,16 @@ const char *lt_lua_type_name(lua_State *L, int index)
 {
     const char *name = luaL_typename(L, index);
     if (lua_isnone(L, index)) return name;
-    if (luaL_testudata(L, index, LT_TENSOR_META_NAME) != NULL && lt_lua_box(L, index) == NULL) return "finalized Tensor";
+    if (luaL_testudata(L, index, LT_TENSOR_META_NAME) != NULL && lt_lua_box(L, index) == NULL)
+        return "finalized Tensor";
     int type = luaL_getmetafield(L, index, "__name");
     if (type == LUA_TSTRING) name = lua_tostring(L, -1);
     if (type != LUA_TNIL) lua_pop(L, 1);
     return name;
 }
 
-/* Pushes the name under which the table on top of the stack holds the function below it; nil without one. */
+/* Pushes the name under which the table on top of the stack holds the function below it; nil
+ * without one. */
 static bool push_key_of(lua_State *L)
 {
     int table = lua_gettop(L);
@@ -84,8 +86,8 @@ static bool push_key_of(lua_State *L)
     return false;
 }
 
-/* Pushes the name of the C function that runs, as torch, its methods or torch._C know it, else as the caller does. Sets
- * *method when it is one of tensors. */
+/* Pushes the name of the C function that runs, as torch, its methods or torch._C know it, else as
+ * the caller does. Sets *method when it is one of tensors. */
 static const char *push_function_name(lua_State *L, bool *method)
 {
     lua_Debug frame;
@@ -113,8 +115,8 @@ static const char *push_function_name(lua_State *L, bool *method)
     return lua_pushstring(L, frame.name != NULL ? frame.name : "?");
 }
 
-/* Pushes the name of the function in Lua of ours that the user's code called, when it is one that has called the C function
- * that runs. */
+/* Pushes the name of the function in Lua of ours that the user's code called, when it is one that
+ * has called the C function that runs. */
 static const char *push_entry_name(lua_State *L)
 {
     lua_Debug frame, entry;
@@ -146,7 +148,7 @@ int lt_lua_refuse(lua_State *L, int arg, const char *expected)
     return lt_lua_error(L, "%s(): argument %d must be %s, not %s", name, arg, expected, got);
 }
 
-/* ---- near names --------------------------------------------------------------------------------------------------- */
+/* ---- near names ------------------------------------------------------------------------------ */
 
 #define LONGEST 48 /* longer names have no near ones */
 
@@ -172,7 +174,8 @@ static int distance(const char *a, int n, const char *b, int m)
     return previous[m];
 }
 
-/* Whether the candidate is near to name, and nearer than best; of equally near ones the first in order of letters is. */
+/* Whether the candidate is near to name, and nearer than best; of equally near ones the first in
+ * order of letters is. */
 static bool nearer(const char *name, const char *candidate, const char *best)
 {
     int n = (int)strlen(name), m = (int)strlen(candidate), limit = n / 3 > 1 ? n / 3 : 1;
@@ -195,7 +198,8 @@ const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char
     return best;
 }
 
-/* Raises when the value at 1 is the self of the function of ours that looked: a layer's method called with a dot. */
+/* Raises when the value at 1 is the self of the function of ours that looked: a layer's method
+ * called with a dot. */
 static void check_self(lua_State *L)
 {
     lua_Debug caller;
@@ -243,7 +247,7 @@ int lt_lua_nearest_name(lua_State *L)
     return 1;
 }
 
-/* ---- names of arguments ---------------------------------------------------------------------------------------- */
+/* ---- names of arguments ---------------------------------------------------------------------- */
 
 int lt_lua_refuse_name(lua_State *L, const char *what, int name, int names)
 {
@@ -288,7 +292,7 @@ void lt_lua_check_names(lua_State *L, int arg, const char *what, const char *con
     }
 }
 
-/* ---- checks -------------------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 void lt_lua_check_any(lua_State *L, int arg)
 {

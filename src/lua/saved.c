@@ -1,7 +1,8 @@
 /* saved.c - torch._C's functions for hooks of saved tensors (lib/autograd/graph.lua).
  *
- * What a pack hook returns, any value, lies in the registry under a number that the graph keeps. A graph may be freed by any thread, and
- * while the collector runs: the numbers that are no longer needed wait in a list, and their values go when the interpreter comes by. */
+ * What a pack hook returns, any value, lies in the registry under a number that the graph keeps. A
+ * graph may be freed by any thread, and while the collector runs: the numbers that are no longer
+ * needed wait in a list, and their values go when the interpreter comes by. */
 #include <pthread.h>
 
 #include "autograd/autograd.h"
@@ -22,7 +23,7 @@ typedef struct lua_hooks {
     int pack, unpack;    /* numbers of the functions */
 } lua_hooks;
 
-/* ---- values that are no longer needed ------------------------------------------------------------------- */
+/* ---- values that are no longer needed -------------------------------------------------------- */
 
 static void give_up(lt_lua_state *s, int number)
 {
@@ -59,7 +60,7 @@ void lt_lua_saved_free(struct lt_saved_values *values)
     lt_mem_free(values);
 }
 
-/* ---- calling the hooks ------------------------------------------------------------------------------------ */
+/* ---- calling the hooks ----------------------------------------------------------------------- */
 
 typedef struct hook_call {
     int function, value; /* numbers; value of the result, or of the argument */
@@ -86,7 +87,9 @@ static int call_unpack(lua_State *L)
     lua_call(L, 1, 1);
     lt_tensor *t = lt_lua_tensor(L, -1);
     if (t == NULL)
-        return lt_lua_error(L, "TypeError: Output of saved tensor unpack_hook expected to be a Tensor but got result of type %s",
+        return lt_lua_error(L,
+                            "TypeError: Output of saved tensor unpack_hook expected to be a Tensor "
+                            "but got result of type %s",
                             lt_lua_type_name(L, -1));
     call->tensor = lt_tensor_retain(t);
     return 0;
@@ -96,12 +99,14 @@ static lt_status run(const lua_hooks *h, lua_CFunction f, hook_call *call)
 {
     lua_State *L = lt_here.guest.ctx;
     if (L == NULL || !lua_checkstack(L, 4) || lt_lua_state_of(L) != h->state)
-        return lt_error(LT_ERR_RUNTIME, "a hook of saved tensors was reached from outside of its interpreter");
+        return lt_error(LT_ERR_RUNTIME,
+                        "a hook of saved tensors was reached from outside of its interpreter");
     lua_pushcfunction(L, f);
     lua_pushlightuserdata(L, call);
     if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LT_OK;
-    lt_status status = lt_error(LT_ERR_RUNTIME, "%s",
-                                lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook of saved tensors");
+    lt_status status = lt_error(
+        LT_ERR_RUNTIME, "%s",
+        lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook of saved tensors");
     lua_pop(L, 1);
     return status;
 }
@@ -124,7 +129,10 @@ static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
     return LT_OK;
 }
 
-static void drop(lt_saved_hooks *hooks, int64_t packed) { give_up(((lua_hooks *)hooks)->state, (int)packed); }
+static void drop(lt_saved_hooks *hooks, int64_t packed)
+{
+    give_up(((lua_hooks *)hooks)->state, (int)packed);
+}
 
 static void free_hooks(lt_saved_hooks *hooks)
 {
@@ -135,7 +143,7 @@ static void free_hooks(lt_saved_hooks *hooks)
     lt_mem_free(h);
 }
 
-/* ---- for Lua -------------------------------------------------------------------------------------------------- */
+/* ---- for Lua --------------------------------------------------------------------------------- */
 
 static lt_status make_values(lt_lua_state *s)
 {
@@ -164,7 +172,8 @@ static int open_saved_hooks(lua_State *L)
         lt_lua_check(L, LT_ERR_MEMORY);
     }
     atomic_init(&h->hooks.refs, 1);
-    h->hooks.pack = pack, h->hooks.unpack = unpack, h->hooks.drop = drop, h->hooks.free = free_hooks;
+    h->hooks.pack = pack, h->hooks.unpack = unpack, h->hooks.drop = drop,
+    h->hooks.free = free_hooks;
     h->state = lt_lua_state_retain(s);
     h->pack = of_pack, h->unpack = of_unpack;
     lt_saved_hooks_enter(&h->hooks);
@@ -180,7 +189,8 @@ static int close_saved_hooks(lua_State *L)
     return 0;
 }
 
-/* open_saved_copies(), close_saved_copies(): what is saved in between is copied before it is written */
+/* open_saved_copies(), close_saved_copies(): what is saved in between is copied before it is
+ * written */
 static int open_saved_copies(lua_State *L)
 {
     lt_lua_do(L, lt_saved_copies_open());
@@ -196,10 +206,11 @@ static int close_saved_copies(lua_State *L)
 
 void lt_lua_open_saved(lua_State *L)
 {
-    static const luaL_Reg internal[] = {
-        {"open_saved_hooks", open_saved_hooks},   {"close_saved_hooks", close_saved_hooks},
-        {"open_saved_copies", open_saved_copies}, {"close_saved_copies", close_saved_copies},
-        {NULL, NULL}};
+    static const luaL_Reg internal[] = {{"open_saved_hooks", open_saved_hooks},
+                                        {"close_saved_hooks", close_saved_hooks},
+                                        {"open_saved_copies", open_saved_copies},
+                                        {"close_saved_copies", close_saved_copies},
+                                        {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 1);

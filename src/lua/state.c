@@ -1,16 +1,21 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
- * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the bytes that core has handed out are compared
- * before every result, and a collection is run by two rules:
- * - A step, every STEP_BYTES of results. In generational mode, which the program and the scripts of ltensor_script.h choose, this is a minor collection,
- *   a microsecond long: it frees the temporaries that died young, so that the next result gets their block back while it still is in the
- *   processor's second-level cache. What two minor collections have met is old: a step waits for a few results, so that a temporary which the next ops
- *   read is not. In incremental mode, that of a new state, it is a basic step of Lua's.
- * - A full collection, when the tensors hold twice the bytes that the last one left in use, or garbage half of what is left of a memory limit;
- *   earlier, when they hold an eighth more, if time allows.
- * Time allows a collection when PAUSE times the duration of the last one have passed: so a step takes at most a twentieth of the time, whatever
- * it costs, and ops bound by memory have it less often than ops that compute much from few bytes. An allocation that fails runs a full
- * collection before it is tried again. */
+ * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the
+ * bytes that core has handed out are compared before every result, and a collection is run by two
+ * rules:
+ * - A step, every STEP_BYTES of results. In generational mode, which the program and the scripts of
+ *   ltensor_script.h choose, this is a minor collection, a microsecond long: it frees the
+ *   temporaries that died young, so that the next result gets their block back while it still is in
+ *   the processor's second-level cache. What two minor collections have met is old: a step waits
+ *   for a few results, so that a temporary which the next ops read is not. In incremental mode,
+ *   that of a new state, it is a basic step of Lua's.
+ * - A full collection, when the tensors hold twice the bytes that the last one left in use, or
+ *   garbage half of what is left of a memory limit; earlier, when they hold an eighth more, if time
+ *   allows.
+ * Time allows a collection when PAUSE times the duration of the last one have passed: so a step
+ * takes at most a twentieth of the time, whatever it costs, and ops bound by memory have it less
+ * often than ops that compute much from few bytes. An allocation that fails runs a full collection
+ * before it is tried again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,19 +29,26 @@
 #define STEP_BYTES   (256ll << 10) /* of new results between two steps, at least */
 #define STEP_RESULTS 4             /* and so many results, unless they have LARGE_BYTES */
 #define LARGE_BYTES  (3ll << 20)
-/* Results between two steps at most: the box of a small tensor is 80 bytes of Lua's, which come back only in the collection after the one that
- * finds them. Lua then takes its full collections for useless ones and waits for its heap to double, again and again. */
-#define MAX_RESULTS     16384
-#define HEAP_PER_RESULT 256 /* and so many for each of these bytes of Lua's heap, which a step may have to visit */
-#define PAUSE        20
-#define FREEING      3e-7 /* seconds for a result that is garbage: freeing it takes the same time whenever that is done, and does not count */
-#define SPARE_BYTES  (32ll << 20) /* of garbage that does not cause a full collection by itself: a small program may double often */
-#define MIN_ROOM     (2ll << 20)  /* up to a context's memory limit: garbage fills half of the room at most, unless the room is smaller than this */
+/* Results between two steps at most: the box of a small tensor is 80 bytes of Lua's, which come
+ * back only in the collection after the one that finds them. Lua then takes its full collections
+ * for useless ones and waits for its heap to double, again and again. */
+#define MAX_RESULTS 16384
+/* and so many for each of these bytes of Lua's heap, which a step may have to visit */
+#define HEAP_PER_RESULT 256
+#define PAUSE           20
+/* seconds for a result that is garbage: freeing it takes the same time whenever that is done, and
+ * does not count */
+#define FREEING 3e-7
+/* of garbage that does not cause a full collection by itself: a small program may double often */
+#define SPARE_BYTES (32ll << 20)
+/* up to a context's memory limit: garbage fills half of the room at most, unless the room is
+ * smaller than this */
+#define MIN_ROOM (2ll << 20)
 
 static const char state_key = 0;
 static const char callbacks_key = 0;
 
-/* ---- the state ------------------------------------------------------------------------------------------- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 lt_lua_state *lt_lua_state_retain(lt_lua_state *s)
 {
@@ -59,7 +71,8 @@ static int state_close(lua_State *L)
     if (*holder == NULL) return 0;
     (*holder)->main = (*holder)->running = NULL;
     const lt_context_outer outer = lt_context_visit((*holder)->context);
-    lt_cycles_collect(); /* every tensor of the state is gone, but those that keep each other, and their context */
+    /* every tensor of the state is gone, but those that keep each other, and their context */
+    lt_cycles_collect();
     lt_context_return(outer);
     lt_lua_state_release(*holder);
     *holder = NULL;
@@ -74,14 +87,15 @@ lt_lua_state *lt_lua_state_of(lua_State *L)
     return s;
 }
 
-/* ---- its context ------------------------------------------------------------------------------------------- */
+/* ---- its context ----------------------------------------------------------------------------- */
 
 static const char context_key = 0; /* a holder of what the host gave before the module was opened */
 
 static lt_lua_state *opened_state(lua_State *L)
 {
     lt_lua_state *s = NULL;
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key) == LUA_TUSERDATA) s = *(lt_lua_state **)lua_touserdata(L, -1);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key) == LUA_TUSERDATA)
+        s = *(lt_lua_state **)lua_touserdata(L, -1);
     lua_pop(L, 1);
     return s;
 }
@@ -89,7 +103,8 @@ static lt_lua_state *opened_state(lua_State *L)
 static lt_context **given_context(lua_State *L)
 {
     lt_context **holder = NULL;
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &context_key) == LUA_TUSERDATA) holder = lua_touserdata(L, -1);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &context_key) == LUA_TUSERDATA)
+        holder = lua_touserdata(L, -1);
     lua_pop(L, 1);
     return holder;
 }
@@ -104,7 +119,8 @@ static int drop_context(lua_State *L)
 
 lt_status lt_lua_set_context(lua_State *L, lt_context *context)
 {
-    if (L == NULL || context == NULL) return lt_null_argument(__func__, L == NULL ? "L" : "context");
+    if (L == NULL || context == NULL)
+        return lt_null_argument(__func__, L == NULL ? "L" : "context");
     lt_lua_state *s = opened_state(L);
     if (s != NULL) {
         lt_context *before = s->context;
@@ -203,10 +219,10 @@ void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions)
     luaL_setfuncs(L, functions, LT_UPVALUES);
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. Each large block of a GPU's memory has it: snprintf would take as long as
- * all else of an allocation. */
+/* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. Each large
+ * block of a GPU's memory has it: snprintf would take as long as all else of an allocation. */
 static void write_origin(void *ctx, char *buffer, size_t n)
 {
     lua_Debug frame;
@@ -216,7 +232,8 @@ static void write_origin(void *ctx, char *buffer, size_t n)
     *--digit = '\0';
     if (found && frame.source[0] != '=') {
         int line = frame.currentline; /* a user's frame has one */
-        do *--digit = (char)('0' + line % 10); while ((line /= 10) > 0);
+        do *--digit = (char)('0' + line % 10);
+        while ((line /= 10) > 0);
         *--digit = ':';
     }
     const size_t tail = (size_t)(number + sizeof number - digit), length = strnlen(text, n - tail);
@@ -224,12 +241,9 @@ static void write_origin(void *ctx, char *buffer, size_t n)
     memcpy(buffer + length, digit, tail);
 }
 
-int lt_lua_raise(lua_State *L)
-{
-    return lt_lua_error(L, "%s", lt_error_message());
-}
+int lt_lua_raise(lua_State *L) { return lt_lua_error(L, "%s", lt_error_message()); }
 
-/* ---- calling core --------------------------------------------------------------------------------------------- */
+/* ---- calling core ---------------------------------------------------------------------------- */
 
 static const char reclaimer_key = 0; /* its address is the key of set_reclaimer's function */
 
@@ -247,7 +261,8 @@ static void collect(void *ctx)
     lua_State *L = ctx;
     if (lua_checkstack(L, 4)) {
         /* What it raises is not the error that counts. */
-        if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reclaimer_key) != LUA_TFUNCTION || lua_pcall(L, 0, 0, 0) != LUA_OK)
+        if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reclaimer_key) != LUA_TFUNCTION ||
+            lua_pcall(L, 0, 0, 0) != LUA_OK)
             lua_pop(L, 1);
     }
     lua_gc(L, LUA_GCCOLLECT);
@@ -256,8 +271,9 @@ static void collect(void *ctx)
 
 static const char sentinel_key = 0;
 
-/* An object that nobody refers to: every collection finds it, and its finalizer leaves the next. Cycles of gradients
- * lie in core where the collector does not see them; those whose last box it has just freed are looked for now. */
+/* An object that nobody refers to: every collection finds it, and its finalizer leaves the next.
+ * Cycles of gradients lie in core where the collector does not see them; those whose last box it
+ * has just freed are looked for now. */
 static void push_sentinel(lua_State *L)
 {
     lua_newuserdatauv(L, 0, 0);
@@ -296,8 +312,8 @@ static int memory_trim(lua_State *L)
     return 1;
 }
 
-/* let_go(tensor): releases what the box holds now, not when the collector finds it; for results that nobody else can refer to. What comes back
- * is no longer a reason to collect. */
+/* let_go(tensor): releases what the box holds now, not when the collector finds it; for results
+ * that nobody else can refer to. What comes back is no longer a reason to collect. */
 static int let_go(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -307,7 +323,9 @@ static int let_go(lua_State *L)
     box->tensor = NULL;
     lt_tensor_release(t);
     const int64_t back = before - lt_mem_weight();
-    if (back > 0) atomic_fetch_sub_explicit(&lt_lua_state_here(L)->context->allocated, (uint64_t)back, memory_order_relaxed);
+    if (back > 0)
+        atomic_fetch_sub_explicit(&lt_lua_state_here(L)->context->allocated, (uint64_t)back,
+                                  memory_order_relaxed);
     lt_leave(entry);
     return 0;
 }
@@ -350,8 +368,8 @@ void lt_leave(lt_entry entry)
     lt_here.guest = entry.guest;
 }
 
-/* After a collection that began then and freed at most so many results. One that takes long by itself has met another process: the shorter one of two
- * in a row counts. */
+/* After a collection that began then and freed at most so many results. One that takes long by
+ * itself has met another process: the shorter one of two in a row counts. */
 static void end_collection(lt_pace *pace, double begin, int64_t results)
 {
     const double now = lt_clock(), took = now - begin - FREEING * (double)results;
@@ -397,12 +415,14 @@ static void collect_young(void *ctx)
     step_collection(ctx, s, atomic_load_explicit(&s->context->allocated, memory_order_relaxed));
 }
 
-/* Whether collect_young is still to come before anything is allocated. Two minor collections in a call of a compiled function would make the
- * result of the last call old, which its caller still holds, and which then lies there until a full one. A window that has recorded nothing
- * does not ask for it: nothing is left to a window while what was left to an earlier one has not come. */
+/* Whether collect_young is still to come before anything is allocated. Two minor collections in a
+ * call of a compiled function would make the result of the last call old, which its caller still
+ * holds, and which then lies there until a full one. A window that has recorded nothing does not
+ * ask for it: nothing is left to a window while what was left to an earlier one has not come. */
 static bool leave_to_window(lt_lua_state *s, uint64_t allocated)
 {
-    if (lt_here.open_window == NULL || allocated != s->window_from || s->left_to_window) return false;
+    if (lt_here.open_window == NULL || allocated != s->window_from || s->left_to_window)
+        return false;
     s->left_to_window = true;
     return true;
 }
@@ -419,8 +439,12 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
     const double now = lt_clock();
     const int64_t held = LT_INSIDE(L, lt_mem_weight());
     if (held < s->in_use) s->in_use = held;
-    const int64_t garbage = held - s->in_use, room = atomic_load_explicit(&s->context->use[LT_USE_HOST].limit, memory_order_relaxed) - s->in_use;
-    const bool doubled = garbage > s->in_use + SPARE_BYTES || garbage > (room > MIN_ROOM ? room : MIN_ROOM) / 2;
+    const int64_t garbage = held - s->in_use,
+                  room = atomic_load_explicit(&s->context->use[LT_USE_HOST].limit,
+                                              memory_order_relaxed) -
+                         s->in_use;
+    const bool doubled =
+        garbage > s->in_use + SPARE_BYTES || garbage > (room > MIN_ROOM ? room : MIN_ROOM) / 2;
     if (doubled || (now >= s->full.next && garbage > s->in_use / 8 + SPARE_BYTES / 32))
         full_collection(L, s, allocated);
     else if (many || (now >= s->step.next && !leave_to_window(s, allocated)))
@@ -429,7 +453,7 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
         s->next_step = allocated + STEP_BYTES;
 }
 
-/* ---- boxes -------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 const char lt_box_tag = 0;
 
@@ -444,7 +468,8 @@ lt_tensor *lt_lua_tensor(lua_State *L, int index)
 {
     const lt_box *box = L != NULL ? lt_lua_box(L, index) : NULL;
     if (box == NULL) return NULL;
-    /* A host may do with it what it wants, in other threads too. Where that fails, who looks at the elements is told. */
+    /* A host may do with it what it wants, in other threads too. Where that fails, who looks at the
+     * elements is told. */
     if (lt_any_window()) (void)lt_window_settle();
     return box->tensor;
 }
@@ -462,7 +487,7 @@ void lt_lua_push(lua_State *L, lt_tensor *t)
     box->tensor = lt_tensor_retain(t);
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static bool wants_token(const lt_tensor *t)
 {

@@ -1,6 +1,8 @@
-/* tensor.c - the metatable of tensors: fields, length, iteration, printing, and the methods that are no ops.
+/* tensor.c - the metatable of tensors: fields, length, iteration, printing, and the methods that
+ * are no ops.
  *
- * __index looks a name up among the methods first, then among the fields; anything else is an index. */
+ * __index looks a name up among the methods first, then among the fields; anything else is an
+ * index. */
 #include <string.h>
 
 #include "autograd/autograd.h"
@@ -22,7 +24,7 @@
 #include "op/to.h"
 #include "op/transpose.h"
 
-/* ---- results -------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 typedef lt_status (*unary_fn)(lt_tensor *self, lt_tensor **out);
 
@@ -79,24 +81,67 @@ static int tensor_tostring(lua_State *L)
     return 1;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 typedef enum field {
-    FIELD_SHAPE = 1, FIELD_DTYPE, FIELD_DEVICE, FIELD_GRAD, FIELD_DATA, FIELD_T, FIELD_MT, FIELD_H, FIELD_MH, FIELD_REAL, FIELD_IMAG, FIELD_NDIM,
-    FIELD_REQUIRES_GRAD, FIELD_GRAD_FN, FIELD_IS_LEAF, FIELD_IS_CUDA, FIELD_IS_CPU, FIELD_RETAINS_GRAD,
-    FIELD_VERSION, FIELD_IS_META, FIELD_OUTPUT_NR, FIELD_NBYTES, FIELD_ITEMSIZE, FIELD_LAYOUT, FIELD_IS_SPARSE, FIELD_IS_SPARSE_CSR
+    FIELD_SHAPE = 1,
+    FIELD_DTYPE,
+    FIELD_DEVICE,
+    FIELD_GRAD,
+    FIELD_DATA,
+    FIELD_T,
+    FIELD_MT,
+    FIELD_H,
+    FIELD_MH,
+    FIELD_REAL,
+    FIELD_IMAG,
+    FIELD_NDIM,
+    FIELD_REQUIRES_GRAD,
+    FIELD_GRAD_FN,
+    FIELD_IS_LEAF,
+    FIELD_IS_CUDA,
+    FIELD_IS_CPU,
+    FIELD_RETAINS_GRAD,
+    FIELD_VERSION,
+    FIELD_IS_META,
+    FIELD_OUTPUT_NR,
+    FIELD_NBYTES,
+    FIELD_ITEMSIZE,
+    FIELD_LAYOUT,
+    FIELD_IS_SPARSE,
+    FIELD_IS_SPARSE_CSR
 } field;
 
-static const struct { const char *name; field id; } field_names[] = {
-    {"shape", FIELD_SHAPE},     {"dtype", FIELD_DTYPE},     {"device", FIELD_DEVICE},
-    {"grad", FIELD_GRAD},       {"data", FIELD_DATA},       {"T", FIELD_T},
-    {"mT", FIELD_MT},           {"ndim", FIELD_NDIM},       {"requires_grad", FIELD_REQUIRES_GRAD},
-    {"grad_fn", FIELD_GRAD_FN}, {"is_leaf", FIELD_IS_LEAF}, {"is_cuda", FIELD_IS_CUDA},
-    {"is_cpu", FIELD_IS_CPU},   {"retains_grad", FIELD_RETAINS_GRAD},
-    {"H", FIELD_H},             {"mH", FIELD_MH},           {"real", FIELD_REAL},
+static const struct {
+    const char *name;
+    field id;
+} field_names[] = {
+    {"shape", FIELD_SHAPE},
+    {"dtype", FIELD_DTYPE},
+    {"device", FIELD_DEVICE},
+    {"grad", FIELD_GRAD},
+    {"data", FIELD_DATA},
+    {"T", FIELD_T},
+    {"mT", FIELD_MT},
+    {"ndim", FIELD_NDIM},
+    {"requires_grad", FIELD_REQUIRES_GRAD},
+    {"grad_fn", FIELD_GRAD_FN},
+    {"is_leaf", FIELD_IS_LEAF},
+    {"is_cuda", FIELD_IS_CUDA},
+    {"is_cpu", FIELD_IS_CPU},
+    {"retains_grad", FIELD_RETAINS_GRAD},
+    {"H", FIELD_H},
+    {"mH", FIELD_MH},
+    {"real", FIELD_REAL},
     {"imag", FIELD_IMAG},
-    {"_version", FIELD_VERSION}, {"is_meta", FIELD_IS_META}, {"output_nr", FIELD_OUTPUT_NR}, {"nbytes", FIELD_NBYTES}, {"itemsize", FIELD_ITEMSIZE},
-    {"layout", FIELD_LAYOUT}, {"is_sparse", FIELD_IS_SPARSE}, {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
+    {"_version", FIELD_VERSION},
+    {"is_meta", FIELD_IS_META},
+    {"output_nr", FIELD_OUTPUT_NR},
+    {"nbytes", FIELD_NBYTES},
+    {"itemsize", FIELD_ITEMSIZE},
+    {"layout", FIELD_LAYOUT},
+    {"is_sparse", FIELD_IS_SPARSE},
+    {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
 };
 
 static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
@@ -106,12 +151,17 @@ static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
     return lt_permute(self, &dims, out);
 }
 
-static lt_status transpose_last(lt_tensor *self, lt_tensor **out) { return lt_transpose(self, -2, -1, out); }
+static lt_status transpose_last(lt_tensor *self, lt_tensor **out)
+{
+    return lt_transpose(self, -2, -1, out);
+}
 
 static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim != 0 && self->ndim != 2)
-        return lt_error(LT_ERR_RUNTIME, "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.%s", self->ndim,
+        return lt_error(LT_ERR_RUNTIME,
+                        "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.%s",
+                        self->ndim,
                         self->ndim > 2 ? " For batches of matrices, consider using tensor.mH" : "");
     return self->ndim == 0 ? lt_conj(self, out) : lt_adjoint(self, out);
 }
@@ -161,25 +211,32 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
     case FIELD_IS_LEAF: lua_pushboolean(L, lt_is_leaf(self)); return 1;
     case FIELD_IS_CUDA: lua_pushboolean(L, self->device.type == LT_CUDA); return 1;
     case FIELD_IS_CPU: lua_pushboolean(L, self->device.type == LT_CPU); return 1;
-    case FIELD_RETAINS_GRAD: lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0); return 1;
+    case FIELD_RETAINS_GRAD:
+        lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0);
+        return 1;
     case FIELD_VERSION:
-        if (self->flags & LT_FLAG_INFERENCE) return lt_lua_error(L, "Inference tensors do not track version counter.");
+        if (self->flags & LT_FLAG_INFERENCE)
+            return lt_lua_error(L, "Inference tensors do not track version counter.");
         lua_pushinteger(L, atomic_load(&self->storage->version));
         return 1;
     case FIELD_IS_META: lua_pushboolean(L, false); return 1;
     case FIELD_OUTPUT_NR: return push_output_number(L, self);
-    case FIELD_NBYTES: lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
+    case FIELD_NBYTES:
+        lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype));
+        return 1;
     case FIELD_LAYOUT: lua_pushstring(L, lt_layout_name(lt_tensor_layout(self))); return 1;
     case FIELD_IS_SPARSE: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_COO); return 1;
     case FIELD_IS_SPARSE_CSR: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_CSR); return 1;
-    case FIELD_ITEMSIZE: lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)self->dtype)); return 1;
+    case FIELD_ITEMSIZE:
+        lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)self->dtype));
+        return 1;
     }
     return 0;
 }
 
 /* Upvalues of __index and __newindex beyond the common two. */
 #define METHODS lua_upvalueindex(LT_UPVALUES + 1)
-#define FIELDS lua_upvalueindex(LT_UPVALUES + 2)
+#define FIELDS  lua_upvalueindex(LT_UPVALUES + 2)
 
 static int tensor_index(lua_State *L)
 {
@@ -189,7 +246,8 @@ static int tensor_index(lua_State *L)
     if (lua_rawget(L, METHODS) != LUA_TNIL) return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, FIELDS) == LUA_TNIL) {
-        if (!lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
+        if (!lt_lua_is_index_text(lua_tostring(L, 2)))
+            return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
         lua_settop(L, 2);
         return lt_lua_index(L);
     }
@@ -202,7 +260,9 @@ static int set_grad(lua_State *L, lt_tensor *self)
 {
     lt_tensor *grad = lua_isnil(L, 3) ? NULL : lt_lua_get(L, 3);
     if (grad == NULL && !lua_isnil(L, 3))
-        return lt_lua_error(L, "assigned grad has unsupported type: expected a Tensor or nil, got %s", lt_lua_type_name(L, 3));
+        return lt_lua_error(L,
+                            "assigned grad has unsupported type: expected a Tensor or nil, got %s",
+                            lt_lua_type_name(L, 3));
     lt_lua_do(L, lt_set_grad(self, grad));
     return 0;
 }
@@ -230,23 +290,26 @@ static int tensor_newindex(lua_State *L)
         lt_lua_do(L, lt_set_requires_grad(self, on));
         return 0;
     }
-    if ((id == FIELD_REAL || id == FIELD_IMAG) && lt_lua_get(L, 3) != NULL) return write_part(L, self, id);
+    if ((id == FIELD_REAL || id == FIELD_IMAG) && lt_lua_get(L, 3) != NULL)
+        return write_part(L, self, id);
     if (id == FIELD_DATA && lt_lua_get(L, 3) != NULL) {
         lt_tensor *src = lt_lua_get(L, 3);
         if (lt_requires_grad(self) && !lt_dtype_is_inexact((lt_dtype)src->dtype))
-            return lt_lua_error(L, "data set to a tensor that requires gradients must be floating point or complex dtype");
+            return lt_lua_error(L, "data set to a tensor that requires gradients must be floating "
+                                   "point or complex dtype");
         lt_tensor_set_data(self, src);
         return 0;
     }
     if (id == 0 && lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_newindex(L);
     if (id == 0) return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
     return lt_lua_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
-                      id == FIELD_REQUIRES_GRAD ? " anything but true or false"
-                      : id == FIELD_DATA || id == FIELD_REAL || id == FIELD_IMAG ? " anything but a Tensor"
-                                                                                 : "");
+                        id == FIELD_REQUIRES_GRAD ? " anything but true or false"
+                        : id == FIELD_DATA || id == FIELD_REAL || id == FIELD_IMAG
+                            ? " anything but a Tensor"
+                            : "");
 }
 
-/* ---- methods -------------------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static int wrap_position(lua_State *L, const lt_tensor *self, int arg)
 {
@@ -327,15 +390,18 @@ static int tensor_data_ptr(lua_State *L)
 /* is_contiguous([format]), is_contiguous{memory_format =}: in order, or with the channels last. */
 static int tensor_is_contiguous(lua_State *L)
 {
-    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d", NULL};
+    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
+                                          "channels_last_3d", NULL};
     const lt_tensor *self = lt_lua_check_tensor(L, 1);
     lua_settop(L, 2);
     if (lua_istable(L, 2)) {
         lua_getfield(L, 2, "memory_format");
         lua_replace(L, 2);
     }
-    const int format = luaL_checkoption(L, 2, formats[0], formats), dims = format + 2; /* 4 or 5 of the last two */
-    lua_pushboolean(L, format < 2 ? lt_is_contiguous(self) : self->ndim == dims && lt_is_channels_last(self));
+    /* 4 or 5 of the last two */
+    const int format = luaL_checkoption(L, 2, formats[0], formats), dims = format + 2;
+    lua_pushboolean(L, format < 2 ? lt_is_contiguous(self)
+                                  : self->ndim == dims && lt_is_channels_last(self));
     return 1;
 }
 
@@ -379,7 +445,8 @@ static int tensor_get_device(lua_State *L)
     return 1;
 }
 
-/* The dtype and device that "torch.cuda.LongTensor", "torch.int64" or "int64" stands for; false: none. */
+/* The dtype and device that "torch.cuda.LongTensor", "torch.int64" or "int64" stands for; false:
+ * none. */
 static bool parse_type(const char *name, lt_dtype *dtype, lt_device *device)
 {
     *device = lt_host;
@@ -409,7 +476,7 @@ static int to_type(lua_State *L, lt_tensor *self)
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
     if (dtype == LT_DTYPE_NONE && name == NULL)
         return lt_lua_error(L, "type(): dtype must be a torch.dtype or its name, got %s",
-                          lt_lua_type_name(L, 2));
+                            lt_lua_type_name(L, 2));
     if (name != NULL) {
         bool has_place = strstr(name, "Tensor") != NULL;
         lt_device place;
@@ -432,7 +499,8 @@ static int to_type(lua_State *L, lt_tensor *self)
     return 1;
 }
 
-/* type(): "torch.FloatTensor", "torch.cuda.LongTensor"; type(dtype, non_blocking), type{dtype = ...} */
+/* type(): "torch.FloatTensor", "torch.cuda.LongTensor"; type(dtype, non_blocking), type{dtype =
+ * ...} */
 static int tensor_type(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
@@ -456,7 +524,7 @@ static int is_tensor(lua_State *L)
     return 1;
 }
 
-/* ---- length, iteration, identity ----------------------------------------------------------------------------------- */
+/* ---- length, iteration, identity ------------------------------------------------------------- */
 
 static int tensor_len(lua_State *L)
 {
@@ -495,18 +563,24 @@ static int tensor_iter(lua_State *L)
     return 3;
 }
 
-/* Lua makes a boolean of what a comparison gives, and x > 1 of 1 < x: the method to write follows from the order. */
+/* Lua makes a boolean of what a comparison gives, and x > 1 of 1 < x: the method to write follows
+ * from the order. */
 static int refuse_comparison(lua_State *L, const char *less, const char *greater)
 {
     bool first = lt_lua_get(L, 1) != NULL, both = first && lt_lua_get(L, 2) != NULL;
     const char *method = first ? less : greater;
     if (!first && lt_lua_get(L, 2) == NULL) return 0;
-    if (both) return lt_lua_error(L, "tensors are compared by methods, x:%s(y): <, <=, > and >= give one boolean in Lua", method);
+    if (both)
+        return lt_lua_error(
+            L, "tensors are compared by methods, x:%s(y): <, <=, > and >= give one boolean in Lua",
+            method);
     int number = first ? 2 : 1;
     if (lua_type(L, number) != LUA_TNUMBER)
-        return lt_lua_error(L, "attempt to compare a Tensor with a %s", lt_lua_type_name(L, number));
-    return lt_lua_error(L, "a tensor is compared by a method, x:%s(%s): <, <=, > and >= give one boolean in Lua", method,
-                        luaL_tolstring(L, number, NULL));
+        return lt_lua_error(L, "attempt to compare a Tensor with a %s",
+                            lt_lua_type_name(L, number));
+    return lt_lua_error(
+        L, "a tensor is compared by a method, x:%s(%s): <, <=, > and >= give one boolean in Lua",
+        method, luaL_tolstring(L, number, NULL));
 }
 
 static int tensor_lt(lua_State *L) { return refuse_comparison(L, "lt", "gt"); }
@@ -529,7 +603,7 @@ static int tensor_gc(lua_State *L)
     return 0;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
 {

@@ -1,7 +1,7 @@
 /* types.c - the small values of the module: torch.Size, dtypes, devices.
  *
- * A Size is a Lua table with a metatable, so that # ipairs and table.unpack work on it. There is one userdata
- * per dtype: dtypes compare by identity. Devices are compared by type and index. */
+ * A Size is a Lua table with a metatable, so that # ipairs and table.unpack work on it. There is
+ * one userdata per dtype: dtypes compare by identity. Devices are compared by type and index. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +11,13 @@
 #include "devices/device_type.h"
 #include "dtypes/dtype.h"
 
-#define SIZE_META "ltensor.Size"
-#define DTYPE_META "ltensor.dtype"
+#define SIZE_META   "ltensor.Size"
+#define DTYPE_META  "ltensor.dtype"
 #define DEVICE_META "ltensor.device"
 
 static const char dtypes_key = 0;
 
-/* ---- Size --------------------------------------------------------------------------------------------------- */
+/* ---- Size ------------------------------------------------------------------------------------ */
 
 void lt_lua_push_size(lua_State *L, int n, const int64_t *sizes)
 {
@@ -75,8 +75,9 @@ static int size_numel(lua_State *L)
     return 1;
 }
 
-/* What a Size's table has not: a size counted from the end, or numel. The sizes end where a loop in C (ipairs, unpack) asks
- * for the next; code in Lua that asks for one past the end is wrong. Upvalue 1: the methods. */
+/* What a Size's table has not: a size counted from the end, or numel. The sizes end where a loop in
+ * C (ipairs, unpack) asks for the next; code in Lua that asks for one past the end is wrong.
+ * Upvalue 1: the methods. */
 static int size_index(lua_State *L)
 {
     lua_Debug caller;
@@ -88,15 +89,19 @@ static int size_index(lua_State *L)
     }
     lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
     if (lua_type(L, 2) != LUA_TNUMBER || !lua_isinteger(L, 2))
-        return lt_lua_error(L, "a torch.Size is indexed by a whole number, not %s", lt_lua_type_name(L, 2));
+        return lt_lua_error(L, "a torch.Size is indexed by a whole number, not %s",
+                            lt_lua_type_name(L, 2));
     i = lua_tointeger(L, 2);
     if (i < 0 && -i <= n) {
         lua_rawgeti(L, 1, n + 1 + i);
         return 1;
     }
     if (i == 0) return lt_lua_error(L, "dim 0: positions count from 1");
-    if (i > 0 && (!lua_getstack(L, 1, &caller) || (lua_getinfo(L, "l", &caller), caller.currentline < 0))) return 0;
-    return lt_lua_error(L, "dim %I is out of range for a size of %I dimensions", (LUAI_UACINT)i, (LUAI_UACINT)n);
+    if (i > 0 &&
+        (!lua_getstack(L, 1, &caller) || (lua_getinfo(L, "l", &caller), caller.currentline < 0)))
+        return 0;
+    return lt_lua_error(L, "dim %I is out of range for a size of %I dimensions", (LUAI_UACINT)i,
+                        (LUAI_UACINT)n);
 }
 
 /* Size{2, 3}: the table itself is left alone. */
@@ -105,20 +110,22 @@ static int size_new(lua_State *L)
     int64_t sizes[LT_MAX_DIMS];
     lt_lua_check_type(L, 1, LUA_TTABLE);
     lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
-    if (n > LT_MAX_DIMS) lt_lua_error(L, "Size(): %I entries, at most %d are possible", (LUAI_UACINT)n, LT_MAX_DIMS);
+    if (n > LT_MAX_DIMS)
+        lt_lua_error(L, "Size(): %I entries, at most %d are possible", (LUAI_UACINT)n, LT_MAX_DIMS);
     for (lua_Integer i = 1; i <= n; i++) {
         int is_integer;
         lua_rawgeti(L, 1, i);
         sizes[i - 1] = lua_tointegerx(L, -1, &is_integer);
         if (!is_integer || lua_type(L, -1) != LUA_TNUMBER)
-            return lt_lua_error(L, "Size(): entry %d must be an integer, not %s", (int)i, lt_lua_type_name(L, -1));
+            return lt_lua_error(L, "Size(): entry %d must be an integer, not %s", (int)i,
+                                lt_lua_type_name(L, -1));
         lua_pop(L, 1);
     }
     lt_lua_push_size(L, (int)n, sizes);
     return 1;
 }
 
-/* ---- dtypes ------------------------------------------------------------------------------------------------ */
+/* ---- dtypes ---------------------------------------------------------------------------------- */
 
 void lt_lua_push_dtype(lua_State *L, lt_dtype dtype)
 {
@@ -156,7 +163,8 @@ static int refuse_field(lua_State *L, const char *class, const char *const *fiel
     return lt_lua_no_field(L, class, -1, 0);
 }
 
-static const char *const dtype_fields[] = {"is_floating_point", "is_complex", "is_signed", "itemsize", NULL};
+static const char *const dtype_fields[] = {"is_floating_point", "is_complex", "is_signed",
+                                           "itemsize", NULL};
 
 static int dtype_index(lua_State *L)
 {
@@ -167,8 +175,8 @@ static int dtype_index(lua_State *L)
     else if (strcmp(key, "is_complex") == 0)
         lua_pushboolean(L, lt_dtype_is_complex(*dtype));
     else if (strcmp(key, "is_signed") == 0)
-        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8 && !lt_dtype_is_unsigned(*dtype) &&
-                               *dtype != LT_FLOAT8_E8M0FNU);
+        lua_pushboolean(L, *dtype != LT_BOOL && *dtype != LT_UINT8 &&
+                               !lt_dtype_is_unsigned(*dtype) && *dtype != LT_FLOAT8_E8M0FNU);
     else if (strcmp(key, "itemsize") == 0)
         lua_pushinteger(L, (lua_Integer)lt_dtype_size(*dtype));
     else
@@ -178,13 +186,18 @@ static int dtype_index(lua_State *L)
 
 static void open_dtypes(lua_State *L)
 {
-    static const struct { const char *alias; lt_dtype dtype; } aliases[] = {
-        {"float", LT_FLOAT32}, {"double", LT_FLOAT64}, {"half", LT_FLOAT16}, {"long", LT_INT64},
-        {"int", LT_INT32},     {"short", LT_INT16},     {"chalf", LT_COMPLEX32},
-        {"cfloat", LT_COMPLEX64}, {"cdouble", LT_COMPLEX128},
+    static const struct {
+        const char *alias;
+        lt_dtype dtype;
+    } aliases[] = {
+        {"float", LT_FLOAT32},   {"double", LT_FLOAT64},   {"half", LT_FLOAT16},
+        {"long", LT_INT64},      {"int", LT_INT32},        {"short", LT_INT16},
+        {"chalf", LT_COMPLEX32}, {"cfloat", LT_COMPLEX64}, {"cdouble", LT_COMPLEX128},
     };
-    static const luaL_Reg meta[] = {
-        {"__tostring", dtype_tostring}, {"__repr", dtype_tostring}, {"__index", dtype_index}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", dtype_tostring},
+                                    {"__repr", dtype_tostring},
+                                    {"__index", dtype_index},
+                                    {NULL, NULL}};
     luaL_newmetatable(L, DTYPE_META);
     luaL_setfuncs(L, meta, 0);
     lua_pushliteral(L, "dtype");
@@ -206,7 +219,7 @@ static void open_dtypes(lua_State *L)
     }
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------------ */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 void lt_lua_push_device(lua_State *L, lt_device device)
 {
@@ -215,7 +228,10 @@ void lt_lua_push_device(lua_State *L, lt_device device)
     luaL_setmetatable(L, DEVICE_META);
 }
 
-bool lt_lua_is_device(lua_State *L, int index) { return luaL_testudata(L, index, DEVICE_META) != NULL; }
+bool lt_lua_is_device(lua_State *L, int index)
+{
+    return luaL_testudata(L, index, DEVICE_META) != NULL;
+}
 
 bool lt_lua_to_device(lua_State *L, int index, lt_device *out)
 {
@@ -224,7 +240,8 @@ bool lt_lua_to_device(lua_State *L, int index, lt_device *out)
         *out = *d;
         return true;
     }
-    if (lua_type(L, index) == LUA_TSTRING) return lt_device_parse(lua_tostring(L, index), out) == LT_OK;
+    if (lua_type(L, index) == LUA_TSTRING)
+        return lt_device_parse(lua_tostring(L, index), out) == LT_OK;
     if (lua_isinteger(L, index) && lua_tointeger(L, index) >= 0 && lua_tointeger(L, index) < 128) {
         *out = (lt_device){(int8_t)lt_accelerator(), (int8_t)lua_tointeger(L, index)};
         return true;
@@ -243,8 +260,10 @@ static int device_new(lua_State *L)
         lua_Integer index = lt_lua_check_integer(L, 2);
         if (index < 0 || index > 127) lt_lua_refuse(L, 2, "a device number from 0 to 127");
         if (lua_type(L, 1) != LUA_TSTRING || strchr(lua_tostring(L, 1), ':') != NULL)
-            return lt_lua_error(L, "type (string) must not include an index because index was passed explicitly: %s",
-                              luaL_tolstring(L, 1, NULL));
+            return lt_lua_error(
+                L,
+                "type (string) must not include an index because index was passed explicitly: %s",
+                luaL_tolstring(L, 1, NULL));
         device.index = (int8_t)index;
     }
     lt_lua_push_device(L, device);
@@ -294,7 +313,7 @@ static int device_index(lua_State *L)
     return 1;
 }
 
-/* ---- torch.type, opening -------------------------------------------------------------------------------------- */
+/* ---- torch.type, opening --------------------------------------------------------------------- */
 
 void lt_lua_push_scalar(lua_State *L, lt_scalar s)
 {
@@ -318,7 +337,8 @@ static int type_of(lua_State *L)
 
 void lt_lua_open_types(lua_State *L)
 {
-    static const luaL_Reg size_meta[] = {{"__tostring", size_tostring}, {"__eq", size_eq}, {NULL, NULL}};
+    static const luaL_Reg size_meta[] = {
+        {"__tostring", size_tostring}, {"__eq", size_eq}, {NULL, NULL}};
     static const luaL_Reg device_meta[] = {{"__tostring", device_tostring},
                                            {"__repr", device_repr},
                                            {"__eq", device_eq},

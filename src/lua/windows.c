@@ -31,8 +31,8 @@ static int window_close(lua_State *L)
     return 0;
 }
 
-/* window_notes() -> what the last window computed: a list of {reason, ops, steps, passes, written, elements, where}; how often it did; why ops on a
- * GPU were not recorded, or nil */
+/* window_notes() -> what the last window computed: a list of {reason, ops, steps, passes, written,
+ * elements, where}; how often it did; why ops on a GPU were not recorded, or nil */
 static int window_notes(lua_State *L)
 {
     int n;

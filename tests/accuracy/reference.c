@@ -1,5 +1,6 @@
-/* reference.c - functions in long double that numpy lacks, for measure.py: 64 bits of mantissa, so that what is rounded
- * to a float or a double is all but always the number next to the true one. Built by measure.py. */
+/* reference.c - functions in long double that numpy lacks, for measure.py: 64 bits of mantissa, so
+ * that what is rounded to a float or a double is all but always the number next to the true one.
+ * Built by measure.py. */
 #include <math.h>
 #include <stdint.h>
 
@@ -10,8 +11,8 @@ static const L pi = 3.14159265358979323846264338327950288L;
 /* Euler and Maclaurin's formula from 25 on, with the first Bernoulli numbers. */
 static L zeta_above(int s, L x)
 {
-    static const L bernoulli[] = {1.0L / 6, -1.0L / 30, 1.0L / 42, -1.0L / 30, 5.0L / 66, -691.0L / 2730, 7.0L / 6,
-                                  -3617.0L / 510};
+    static const L bernoulli[] = {1.0L / 6,  -1.0L / 30,     1.0L / 42, -1.0L / 30,
+                                  5.0L / 66, -691.0L / 2730, 7.0L / 6,  -3617.0L / 510};
     L sum = 0;
     for (; x < 25; x += 1) sum += powl(x, -s);
     sum += powl(x, 1 - s) / (s - 1) + powl(x, -s) / 2;
@@ -29,8 +30,8 @@ static L sin_pi(L x) { return sinl(pi * (x - 2 * rintl(x / 2))); }
 
 static L digamma(L x)
 {
-    static const L series[] = {1.0L / 12, -1.0L / 120, 1.0L / 252, -1.0L / 240, 1.0L / 132, -691.0L / 32760, 1.0L / 12,
-                               -3617.0L / 8160};
+    static const L series[] = {1.0L / 12,  -1.0L / 120,     1.0L / 252, -1.0L / 240,
+                               1.0L / 132, -691.0L / 32760, 1.0L / 12,  -3617.0L / 8160};
     if (x == 0) return copysignl(INFINITY, -x);
     if (x < 0) {
         L part = x - rintl(x);

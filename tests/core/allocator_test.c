@@ -1,4 +1,5 @@
-/* allocator_test.c - a host that gives the library its memory. A program of its own, since that comes before everything. */
+/* allocator_test.c - a host that gives the library its memory. A program of its own, since that
+ * comes before everything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -40,7 +40,7 @@ static void run(const char *chunk)
     if (lua_pcall(L, lua_gettop(L) - 1, 1, 0) != LUA_OK) fail_msg("%s", lua_tostring(L, -1));
 }
 
-/* ---- a column of the host's ------------------------------------------------------------------------------------------ */
+/* ---- a column of the host's ------------------------------------------------------------------ */
 
 static int arrays_released, schemas_released;
 static const double ages[] = {31, 27, 45};
@@ -110,7 +110,7 @@ static void what_is_refused_stays_in_its_capsule(void **state)
     lua_settop(L, 0);
 }
 
-/* ---- a column of a script's ------------------------------------------------------------------------------------------ */
+/* ---- a column of a script's ------------------------------------------------------------------ */
 
 static void the_host_takes_a_scripts_column(void **state)
 {

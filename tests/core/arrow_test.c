@@ -1,5 +1,5 @@
-/* arrow_test.c - columns of Arrow lent and taken: every format, bits, nulls, offsets, children of tables, memory given back
- * once, failing allocations, and arrays that no honest producer makes. */
+/* arrow_test.c - columns of Arrow lent and taken: every format, bits, nulls, offsets, children of
+ * tables, memory given back once, failing allocations, and arrays that no honest producer makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #include "op/select.h"
 #include "op/transpose.h"
 
-/* ---- a stranger's column ---------------------------------------------------------------------------------- */
+/* ---- a stranger's column --------------------------------------------------------------------- */
 
 static int arrays_released, schemas_released;
 static struct ArrowSchema schema;
@@ -56,7 +56,7 @@ static void column(const char *format, const void *data, int64_t n)
 
 static float numbers[] = {0, 1, 2, 3, 4, 5};
 
-/* ---- taking -------------------------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 static void numbers_are_shared_and_given_back_once(void **state)
 {
@@ -142,7 +142,10 @@ static void bits_become_bools(void **state)
 static const uint8_t VALID[] = {0xf7, 0xf7};
 
 /* Bytes whose last one is the last of a page, behind which nothing may be read. */
-static uint8_t *before_a_gap(void *pages, size_t page, size_t bytes) { return (uint8_t *)pages + page - bytes; }
+static uint8_t *before_a_gap(void *pages, size_t page, size_t bytes)
+{
+    return (uint8_t *)pages + page - bytes;
+}
 
 static void no_byte_behind_a_buffer_is_read(void **state)
 {
@@ -164,9 +167,13 @@ static void no_byte_behind_a_buffer_is_read(void **state)
             for (int64_t n = 0; n < 40; n++)
                 for (int64_t nulls = -1; nulls <= (k > 1 && n > 0 ? 1 : 0); nulls++) {
                     const size_t elements = (size_t)(offset + n), bitmap = (elements + 7) / 8;
-                    column(formats_of[k].format, before_a_gap(pages[1], page, (elements * (size_t)formats_of[k].bits + 7) / 8), n);
+                    column(formats_of[k].format,
+                           before_a_gap(pages[1], page,
+                                        (elements * (size_t)formats_of[k].bits + 7) / 8),
+                           n);
                     uint8_t *valid = before_a_gap(pages[0], page, bitmap);
-                    if (nulls == 1) valid[(elements - 1) / 8] &= (uint8_t)~(1u << (elements - 1) % 8);
+                    if (nulls == 1)
+                        valid[(elements - 1) / 8] &= (uint8_t) ~(1u << (elements - 1) % 8);
                     buffers[0] = valid;
                     array.offset = offset, array.null_count = nulls;
                     lt_tensor *t = NULL;
@@ -319,14 +326,24 @@ static void columns_are_taken_out_of_a_table(void **state)
     assert_int_equal(arrays_released, 2);
 }
 
-/* ---- lending ---------------------------------------------------------------------------------------------------- */
+/* ---- lending --------------------------------------------------------------------------------- */
 
 static void every_dtype_goes_out_and_comes_back(void **state)
 {
     (void)state;
-    static const char *const formats[LT_DTYPE_COUNT] = {"b", "C", "c",  "s", "i",
-                                                        "l", "e", NULL, "f", "g",
-                                                        [LT_UINT16] = "S", [LT_UINT32] = "I", [LT_UINT64] = "L"};
+    static const char *const formats[LT_DTYPE_COUNT] = {"b",
+                                                        "C",
+                                                        "c",
+                                                        "s",
+                                                        "i",
+                                                        "l",
+                                                        "e",
+                                                        NULL,
+                                                        "f",
+                                                        "g",
+                                                        [LT_UINT16] = "S",
+                                                        [LT_UINT32] = "I",
+                                                        [LT_UINT64] = "L"};
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         const int64_t n = 21;
         lt_tensor *t = NULL, *back = NULL;
@@ -337,7 +354,8 @@ static void every_dtype_goes_out_and_comes_back(void **state)
             ((uint8_t *)lt_tensor_data(t))[i] = (uint8_t)(d == LT_BOOL ? i % 3 == 0 : i % 5);
         if (formats[d] == NULL) {
             char message[64];
-            snprintf(message, sizeof message, "Arrow has no format for %s", lt_dtype_name((lt_dtype)d));
+            snprintf(message, sizeof message, "Arrow has no format for %s",
+                     lt_dtype_name((lt_dtype)d));
             assert_fails(lt_tensor_to_arrow(t, &s, &a), LT_ERR_RUNTIME, message);
             lt_tensor_release(t);
             continue;
@@ -487,7 +505,7 @@ static void empty_tensors_go_out(void **state)
     }
 }
 
-/* ---- what goes wrong ---------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void null_arguments_are_errors(void **state)
 {

@@ -1,4 +1,5 @@
-/* autograd_test.c - the backward engine from C: graphs, captures, hooks, in-place histories, memory.
+/* autograd_test.c - the backward engine from C: graphs, captures, hooks, in-place histories,
+ * memory.
  *
  * Every test ends with as much tensor memory in use as it began with. */
 #include <setjmp.h>
@@ -31,7 +32,7 @@
         assert_non_null(strstr(lt_error_message(), (message)));                                    \
     } while (0)
 
-/* ---- helpers ------------------------------------------------------------------------------------------ */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static lt_tensor *vector(int n, const double *values)
 {
@@ -118,7 +119,7 @@ static void release(int n, ...)
     va_end(list);
 }
 
-/* ---- graphs -------------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static void chain(void **state)
 {
@@ -185,7 +186,7 @@ static void leaves_may_go_before_their_graph(void **state)
     release(1, z);
 }
 
-/* ---- what lt_run_backward refuses ------------------------------------------------------------------------- */
+/* ---- what lt_run_backward refuses ------------------------------------------------------------ */
 
 static void roots_are_checked(void **state)
 {
@@ -224,7 +225,7 @@ static void changed_operands_are_noticed(void **state)
     release(5, x, one, y, z, s);
 }
 
-/* ---- gradients of given inputs ------------------------------------------------------------------------ */
+/* ---- gradients of given inputs --------------------------------------------------------------- */
 
 static void only_inputs_get_gradients(void **state)
 {
@@ -260,7 +261,7 @@ static void second_derivatives(void **state)
     release(7, x, a, b, s, first, second, t);
 }
 
-/* ---- hooks --------------------------------------------------------------------------------------------- */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 static int calls, released;
 
@@ -343,7 +344,7 @@ static void hooks_may_run_backward(void **state)
     release(5, x, y, s, other, inner);
 }
 
-/* ---- in-place ops and views ---------------------------------------------------------------------------- */
+/* ---- in-place ops and views ------------------------------------------------------------------ */
 
 static void leaves_are_not_written(void **state)
 {
@@ -427,7 +428,7 @@ static void views_made_without_grad_mode_are_not_written(void **state)
     release(4, x, y, one, part);
 }
 
-/* ---- custom Functions and anomaly mode ----------------------------------------------------------------- */
+/* ---- custom Functions and anomaly mode ------------------------------------------------------- */
 
 static lt_status give_two(void *ctx, lt_tensor *const *grads, lt_tensor **results,
                           const bool *needs)
@@ -472,7 +473,7 @@ static void anomaly_mode_finds_nan(void **state)
     release(2, x, y);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Graphs that are dropped without a backward run. check_memory notices what keeps itself alive. */
 

@@ -1,5 +1,5 @@
-/* call_test.c - operations by name, as the binding of another language does them: values in, values out, messages for what does
- * not fit, and the list of all there are. */
+/* call_test.c - operations by name, as the binding of another language does them: values in, values
+ * out, messages for what does not fit, and the list of all there are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -103,7 +103,7 @@ static lt_status refused(const char *name, const lt_value *args, int nargs,
 #define X         lt_value_tensor(x)
 #define DIMS(...) lt_value_dims(COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
 
-/* ---- what calls look like ------------------------------------------------------------------------------------------- */
+/* ---- what calls look like -------------------------------------------------------------------- */
 
 static void test_elementwise(void **state)
 {
@@ -260,7 +260,8 @@ static void test_in_place_and_out(void **state)
     assert_string_equal(text_of(&copy), "1 25 9 16 4 36");
 }
 
-/* Tensors of one number and no dimensions stand for it; callers without integers have whole doubles. */
+/* Tensors of one number and no dimensions stand for it; callers without integers have whole
+ * doubles. */
 static void test_numbers_of_other_kinds(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void test_gradients(void **state)
     lt_value_free(&w);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void test_what_does_not_fit_is_told(void **state)
 {
@@ -384,7 +385,7 @@ static void test_null_in_functions(void **state)
     assert_null(out);
 }
 
-/* ---- what there is ---------------------------------------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static void test_every_operation_is_described(void **state)
 {
@@ -434,13 +435,15 @@ static void test_defaults_count_from_zero(void **state)
     const lt_op_info *op = find("cat(Tensor[] tensors, Dim dim=0, *, Tensor? out=nil) -> Tensor");
     assert_string_equal(lt_op_arg(op, 1)->default_text, "0");
     assert_int_equal(lt_op_arg(op, 0)->kind, LT_KIND_TENSORS);
-    op = find("topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true, *, Tensor[]? out=nil) -> "
+    op = find("topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true, *, "
+              "Tensor[]? out=nil) -> "
               "(Tensor values, IndexTensor indices)");
     assert_string_equal(lt_op_result(op, 1)->name, "indices");
     assert_null(lt_op_arg(op, 1)->default_text);
 }
 
-/* Hostile hosts: whatever values an operation is given, it does it or says why, and nothing is kept. */
+/* Hostile hosts: whatever values an operation is given, it does it or says why, and nothing is
+ * kept. */
 static void test_every_operation_survives_any_values(void **state)
 {
     (void)state;
@@ -480,7 +483,7 @@ static void test_every_operation_survives_any_values(void **state)
     lt_tensor_release(mine);
 }
 
-/* ---- no memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- no memory ------------------------------------------------------------------------------- */
 
 static lt_status many_conversions(void)
 {

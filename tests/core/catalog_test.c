@@ -1,6 +1,7 @@
-/* catalog_test.c - every operation there is, found by enumeration and done by lt_call: each of its allocations fails once, and so
- * does each of its derivative's; NULL for any of its pointers is refused. Arguments are searched for by their types, at random
- * from a few that suit most operations; those for which nothing was found are named below. */
+/* catalog_test.c - every operation there is, found by enumeration and done by lt_call: each of its
+ * allocations fails once, and so does each of its derivative's; NULL for any of its pointers is
+ * refused. Arguments are searched for by their types, at random from a few that suit most
+ * operations; those for which nothing was found are named below. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@
 /* The search finds no arguments for these: there is no GPU here. */
 static const char *const unsuited[] = {"cuda"};
 
-/* ---- what operations are given -------------------------------------------------------------------------------------- */
+/* ---- what operations are given --------------------------------------------------------------- */
 
 static const struct {
     lt_dtype dtype;
@@ -77,11 +78,13 @@ static const lt_dims whole_dims[] = {{1, {0}},    {1, {1}},      {1, {-1}},     
 
 static const lt_device cpu = {LT_CPU, 0};
 static lt_tensor *pool[COUNT(shapes)]; /* numbers between 0 and 1, or 0 and 1 */
-/* The matrix in layouts of its own: those operations take it first that are for such tensors alone. */
+/* The matrix in layouts of its own: those operations take it first that are for such tensors
+ * alone. */
 static const char *const of_layouts[] = {"sparse_coo", "sparse_csr", "sparse_csc"};
 static lt_tensor *layouts[COUNT(of_layouts)];
-static const char *const for_layouts[] = {"coalesce",     "is_coalesced", "indices",     "values",
-                                          "crow_indices", "col_indices",  "ccol_indices", "row_indices"};
+static const char *const for_layouts[] = {"coalesce",     "is_coalesced", "indices",
+                                          "values",       "crow_indices", "col_indices",
+                                          "ccol_indices", "row_indices"};
 static lt_generator *generator;
 static unsigned seed;
 
@@ -93,7 +96,8 @@ static int below(int n)
 static int setup(void **state)
 {
     (void)state;
-    assert_ok(lt_set_num_threads(1)); /* each thread that calls would begin with threads of its own */
+    /* each thread that calls would begin with threads of its own */
+    assert_ok(lt_set_num_threads(1));
     for (int i = 0; i < COUNT(shapes); i++) {
         lt_tensor *wide = NULL;
         double numbers[128];
@@ -180,7 +184,8 @@ static bool wants_layout(const lt_op_info *op, const lt_arg_info *arg)
     return false;
 }
 
-/* Arguments that are left out half of the time where they may be; none is a tensor that is to be filled. */
+/* Arguments that are left out half of the time where they may be; none is a tensor that is to be
+ * filled. */
 static void choose(trial *t)
 {
     t->n = 0;
@@ -190,14 +195,15 @@ static void choose(trial *t)
         if (strcmp(arg->name, "out") == 0 || (may_be_absent && below(3) > 0)) continue;
         const bool absent = arg->optional && below(2);
         t->args[t->n].name = arg->name;
-        t->args[t->n].value = absent                       ? lt_value_none()
-                              : wants_layout(t->op, arg) ? lt_value_tensor(layouts[below(COUNT(of_layouts))])
-                                                          : some(arg, t->lists[t->n]);
+        t->args[t->n].value = absent ? lt_value_none()
+                              : wants_layout(t->op, arg)
+                                  ? lt_value_tensor(layouts[below(COUNT(of_layouts))])
+                                  : some(arg, t->lists[t->n]);
         t->n++;
     }
 }
 
-/* ---- a call ---------------------------------------------------------------------------------------------------------- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 /* The call to come, with copies of all tensors: some operations write to what they are given. */
 static struct {
@@ -279,7 +285,7 @@ static bool find(trial *t, unsigned from)
     return false;
 }
 
-/* ---- allocations that fail -------------------------------------------------------------------------------------------- */
+/* ---- allocations that fail ------------------------------------------------------------------- */
 
 static const trial *trying;
 
@@ -313,7 +319,8 @@ static lt_status into_out(void)
     const int n_outs = trying->op->n_results;
     for (int r = 0; r < n_outs; r++) outs[r] = lt_tensor_retain(now.results[r].v.tensor);
     give_back_results();
-    now.args[trying->n] = (lt_named_value){"out", n_outs > 1 ? lt_value_tensors(n_outs, outs) : lt_value_tensor(outs[0])};
+    now.args[trying->n] = (lt_named_value){"out", n_outs > 1 ? lt_value_tensors(n_outs, outs)
+                                                             : lt_value_tensor(outs[0])};
     int n = MOST_RESULTS;
     fail_from_here();
     const lt_status status =
@@ -346,7 +353,8 @@ static lt_status there_and_back(void)
     return status;
 }
 
-/* Not every operation can be differentiated for every argument: not where a derivative is not declared, or dtypes are mixed. */
+/* Not every operation can be differentiated for every argument: not where a derivative is not
+ * declared, or dtypes are mixed. */
 static bool is_differentiable(void)
 {
     failing = 0;
@@ -383,7 +391,7 @@ static void test_every_failing_allocation_is_reported(void **state)
     assert_true(done > 1000 && failures > 10000);
 }
 
-/* ---- NULL --------------------------------------------------------------------------------------------------------------- */
+/* ---- NULL ------------------------------------------------------------------------------------ */
 
 static bool without(lt_value *value)
 {
@@ -426,8 +434,9 @@ typedef lt_status (*any_function)(int64_t, int64_t, int64_t, int64_t, int64_t, i
                                   int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, double,
                                   double, double, double, double, double, double, double);
 
-/* The functions of ltensor_ops.h with zeros for all they take: they are called as if they took many, which is what the usual
- * machines do not mind. The header lies in the folder above the test's. */
+/* The functions of ltensor_ops.h with zeros for all they take: they are called as if they took
+ * many, which is what the usual machines do not mind. The header lies in the folder above the
+ * test's. */
 static void test_functions_refuse_null_everywhere(void **state)
 {
     (void)state;

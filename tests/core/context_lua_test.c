@@ -1,4 +1,5 @@
-/* context_lua_test.c - contexts of Lua interpreters: two in one thread, two in two, and what a host may forbid to one. */
+/* context_lua_test.c - contexts of Lua interpreters: two in one thread, two in two, and what a host
+ * may forbid to one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ static lua_State *open_state(lua_State *L)
 
 static lua_State *new_state(void) { return open_state(luaL_newstate()); }
 
-/* Runs a chunk; its first result as text, or the error. Valid until the next call of this thread. */
+/* Runs a chunk; its first result as text, or the error. Valid until the next call of this
+ * thread. */
 static const char *run(lua_State *L, const char *chunk)
 {
     static _Thread_local char text[4096];
@@ -47,7 +49,7 @@ static const char *run(lua_State *L, const char *chunk)
             fail_msg("'%s' is not in: %s", part, raised_);                                         \
     } while (0)
 
-/* ---- two interpreters in one thread ------------------------------------------------------------------------------- */
+/* ---- two interpreters in one thread ---------------------------------------------------------- */
 
 static void states_of_one_thread_are_apart(void **state)
 {
@@ -96,7 +98,7 @@ static void autocast_is_an_interpreters_own(void **state)
     lua_close(b);
 }
 
-/* ---- what a host gives ------------------------------------------------------------------------------------------------ */
+/* ---- what a host gives ----------------------------------------------------------------------- */
 
 static void a_host_may_give_a_context(void **state)
 {
@@ -152,10 +154,13 @@ static void a_script_touches_nothing_without_permission(void **state)
         {"torch._C.open_file('/etc/passwd')", "0 /etc/passwd"},
         {"assert(torch._C.gunzip('/etc/passwd'))", "0 /etc/passwd"},
         {"torch.hub.list('/etc')", "0 /etc/hubconf.lua"},
-        {"torch.audio.save('/tmp/ltensor-forbidden', torch.ones(1, 4), 8000)", "1 /tmp/ltensor-forbidden"},
-        {"torch.utils.plot.lines({1, 2}):save('/tmp/ltensor-forbidden.svg')", "1 /tmp/ltensor-forbidden.svg"},
+        {"torch.audio.save('/tmp/ltensor-forbidden', torch.ones(1, 4), 8000)",
+         "1 /tmp/ltensor-forbidden"},
+        {"torch.utils.plot.lines({1, 2}):save('/tmp/ltensor-forbidden.svg')",
+         "1 /tmp/ltensor-forbidden.svg"},
         {"torch.utils.log.CSVLogger('/tmp/ltensor-forbidden')", "1 /tmp/ltensor-forbidden"},
-        {"torch.utils.tensorboard.SummaryWriter('/tmp/ltensor-forbidden')", "6 /tmp/ltensor-forbidden"},
+        {"torch.utils.tensorboard.SummaryWriter('/tmp/ltensor-forbidden')",
+         "6 /tmp/ltensor-forbidden"},
         {"torch._C.remove_file('/tmp/ltensor-forbidden')", "5 /tmp/ltensor-forbidden"},
         {"torch._C.list_folder('/etc')", "0 /etc"},
         {"torch._C.fork_worker(function() end)", "2 worker"},
@@ -264,7 +269,7 @@ static void a_deadline_holds_in_a_worker_too(void **state)
     lt_context_release(mine);
 }
 
-/* ---- two interpreters in two threads -------------------------------------------------------------------------------------- */
+/* ---- two interpreters in two threads --------------------------------------------------------- */
 
 static const char training[] =
     "torch.manual_seed(5)"
@@ -314,8 +319,8 @@ static void states_of_two_threads_are_apart(void **state)
     lua_close(alone.L);
 }
 
-/* Gradients that lead back to their tensor are found by a walk over the graphs of the interpreter that collects, while the others
- * change theirs. */
+/* Gradients that lead back to their tensor are found by a walk over the graphs of the interpreter
+ * that collects, while the others change theirs. */
 static void circles_of_two_threads_are_collected_apart(void **state)
 {
     (void)state;

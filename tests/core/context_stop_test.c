@@ -1,4 +1,5 @@
-/* context_stop_test.c - contexts that stop: deadlines, interrupts, progress; and many of them at once, one of which is stopped. */
+/* context_stop_test.c - contexts that stop: deadlines, interrupts, progress; and many of them at
+ * once, one of which is stopped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static const lt_device cpu = {LT_CPU, 0};
 #define LOADED 20 /* times that, at most, on one that has */
 #endif
 
-/* ---- time and interrupts ----------------------------------------------------------------------------------------------- */
+/* ---- time and interrupts --------------------------------------------------------------------- */
 
 typedef lt_status (*operation)(lt_tensor *x, lt_tensor **out);
 
@@ -143,7 +144,7 @@ static void progress_is_told_and_may_stop(void **state)
     lt_context_release(mine);
 }
 
-/* ---- many at once -------------------------------------------------------------------------------------------------------- */
+/* ---- many at once ---------------------------------------------------------------------------- */
 
 enum { THREADS = 64, STEPS = 12, RESULTS = STEPS + 1 };
 

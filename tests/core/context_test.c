@@ -1,5 +1,5 @@
-/* context_test.c - lt_context as a host uses it: what belongs to one, limits of memory, who is asked and told.
- * context_stop_test.c has the rest. */
+/* context_test.c - lt_context as a host uses it: what belongs to one, limits of memory, who is
+ * asked and told. context_stop_test.c has the rest. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static double random_number(void)
 
 static void count_call(void *user) { ++*(int *)user; }
 
-/* ---- what belongs to a context ------------------------------------------------------------------------------------ */
+/* ---- what belongs to a context --------------------------------------------------------------- */
 
 static void a_thread_begins_in_the_process_context(void **state)
 {
@@ -132,7 +132,7 @@ static void grad_mode_stays_with_its_context(void **state)
     lt_context_release(b);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void memory_counts_against_the_context_it_was_made_in(void **state)
 {
@@ -194,7 +194,8 @@ static void a_limit_refuses_and_all_goes_on(void **state)
     assert_ok(floats(1 << 20, &t)); /* 4 MB of 10 */
     assert_ok(lt_add(t, t, lt_int(1), &sum));
     assert_fails(lt_mul(t, sum, &large), LT_ERR_MEMORY, "of which 83");
-    assert_in_range(used(mine, cpu), 8388608, 8388608 + 4096); /* with what the tensors themselves take */
+    /* with what the tensors themselves take */
+    assert_in_range(used(mine, cpu), 8388608, 8388608 + 4096);
     assert_null(large);
     assert_true(((float *)lt_tensor_data(sum))[77] == 2);
     lt_tensor_release(t);
@@ -279,7 +280,7 @@ static void a_gpu_has_a_limit_of_its_own(void **state)
     lt_context_release(mine);
 }
 
-/* ---- who is asked and told -------------------------------------------------------------------------------------------------- */
+/* ---- who is asked and told ------------------------------------------------------------------- */
 
 typedef struct asked {
     int refuse; /* this kind */
@@ -397,7 +398,7 @@ static void notes_go_to_the_log(void **state)
     lt_context_release(mine);
 }
 
-/* ---- wrong handles, no memory -------------------------------------------------------------------------------------------------- */
+/* ---- wrong handles, no memory ---------------------------------------------------------------- */
 
 static void null_and_nonsense_are_refused(void **state)
 {

@@ -1,4 +1,5 @@
-/* contexts.h - what the tests of contexts begin with: a context, what it uses, some floats that count against it. */
+/* contexts.h - what the tests of contexts begin with: a context, what it uses, some floats that
+ * count against it. */
 #ifndef LT_TEST_CONTEXTS_H
 #define LT_TEST_CONTEXTS_H
 

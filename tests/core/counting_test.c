@@ -1,5 +1,6 @@
-/* counting_test.c - dimensions, indices and entries in messages count as their caller counts: from 0 for a host, in the words of
- * PyTorch where it has some, and from 1 for an interpreter whose first is 1. */
+/* counting_test.c - dimensions, indices and entries in messages count as their caller counts: from
+ * 0 for a host, in the words of PyTorch where it has some, and from 1 for an interpreter whose
+ * first is 1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@ static const lt_guest_class interpreter = {1, collect, NULL, nowhere};
 
 static void call_as(const lt_guest_class *class) { lt_here.guest = (lt_guest){class, NULL}; }
 
-/* ---- what operations are given ------------------------------------------------------------------------------------------- */
+/* ---- what operations are given --------------------------------------------------------------- */
 
 static lt_tensor *x, *y, *square, *cube, *empty, *number, *at, *classes, *singular, *two[2], *bags,
     *offsets;
@@ -83,7 +84,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* The call fails, for a host and for an interpreter, and says so. */
 static void says(const lt_value *args, int n, const char *op, const char *host, const char *guest)
@@ -232,7 +233,7 @@ static void of_a_gpu(void **state)
     lt_tensor_release(indices_there);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void numbers_at_the_ends(void **state)
 {

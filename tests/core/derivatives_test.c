@@ -1,5 +1,5 @@
-/* derivatives_test.c - gradients as a program in C computes them: a step of training, gradients of gradients, hooks, and what
- * is refused. */
+/* derivatives_test.c - gradients as a program in C computes them: a step of training, gradients of
+ * gradients, hooks, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -115,7 +115,7 @@ static void test_nothing_is_recorded_while_it_is_off(void **state)
     lt_tensor_release(x);
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------------------------ */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 typedef struct counter {
     int calls, releases;
@@ -174,7 +174,7 @@ static void test_a_hook_goes_with_its_tensor(void **state)
     lt_tensor_release(plain);
 }
 
-/* ---- wrong handles, no memory ------------------------------------------------------------------------------------- */
+/* ---- wrong handles, no memory ---------------------------------------------------------------- */
 
 static void test_what_is_refused(void **state)
 {

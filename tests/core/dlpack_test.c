@@ -1,5 +1,6 @@
-/* dlpack_test.c - tensors lent by DLPack and taken: round trips of every dtype and layout, deleters that run once, memory
- * that may only be read, failing allocations, and managed tensors that no honest library makes. */
+/* dlpack_test.c - tensors lent by DLPack and taken: round trips of every dtype and layout, deleters
+ * that run once, memory that may only be read, failing allocations, and managed tensors that no
+ * honest library makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@
         if (strstr(lt_error_message(), (message)) == NULL) fail_msg("%s", lt_error_message());     \
     } while (0)
 
-/* ---- a stranger's tensor ---------------------------------------------------------------------------------- */
+/* ---- a stranger's tensor --------------------------------------------------------------------- */
 
 static int deleted;
 static float numbers[6];
@@ -69,7 +70,7 @@ static DLManagedTensorVersioned strangers(void)
                                       .dl_tensor = matrix()};
 }
 
-/* ---- taking -------------------------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 static void memory_is_shared_and_given_back_once(void **state)
 {
@@ -145,7 +146,7 @@ static void strides_offsets_and_empty_tensors(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- reading only --------------------------------------------------------------------------------------------- */
+/* ---- reading only ---------------------------------------------------------------------------- */
 
 static const char *const READ_ONLY = "shares memory that its owner lends for reading only";
 
@@ -217,7 +218,7 @@ static void steps_of_optimizers_and_running_statistics_do_not_write_it(void **st
     assert_int_equal(deleted, 2);
 }
 
-/* ---- lending ---------------------------------------------------------------------------------------------------- */
+/* ---- lending --------------------------------------------------------------------------------- */
 
 static void every_dtype_and_layout_comes_back(void **state)
 {
@@ -294,7 +295,7 @@ static void gradients_are_refused(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- what goes wrong ---------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void hostile_tensors_are_errors(void **state)
 {

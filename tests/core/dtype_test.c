@@ -1,5 +1,6 @@
-/* dtype_test.c - kinds of elements: their names and sizes, what two of them promote to and which may be stored in which (by
- * PyTorch's tables), single numbers in memory, and in what an op on tensors and numbers computes. */
+/* dtype_test.c - kinds of elements: their names and sizes, what two of them promote to and which
+ * may be stored in which (by PyTorch's tables), single numbers in memory, and in what an op on
+ * tensors and numbers computes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +55,9 @@ static void each_is_of_one_kind(void **state)
     (void)state;
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         const lt_dtype dtype = (lt_dtype)d;
-        assert_int_equal(
-            lt_dtype_is_float(dtype) + lt_dtype_is_float8(dtype) + lt_dtype_is_integral(dtype) + lt_dtype_is_complex(dtype), 1);
+        assert_int_equal(lt_dtype_is_float(dtype) + lt_dtype_is_float8(dtype) +
+                             lt_dtype_is_integral(dtype) + lt_dtype_is_complex(dtype),
+                         1);
         assert_int_equal(lt_dtype_is_inexact(dtype), !lt_dtype_is_integral(dtype));
         assert_int_equal(lt_dtype_size(dtype),
                          (lt_dtype_is_complex(dtype) ? 2 : 1) * lt_dtype_size(lt_real_of(dtype)));
@@ -86,7 +88,7 @@ static void results_are_stored_as_in_pytorch(void **state)
                          lt_dtype_name((lt_dtype)b), !castable[a][b]);
 }
 
-/* ---- single numbers ---------------------------------------------------------------------------------------------- */
+/* ---- single numbers -------------------------------------------------------------------------- */
 
 static double round_trip(lt_dtype dtype, lt_scalar number)
 {
@@ -179,14 +181,15 @@ static void a_float_rounds_to_bfloat16_and_back_in_one_step(void **state)
             const float f = lt_bits_to_float(high << 16 | lows[i]);
             const lt_bfloat16 rounded = lt_float_to_bfloat16(f);
             if (f == f)
-                assert_int_equal(lt_round_to_upper_half(f) & 0xffff0000u, (uint32_t)rounded.bits << 16);
+                assert_int_equal(lt_round_to_upper_half(f) & 0xffff0000u,
+                                 (uint32_t)rounded.bits << 16);
             else if (lows[i] == 0)
                 assert_int_equal(lt_round_to_upper_half(f) >> 16, high);
             assert_true((f != f) == (rounded.bits == 0x7fc0));
         }
 }
 
-/* ---- what an op computes in -------------------------------------------------------------------------------------- */
+/* ---- what an op computes in ------------------------------------------------------------------ */
 
 static lt_dtype of(lt_dtype a, int a_ndim, lt_dtype b, int b_ndim)
 {

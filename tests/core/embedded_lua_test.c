@@ -1,4 +1,5 @@
-/* embedded_lua_test.c - modules in a binary: packed texts, and what another compiler of Lua made of one. */
+/* embedded_lua_test.c - modules in a binary: packed texts, and what another compiler of Lua made of
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

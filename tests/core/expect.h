@@ -1,4 +1,5 @@
-/* expect.h - what the library's calls come to, for cmocka: that they succeed, or fail in the way that is expected. */
+/* expect.h - what the library's calls come to, for cmocka: that they succeed, or fail in the way
+ * that is expected. */
 #ifndef LT_TEST_EXPECT_H
 #define LT_TEST_EXPECT_H
 

@@ -1,5 +1,6 @@
-/* failing.h - for tests of every function of a header: which functions there are, and a call of each with the first, the second,
- * the third ... allocation failing. What is out is counted exactly: the library takes its memory from here. */
+/* failing.h - for tests of every function of a header: which functions there are, and a call of
+ * each with the first, the second, the third ... allocation failing. What is out is counted
+ * exactly: the library takes its memory from here. */
 #ifndef LT_TEST_FAILING_H
 #define LT_TEST_FAILING_H
 
@@ -13,19 +14,20 @@
 #include "expect.h"
 #include "mem.h"
 
-/* A function of a header: a call of it on what is right, which gives back all it made and returns the status (of functions
- * without one: LT_ERR_MEMORY where they say it another way), and calls with NULL in each place for a pointer. */
+/* A function of a header: a call of it on what is right, which gives back all it made and returns
+ * the status (of functions without one: LT_ERR_MEMORY where they say it another way), and calls
+ * with NULL in each place for a pointer. */
 typedef struct row {
     const char *name;
     lt_status (*call)(void);
     void (*null)(void); /* NULL: it takes no pointer */
 } row;
 
-/* ---- memory that is counted ------------------------------------------------------------------------------------- */
+/* ---- memory that is counted ------------------------------------------------------------------ */
 
 static _Atomic int64_t pieces_out, requests;
-static _Atomic int64_t
-    none_from; /* there is no memory for this request and all after it; 0: there is */
+/* there is no memory for this request and all after it; 0: there is */
+static _Atomic int64_t none_from;
 
 static bool is_refused(void)
 {
@@ -71,9 +73,10 @@ static lt_status count_memory(void)
     return lt_set_allocator(&counting);
 }
 
-/* ---- allocations that fail ---------------------------------------------------------------------------------------- */
+/* ---- allocations that fail ------------------------------------------------------------------- */
 
-/* A failure may be swallowed where something does without the memory: as many calls in a row must then succeed. */
+/* A failure may be swallowed where something does without the memory: as many calls in a row must
+ * then succeed. */
 #define CALLS_AT_REST    6
 #define MOST_ALLOCATIONS 20000
 
@@ -121,7 +124,8 @@ static void *run_sweep(void *argument)
     return NULL;
 }
 
-/* How many pieces of memory are out once a thread that did so has ended: with it goes what it kept for later. */
+/* How many pieces of memory are out once a thread that did so has ended: with it goes what it kept
+ * for later. */
 static int64_t pieces_after(sweep *s)
 {
     pthread_t thread;
@@ -130,7 +134,8 @@ static int64_t pieces_after(sweep *s)
     return pieces_out;
 }
 
-/* Here first, then by threads of their own: what the process keeps is there after the first time. How many failed. */
+/* Here first, then by threads of their own: what the process keeps is there after the first time.
+ * How many failed. */
 static int fail_without_a_leak(sweep s)
 {
     const int failures = s.each(s.name, s.call);
@@ -142,7 +147,7 @@ static int fail_without_a_leak(sweep s)
     return failures;
 }
 
-/* ---- functions of a header ------------------------------------------------------------------------------------------ */
+/* ---- functions of a header ------------------------------------------------------------------- */
 
 /* The text of a file; NULL: there is none. Freed by the caller. */
 static inline char *text_of_file(const char *path)
@@ -171,8 +176,9 @@ static inline const char *declared_name(const char *declaration, size_t *length)
     return begin;
 }
 
-/* `beside` is the __FILE__ of the test. Fails for a function that the header declares and no row has, and for a row whose function takes pointers and is not
- * called without them. Returns how many functions the header has. */
+/* `beside` is the __FILE__ of the test. Fails for a function that the header declares and no row
+ * has, and for a row whose function takes pointers and is not called without them. Returns how many
+ * functions the header has. */
 static inline int every_function_has_a_row(const char *beside, const char *header, const row *rows,
                                            int n)
 {
@@ -201,7 +207,8 @@ static inline int every_function_has_a_row(const char *beside, const char *heade
     return functions;
 }
 
-/* A call that NULL makes fail: the message names the function, as its caller wrote it, and the argument. */
+/* A call that NULL makes fail: the message names the function, as its caller wrote it, and the
+ * argument. */
 #define assert_no_null(call, argument)                                                             \
     do {                                                                                           \
         const char *const written_ = #call;                                                        \

@@ -1,5 +1,5 @@
-/* fault_test.c - every allocation of an operation is made to fail in turn: the operation must report it, leave
- * its output alone and keep nothing. */
+/* fault_test.c - every allocation of an operation is made to fail in turn: the operation must
+ * report it, leave its output alone and keep nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,8 @@ static lt_status run_backward(lt_tensor **out)
     lt_status status;
     LT_CHECK(run_recorded(&y));
     LT_CHECK(lt_mean(y, LT_DTYPE_NONE, &loss));
-    LT_CHECK(lt_run_backward(&loss, (lt_tensor *[]){NULL}, 1, false, false, &weight, 1, false, &grad));
+    LT_CHECK(
+        lt_run_backward(&loss, (lt_tensor *[]){NULL}, 1, false, false, &weight, 1, false, &grad));
     *out = grad;
 done:
     lt_tensor_release(y);

@@ -40,13 +40,14 @@ static lt_tensor *random_of(int ndim, const int64_t *sizes)
     return t;
 }
 
-/* An elementwise loop and a product of our own, a convolution by oneDNN and a factorization by OpenBLAS, all large enough
- * for several threads. */
+/* An elementwise loop and a product of our own, a convolution by oneDNN and a factorization by
+ * OpenBLAS, all large enough for several threads. */
 static double compute(void)
 {
     const lt_dims one = {2, {1, 1}}, zero = {2, {0, 0}};
     lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){600, 600});
-    lt_tensor *images = random_of(4, (int64_t[]){4, 16, 24, 24}), *kernels = random_of(4, (int64_t[]){16, 16, 3, 3});
+    lt_tensor *images = random_of(4, (int64_t[]){4, 16, 24, 24}),
+              *kernels = random_of(4, (int64_t[]){16, 16, 3, 3});
     lt_tensor *results[5] = {NULL};
     need(lt_exp(x, &results[0]));
     need(lt_mm(a, a, &results[1]));
@@ -104,7 +105,7 @@ static void parent_and_child_compute_with_all_threads(void **state)
     assert_int_equal(lt_set_num_threads(before), LT_OK);
 }
 
-/* ---- forks while other threads work ------------------------------------------------------------------------------- */
+/* ---- forks while other threads work ---------------------------------------------------------- */
 
 static atomic_bool stop;
 
@@ -120,18 +121,20 @@ static void locks_of_other_threads_are_free_in_the_child(void **state)
     (void)state;
     pthread_t others[2];
     atomic_store(&stop, false);
-    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&others[i], NULL, compute_until_stopped, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&others[i], NULL, compute_until_stopped, NULL), 0);
     for (int turn = 0; turn < 20; turn++) assert_int_equal(run_in_child(compute_in_child), 0);
     atomic_store(&stop, true);
     for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
 }
 
-/* ---- without threads ------------------------------------------------------------------------------------------------ */
+/* ---- without threads ------------------------------------------------------------------------- */
 
 static bool no_threads;
 
 /* Takes the place of the C library's, which it calls unless threads are refused. */
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
 {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
@@ -141,7 +144,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 /* Without OpenBLAS, whose runtime ends the process if it cannot start a thread. */
 static void compute_without_threads(void)
 {
-    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){300, 300}), *y = NULL, *b = NULL;
+    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){300, 300}),
+              *y = NULL, *b = NULL;
     no_threads = true;
     need(lt_exp(x, &y));
     need(lt_mm(a, a, &b));
@@ -154,7 +158,7 @@ static void the_caller_computes_alone_if_no_thread_can_be_started(void **state)
     assert_int_equal(run_in_child(compute_without_threads), 0);
 }
 
-/* ---- deadlines ------------------------------------------------------------------------------------------------------ */
+/* ---- deadlines ------------------------------------------------------------------------------- */
 
 /* Adds up 2^40 numbers, which takes minutes. */
 static void compute_for_long(void)

@@ -1,9 +1,9 @@
-/* header_hosts.h - a part of header_test.c: the functions of ltensor.h that are not of tensors. Which library it is, dtypes, contexts;
- * operations by name, values and tables. */
+/* header_hosts.h - a part of header_test.c: the functions of ltensor.h that are not of tensors.
+ * Which library it is, dtypes, contexts; operations by name, values and tables. */
 #ifndef LT_TEST_HEADER_HOSTS_H
 #define LT_TEST_HEADER_HOSTS_H
 
-/* ---- the library, dtypes ----------------------------------------------------------------------------------------- */
+/* ---- the library, dtypes --------------------------------------------------------------------- */
 
 static lt_status error_message(void) { return lt_error_message() != NULL ? LT_OK : LT_ERR_RUNTIME; }
 static lt_status version_number(void)
@@ -52,7 +52,7 @@ static void set_allocator_null(void)
     assert_no_null(lt_set_allocator(&most), "give_block");
 }
 
-/* ---- contexts ---------------------------------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 static bool go_on(void *user) { return user == NULL; }
 
@@ -165,7 +165,7 @@ static void thread_pool_null(void)
 
 static lt_status memory_trim(void) { return lt_memory_trim() >= 0 ? LT_OK : LT_ERR_RUNTIME; }
 
-/* ---- operations by name, tables ------------------------------------------------------------------------------------------- */
+/* ---- operations by name, tables -------------------------------------------------------------- */
 
 static lt_status call(void)
 {

@@ -1,5 +1,6 @@
-/* header_lua_test.c - every function of ltensor_script.h and ltensor_lua.h: with memory that ends at any of its requests, and with
- * NULL for each of its pointers. Lua collects and asks again when it gets no memory: here there is none then, either. */
+/* header_lua_test.c - every function of ltensor_script.h and ltensor_lua.h: with memory that ends
+ * at any of its requests, and with NULL for each of its pointers. Lua collects and asks again when
+ * it gets no memory: here there is none then, either. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 static const lt_device cpu = {LT_CPU, 0};
 static const int64_t three[] = {3};
 
-/* ---- memory that ends ------------------------------------------------------------------------------------------------ */
+/* ---- memory that ends ------------------------------------------------------------------------ */
 
 static lt_script *script; /* what the calls below use: fresh for each of them */
 static lua_State *L;
@@ -73,7 +74,7 @@ static int end_anywhere(const char *name, lt_status (*call)(void))
     return failures;
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------------------------ */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 static void count_call(void *user) { ++*(int *)user; }
 
@@ -208,7 +209,7 @@ static void script_look_null(void)
     assert_null(lt_script_state(NULL));
 }
 
-/* ---- the binding ------------------------------------------------------------------------------------------------------------ */
+/* ---- the binding ----------------------------------------------------------------------------- */
 
 /* What a call that may raise comes to. */
 static lt_status protected(lua_State *state, lua_CFunction f)
@@ -372,7 +373,7 @@ static void arrow_null(void)
     lua_settop(L, 0);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static const row of_scripts[] = {
     {"lt_script_new", script_new, script_new_null},

@@ -1,5 +1,6 @@
-/* header_test.c - every function of ltensor.h: with each of its allocations failing, and with NULL for each of its pointers. The
- * operations of ltensor_ops.h, by their names, are catalog_test.c's. */
+/* header_test.c - every function of ltensor.h: with each of its allocations failing, and with NULL
+ * for each of its pointers. The operations of ltensor_ops.h, by their names, are
+ * catalog_test.c's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +104,7 @@ static lt_status give_back(lt_status status, lt_tensor **made)
 
 #include "header_hosts.h"
 
-/* ---- making tensors ------------------------------------------------------------------------------------------------ */
+/* ---- making tensors -------------------------------------------------------------------------- */
 
 static lt_status tensor_new(void)
 {
@@ -209,13 +210,12 @@ static void list_free_null(void)
     lt_tensor_list_free(&empty);
 }
 
-/* ---- looking at tensors ---------------------------------------------------------------------------------------------- */
+/* ---- looking at tensors ---------------------------------------------------------------------- */
 
 static lt_status look(void)
 {
     assert_true(lt_tensor_dtype(x) == LT_FLOAT32 && lt_tensor_device(x).type == LT_CPU &&
-                lt_tensor_layout(x) == LT_STRIDED &&
-                lt_tensor_ndim(x) == 2);
+                lt_tensor_layout(x) == LT_STRIDED && lt_tensor_ndim(x) == 2);
     assert_true(lt_tensor_sizes(x)[1] == 3 && lt_tensor_strides(x)[0] == 3 &&
                 lt_tensor_numel(x) == 6);
     assert_true(lt_tensor_is_contiguous(x) && ((float *)lt_tensor_data(x))[5] == 6);
@@ -288,7 +288,7 @@ static void tensor_to_null(void)
     lt_tensor_release(made);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static lt_status save(void)
 {
@@ -350,7 +350,7 @@ static void tensor_from_file_null(void)
     assert_null(made);
 }
 
-/* ---- devices, random numbers -------------------------------------------------------------------------------------------- */
+/* ---- devices, random numbers ----------------------------------------------------------------- */
 
 static lt_status device_count(void)
 {
@@ -396,7 +396,7 @@ static void generator_new_null(void) { assert_no_null(lt_generator_new(cpu, NULL
 static void generator_seed_null(void) { assert_no_null(lt_generator_seed(NULL, 7), "'generator'"); }
 static void generator_free_null(void) { lt_generator_free(NULL); }
 
-/* ---- derivatives ----------------------------------------------------------------------------------------------------------- */
+/* ---- derivatives ----------------------------------------------------------------------------- */
 
 /* A tensor like leaf, of which nothing else knows. */
 static lt_status own_leaf(lt_tensor **out)
@@ -517,7 +517,7 @@ static void add_hook_null(void)
 }
 static void remove_hook_null(void) { assert_no_null(lt_tensor_remove_hook(NULL, 1), "'t'"); }
 
-/* ---- DLPack ------------------------------------------------------------------------------------------------------------------ */
+/* ---- DLPack ---------------------------------------------------------------------------------- */
 
 static lt_status dlpack(void)
 {
@@ -603,7 +603,7 @@ static lt_status ready_for(void)
 }
 static void ready_for_null(void) { assert_no_null(lt_tensor_ready_for(NULL, 0), "'t'"); }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* In the order of the header. The first make the backends and libraries be loaded. */
 static const row rows[] = {

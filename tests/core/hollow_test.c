@@ -1,5 +1,5 @@
-/* hollow_test.c - memory that is taken away for a while (core's hollow.h), as a host in C meets it: every way to elements is refused and
- * nothing is written, until there is memory again. */
+/* hollow_test.c - memory that is taken away for a while (core's hollow.h), as a host in C meets it:
+ * every way to elements is refused and nothing is written, until there is memory again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,12 +56,14 @@ static void operations_refuse_it(void **state)
     (void)state;
     lt_tensor *out = NULL, *ones = NULL;
     assert_ok(lt_ones_like(view, LT_DTYPE_NONE, NULL, &ones));
-    assert_fails(lt_exp(view, &out), LT_ERR_RUNTIME, "exp(): the memory of the Float Tensor [10], " GONE);
+    assert_fails(lt_exp(view, &out), LT_ERR_RUNTIME,
+                 "exp(): the memory of the Float Tensor [10], " GONE);
     assert_fails(lt_exp(whole, &out), LT_ERR_RUNTIME, "of parameter 'bias'");
     assert_fails(lt_add(ones, view, lt_int(1), &out), LT_ERR_RUNTIME, GONE);
     assert_fails(lt_add_(view, ones, lt_int(1)), LT_ERR_RUNTIME, GONE);
     assert_fails(lt_add_out(ones, ones, lt_int(1), view), LT_ERR_RUNTIME, GONE);
-    assert_fails(lt_cat(&(lt_tensor_list){2, (lt_tensor *[]){ones, view}}, 0, &out), LT_ERR_RUNTIME, GONE);
+    assert_fails(lt_cat(&(lt_tensor_list){2, (lt_tensor *[]){ones, view}}, 0, &out), LT_ERR_RUNTIME,
+                 GONE);
     const lt_value arguments[] = {lt_value_tensor(view)};
     lt_value result = lt_value_none();
     int n_results = 1;

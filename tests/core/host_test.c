@@ -1,5 +1,5 @@
-/* host_test.c - ltensor.h as a program in C uses it: memory of its own as tensors, elements out and in, files, devices,
- * generators, lists; and what it is told when it does it wrong. */
+/* host_test.c - ltensor.h as a program in C uses it: memory of its own as tensors, elements out and
+ * in, files, devices, generators, lists; and what it is told when it does it wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ static double sum_of(lt_tensor *t)
 
 static void count_release(void *ctx) { ++*(int *)ctx; }
 
-/* ---- versions --------------------------------------------------------------------------------------------------- */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 static void test_the_library_says_what_it_is(void **state)
 {
@@ -54,7 +54,7 @@ static void test_features_are_asked_for_by_name(void **state)
     assert_false(lt_has(NULL));
 }
 
-/* ---- memory of the host ----------------------------------------------------------------------------------------- */
+/* ---- memory of the host ---------------------------------------------------------------------- */
 
 static void test_a_column_of_records_is_a_tensor(void **state)
 {
@@ -124,7 +124,7 @@ static void test_strides_are_checked(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- elements --------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static void test_elements_go_in_and_out_of_any_layout(void **state)
 {
@@ -227,7 +227,7 @@ static void test_memory_of_a_gpu(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static const char *file_name(void)
 {
@@ -282,7 +282,7 @@ static void test_files_that_cannot_be(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- devices and generators --------------------------------------------------------------------------------------- */
+/* ---- devices and generators ------------------------------------------------------------------ */
 
 static void test_devices_tell_of_themselves(void **state)
 {
@@ -356,7 +356,7 @@ static void test_a_generator_is_a_stream_of_its_own(void **state)
     assert_fails(lt_generator_seed(NULL, 1), LT_ERR_TYPE, "'generator'");
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static void test_lists_are_freed(void **state)
 {
@@ -380,7 +380,7 @@ static void test_lists_are_freed(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- wrong handles, no memory ------------------------------------------------------------------------------------- */
+/* ---- wrong handles, no memory ---------------------------------------------------------------- */
 
 static void test_null_is_refused_everywhere(void **state)
 {

@@ -1,5 +1,5 @@
-/* interrupt_test.c - what takes long stops when lt_interrupt() is called, and calls of libraries that cannot be stopped
- * end in the background. */
+/* interrupt_test.c - what takes long stops when lt_interrupt() is called, and calls of libraries
+ * that cannot be stopped end in the background. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,10 +29,11 @@
 #include "op/triu_indices.h"
 #include "op/view.h"
 
-#define SOON 0.1 /* seconds after which everything has stopped, on a machine with nothing else to do */
+/* seconds after which everything has stopped, on a machine with nothing else to do */
+#define SOON   0.1
 #define LOADED 20 /* times that, at most, on one that has */
 
-/* ---- calls that are made apart ------------------------------------------------------------------------------- */
+/* ---- calls that are made apart --------------------------------------------------------------- */
 
 typedef struct sum_call {
     const double *in;
@@ -50,7 +51,8 @@ static void add_up(void *context)
 
 static lt_status call_apart(sum_call *c)
 {
-    const lt_apart_array arrays[] = {{offsetof(sum_call, in), c->n * 8, true, false}, {offsetof(sum_call, out), c->n * 8, false, true}};
+    const lt_apart_array arrays[] = {{offsetof(sum_call, in), c->n * 8, true, false},
+                                     {offsetof(sum_call, out), c->n * 8, false, true}};
     return lt_apart(add_up, c, sizeof *c, arrays, 2);
 }
 
@@ -98,12 +100,18 @@ static void the_caller_of_a_long_call_goes_on(void **state)
     assert_true(out[0] == 0);
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 typedef lt_status (*operation)(lt_tensor *x, lt_tensor **out);
 
-static lt_status sorted(lt_tensor *x, lt_tensor **out) { return lt_argsort(x, -1, false, false, out); }
-static lt_status running_sum(lt_tensor *x, lt_tensor **out) { return lt_cumsum(x, -1, LT_FLOAT64, out); }
+static lt_status sorted(lt_tensor *x, lt_tensor **out)
+{
+    return lt_argsort(x, -1, false, false, out);
+}
+static lt_status running_sum(lt_tensor *x, lt_tensor **out)
+{
+    return lt_cumsum(x, -1, LT_FLOAT64, out);
+}
 static lt_status positions(lt_tensor *x, lt_tensor **out)
 {
     (void)x;
@@ -130,7 +138,8 @@ static lt_status singular(lt_tensor *x, lt_tensor **out)
 }
 
 /* What one element that is seen 2^40 times takes to look at is bounded by no memory. */
-static lt_status over_all(lt_tensor *x, const lt_dims *strides, lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor **out)
+static lt_status over_all(lt_tensor *x, const lt_dims *strides,
+                          lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor **out)
 {
     const lt_dims sizes = {.n = 2, .v = {1 << 20, 1 << 20}};
     lt_tensor *wide = NULL;
@@ -145,17 +154,31 @@ static lt_status sum_of_columns(lt_tensor *x, lt_tensor **out)
     const lt_dims first = {.n = 1, .v = {0}};
     return lt_sum_dim(x, &first, false, LT_DTYPE_NONE, out);
 }
-static const lt_dims one_place = {.n = 2, .v = {0, 0}}, one_row = {.n = 2, .v = {0, 1}}, one_column = {.n = 2, .v = {1, 0}};
-static lt_status all_of_one(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_place, lt_all, out); }
-static lt_status sum_of_rows(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_of_all, out); }
-static lt_status sum_of_lines(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_column, sum_of_all, out); }
-static lt_status sums_of_columns(lt_tensor *x, lt_tensor **out) { return over_all(x, &one_row, sum_of_columns, out); }
+static const lt_dims one_place = {.n = 2, .v = {0, 0}}, one_row = {.n = 2, .v = {0, 1}},
+                     one_column = {.n = 2, .v = {1, 0}};
+static lt_status all_of_one(lt_tensor *x, lt_tensor **out)
+{
+    return over_all(x, &one_place, lt_all, out);
+}
+static lt_status sum_of_rows(lt_tensor *x, lt_tensor **out)
+{
+    return over_all(x, &one_row, sum_of_all, out);
+}
+static lt_status sum_of_lines(lt_tensor *x, lt_tensor **out)
+{
+    return over_all(x, &one_column, sum_of_all, out);
+}
+static lt_status sums_of_columns(lt_tensor *x, lt_tensor **out)
+{
+    return over_all(x, &one_row, sum_of_columns, out);
+}
 
-/* Each takes longer than the 50 ms before the interrupt, gives no result and leaves the next one alone. */
+/* Each takes longer than the 50 ms before the interrupt, gives no result and leaves the next one
+ * alone. */
 static void operations_stop(void **state)
 {
     (void)state;
-    const operation operations[] = {sorted, running_sum, positions, combined, singular,
+    const operation operations[] = {sorted,     running_sum, positions,    combined,       singular,
                                     all_of_one, sum_of_rows, sum_of_lines, sums_of_columns};
     const lt_dims sizes = {.n = 1, .v = {40000000}}, few = {.n = 1, .v = {10}};
     lt_tensor *x = NULL;

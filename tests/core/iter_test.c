@@ -1,6 +1,7 @@
-/* iter_test.c - the iterator: what it makes of the geometries of its operands. Broadcasting, the order of dimensions, merging,
- * negative strides and strides of 0, no dimensions, no elements, reductions; that every element is met once however it was
- * sorted; the strides of results; and the split of work over threads. */
+/* iter_test.c - the iterator: what it makes of the geometries of its operands. Broadcasting, the
+ * order of dimensions, merging, negative strides and strides of 0, no dimensions, no elements,
+ * reductions; that every element is met once however it was sorted; the strides of results; and the
+ * split of work over threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +53,8 @@ static void release(lt_tensor *a, lt_tensor *b)
     lt_tensor_release(b);
 }
 
-/* The iterator's dimensions as text, innermost first: "3(4,8) 2(16,0)" are 3 steps of 4 and 8 bytes, outside 2 of 16 and 0. */
+/* The iterator's dimensions as text, innermost first: "3(4,8) 2(16,0)" are 3 steps of 4 and 8
+ * bytes, outside 2 of 16 and 0. */
 static const char *shape_of(const lt_iter *it)
 {
     static char text[400];
@@ -69,7 +71,7 @@ static const char *shape_of(const lt_iter *it)
     return text;
 }
 
-/* ---- elementwise ------------------------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 static void what_is_contiguous_is_one_dimension(void **state)
 {
@@ -183,7 +185,8 @@ static void no_dimensions_and_no_elements(void **state)
     release(none, turned);
 }
 
-/* An input may repeat its elements (0) or run backwards: the result's order stands, and what still follows in both merges. */
+/* An input may repeat its elements (0) or run backwards: the result's order stands, and what still
+ * follows in both merges. */
 static void strides_of_zero_and_below(void **state)
 {
     (void)state;
@@ -222,9 +225,10 @@ static void huge_strides_do_not_wrap(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- every element once -------------------------------------------------------------------------------------------- */
+/* ---- every element once ---------------------------------------------------------------------- */
 
-/* Walks the iterator; what it meets in each operand, as offsets in floats from the operand's first element. */
+/* Walks the iterator; what it meets in each operand, as offsets in floats from the operand's first
+ * element. */
 static int64_t walk(const lt_iter *it, int64_t *met)
 {
     int64_t index[LT_MAX_DIMS] = {0}, n = 0;
@@ -242,7 +246,8 @@ static int64_t walk(const lt_iter *it, int64_t *met)
     }
 }
 
-/* Random geometries: operands in any order of dimensions, with gaps, repeated. Each pair that belongs together is met once. */
+/* Random geometries: operands in any order of dimensions, with gaps, repeated. Each pair that
+ * belongs together is met once. */
 static void every_element_is_met_once(void **state)
 {
     (void)state;
@@ -272,7 +277,8 @@ static void every_element_is_met_once(void **state)
         assert_ok(elementwise(&it, out, in));
         assert_int_equal(it.numel, numel);
         assert_int_equal(walk(&it, met), numel);
-        /* The index of an element follows from where it lies in the result; the input's place follows from the index. */
+        /* The index of an element follows from where it lies in the result; the input's place
+         * follows from the index. */
         memset(seen, 0, sizeof seen);
         for (int64_t i = 0; i < numel; i++) {
             int64_t expected = 0, rest = met[2 * i];
@@ -299,7 +305,7 @@ static void every_element_is_met_once(void **state)
 #undef RANDOM
 }
 
-/* ---- reductions ------------------------------------------------------------------------------------------------------ */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 static void reduced_dimensions_come_first(void **state)
 {
@@ -345,7 +351,8 @@ static void reductions_of_little(void **state)
     assert_ok(lt_iter_reduce(&it, three, none, 1, &reduced));
     assert_int_equal(it.numel, 0);
     assert_int_equal(reduced, 1); /* nothing to add up for each of three */
-    assert_string_equal(shape_of(&it), "0(0,0) 3(4,0)"); /* strides that no element is reached by are 0 */
+    /* strides that no element is reached by are 0 */
+    assert_string_equal(shape_of(&it), "0(0,0) 3(4,0)");
     assert_ok(lt_iter_reduce(&it, three, single, 1, &reduced));
     assert_int_equal(reduced, 0); /* a dimension of size 1 goes */
     assert_string_equal(shape_of(&it), "3(4,4)");
@@ -354,7 +361,7 @@ static void reductions_of_little(void **state)
     lt_tensor_release(single);
 }
 
-/* ---- shapes and strides of results ------------------------------------------------------------------------------------ */
+/* ---- shapes and strides of results ----------------------------------------------------------- */
 
 static void shapes_are_broadcast(void **state)
 {
@@ -422,7 +429,7 @@ static void results_lie_as_in_pytorch(void **state)
     }
 }
 
-/* ---- threads ---------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void small_work_stays_on_one_thread(void **state)
 {

@@ -1,4 +1,5 @@
-/* leaks.h - before and after a test of cmocka: it fails that leaves memory of the library behind. */
+/* leaks.h - before and after a test of cmocka: it fails that leaves memory of the library
+ * behind. */
 #ifndef LT_TEST_LEAKS_H
 #define LT_TEST_LEAKS_H
 

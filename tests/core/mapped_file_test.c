@@ -1,4 +1,5 @@
-/* mapped_file_test.c - lt_tensor_from_file from C: what is written and what stays, failing allocations, wrong arguments. */
+/* mapped_file_test.c - lt_tensor_from_file from C: what is written and what stays, failing
+ * allocations, wrong arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

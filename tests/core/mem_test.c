@@ -1,5 +1,6 @@
-/* mem_test.c - arithmetic on sizes, arrays, structs that are kept, the cache of blocks: its classes of sizes, its limit, other
- * threads and processes; what a context may use, and the interpreter that is asked to collect. */
+/* mem_test.c - arithmetic on sizes, arrays, structs that are kept, the cache of blocks: its classes
+ * of sizes, its limit, other threads and processes; what a context may use, and the interpreter
+ * that is asked to collect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,11 +95,15 @@ static void tensors_need_one_too(void **state)
 {
     (void)state;
     int64_t n = -1;
-    assert_int_equal(lt_check_sizes(3, (int64_t[]){INT64_C(1) << 32, INT64_C(1) << 32, 1}, &n), LT_ERR_RUNTIME);
-    assert_int_equal(lt_check_sizes(2, (int64_t[]){INT64_C(1) << 30, INT64_C(1) << 30}, &n), LT_ERR_RUNTIME);
+    assert_int_equal(lt_check_sizes(3, (int64_t[]){INT64_C(1) << 32, INT64_C(1) << 32, 1}, &n),
+                     LT_ERR_RUNTIME);
+    assert_int_equal(lt_check_sizes(2, (int64_t[]){INT64_C(1) << 30, INT64_C(1) << 30}, &n),
+                     LT_ERR_RUNTIME);
     assert_int_equal(lt_check_sizes(2, (int64_t[]){3, -1}, &n), LT_ERR_RUNTIME);
-    assert_int_equal(lt_check_sizes(3, (int64_t[]){0, INT64_C(1) << 62, INT64_C(1) << 62}, &n), LT_ERR_RUNTIME);
-    assert_int_equal(lt_check_sizes(3, (int64_t[]){INT64_C(1) << 62, INT64_C(1) << 62, 0}, &n), LT_ERR_RUNTIME);
+    assert_int_equal(lt_check_sizes(3, (int64_t[]){0, INT64_C(1) << 62, INT64_C(1) << 62}, &n),
+                     LT_ERR_RUNTIME);
+    assert_int_equal(lt_check_sizes(3, (int64_t[]){INT64_C(1) << 62, INT64_C(1) << 62, 0}, &n),
+                     LT_ERR_RUNTIME);
     assert_int_equal(n, -1);
     assert_int_equal(lt_check_sizes(2, (int64_t[]){INT64_C(1) << 61, 0}, &n), LT_OK);
     assert_int_equal(n, 0);
@@ -108,7 +113,7 @@ static void tensors_need_one_too(void **state)
     assert_int_equal(lt_check_sizes(1, (int64_t[]){INT64_MAX / 16 + 1}, &n), LT_ERR_RUNTIME);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 #define MIB ((size_t)1 << 20)
 
@@ -182,7 +187,8 @@ static void what_is_held_is_counted(void **state)
     assert_int_equal(lt_mem_live(), before);
 }
 
-/* Sixteen sizes per power of two: at most a seventeenth of a block is not asked for, and what is asked for in between is the same size. */
+/* Sixteen sizes per power of two: at most a seventeenth of a block is not asked for, and what is
+ * asked for in between is the same size. */
 static void sizes_come_in_classes(void **state)
 {
     (void)state;
@@ -203,7 +209,8 @@ static void sizes_come_in_classes(void **state)
     lt_block_trim();
 }
 
-/* Of arrays of one op no two begin at the same place of a page, and each holds all that was asked for. */
+/* Of arrays of one op no two begin at the same place of a page, and each holds all that was asked
+ * for. */
 static void large_blocks_begin_at_different_places_of_a_page(void **state)
 {
     (void)state;
@@ -259,7 +266,8 @@ static void a_larger_block_does_not_pass_a_limit(void **state)
     lt_block_trim();
     void *p = lt_block_alloc(5 * MIB, &capacity);
     lt_block_free(p, capacity);
-    assert_int_equal(lt_context_set_memory_limit(context, lt_host, lt_mem_live() + 4 * (int64_t)MIB), LT_OK);
+    assert_int_equal(
+        lt_context_set_memory_limit(context, lt_host, lt_mem_live() + 4 * (int64_t)MIB), LT_OK);
     p = lt_block_alloc(4 * MIB, &other);
     assert_non_null(p);
     assert_int_equal(other, 4 * MIB);
@@ -307,7 +315,7 @@ static void small_blocks_are_not_kept(void **state)
     assert_int_equal(capacity, 1024);
     lt_block_free(p, capacity);
     assert_int_equal(lt_block_kept(), 0);
-    lt_block_free(NULL, 12345); /* nothing */
+    lt_block_free(NULL, 12345);                              /* nothing */
     assert_null(lt_block_alloc((size_t)1 << 48, &capacity)); /* there is not as much */
     assert_non_null(strstr(lt_error_message(), "out of memory"));
 }
@@ -431,7 +439,7 @@ static void structs_are_kept_by_their_size(void **state)
     void *p = lt_mem_take(100), *large = lt_mem_take(5000);
     lt_mem_give(p, 100);
     void *other = lt_mem_take(200);
-    assert_ptr_not_equal(other, p); /* another size */
+    assert_ptr_not_equal(other, p);        /* another size */
     assert_ptr_equal(lt_mem_take(128), p); /* 100 and 128 bytes are the same piece */
     void *next = lt_mem_take(128);
     assert_ptr_not_equal(next, p); /* which is handed out once */
@@ -445,7 +453,7 @@ static void structs_are_kept_by_their_size(void **state)
     assert_non_null(strstr(lt_error_message(), "out of memory: you tried to allocate 100 bytes"));
 }
 
-/* ---- limits, and the interpreter ------------------------------------------------------------------------------------ */
+/* ---- limits, and the interpreter ------------------------------------------------------------- */
 
 static int collections;
 static void *garbage; /* what the interpreter below can do without */
@@ -479,7 +487,8 @@ static void an_interpreter_is_asked_to_collect(void **state)
     lt_here.guest = (lt_guest){NULL, NULL};
 }
 
-/* What would pass the limit of the context is tried again after a collection, then refused. What is kept does not count. */
+/* What would pass the limit of the context is tried again after a collection, then refused. What is
+ * kept does not count. */
 static void a_limit_asks_and_refuses(void **state)
 {
     (void)state;
@@ -500,7 +509,9 @@ static void a_limit_asks_and_refuses(void **state)
     size_t more;
     assert_null(lt_block_alloc(3 * MIB, &more));
     assert_int_equal(collections, 2);
-    assert_non_null(strstr(lt_error_message(), "the limit is 4194304 bytes of host memory, of which 2097152 are in use"));
+    assert_non_null(
+        strstr(lt_error_message(),
+               "the limit is 4194304 bytes of host memory, of which 2097152 are in use"));
     assert_int_equal(lt_mem_live(), capacity);
     lt_block_free(p, capacity);
     p = lt_block_alloc(4 * MIB, &capacity); /* all of it */
@@ -514,11 +525,13 @@ static void a_limit_asks_and_refuses(void **state)
     lt_block_trim();
 }
 
-/* What the interpreter's collector is paced by: of 80 GB of a device 16 bytes weigh as one of the host, of 2 GB each does. */
+/* What the interpreter's collector is paced by: of 80 GB of a device 16 bytes weigh as one of the
+ * host, of 2 GB each does. */
 static void bytes_of_a_large_device_weigh_less(void **state)
 {
     (void)state;
-    const int large = LT_USE_DEVICE(LT_MOST_DEVICES - 1), little = LT_USE_DEVICE(LT_MOST_DEVICES - 2);
+    const int large = LT_USE_DEVICE(LT_MOST_DEVICES - 1),
+              little = LT_USE_DEVICE(LT_MOST_DEVICES - 2);
     const int64_t before = lt_mem_weight(), live = lt_mem_live(), megabyte = 1 << 20;
     assert_false(lt_mem_knows_device(large));
     lt_mem_know_device(large, INT64_C(80) << 30);

@@ -1,5 +1,5 @@
-/* overlap_test.c - whether elements of tensors share memory: the answers of overlap.c beside those of a map of all their bytes, for
- * random geometries over one storage. */
+/* overlap_test.c - whether elements of tensors share memory: the answers of overlap.c beside those
+ * of a map of all their bytes, for random geometries over one storage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,8 @@ static lt_tensor *some(void)
     return view(below((int)(ELEMENTS - end) + 1), ndim, sizes, strides);
 }
 
-/* How often each element of the memory is met, and when last: the number of the step, from 1. False: t meets one twice. */
+/* How often each element of the memory is met, and when last: the number of the step, from 1.
+ * False: t meets one twice. */
 static bool mark(const lt_tensor *t, int *step_at)
 {
     int64_t at[3] = {0};

@@ -1,5 +1,6 @@
-/* print_test.c - the text of tensors: PyTorch's to the character (print_texts.inc), what follows the elements, layouts, options
- * of contexts, and what becomes of a text that cannot be finished. */
+/* print_test.c - the text of tensors: PyTorch's to the character (print_texts.inc), what follows
+ * the elements, layouts, options of contexts, and what becomes of a text that cannot be
+ * finished. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +68,7 @@ static void assert_prints(lt_tensor *t, const char *expected)
     lt_mem_free(text);
 }
 
-/* ---- elements -------------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static const struct {
     lt_dtype dtype;
@@ -125,7 +126,7 @@ static void layouts_do_not_show(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- what follows them ------------------------------------------------------------------------------------------------- */
+/* ---- what follows them ----------------------------------------------------------------------- */
 
 static void gradients_and_parameters_are_told(void **state)
 {
@@ -164,7 +165,7 @@ static void the_default_dtype_is_not_told(void **state)
     lt_tensor_release(twice);
 }
 
-/* ---- where it is printed ----------------------------------------------------------------------------------------------- */
+/* ---- where it is printed --------------------------------------------------------------------- */
 
 static void options_belong_to_a_context(void **state)
 {
@@ -201,7 +202,7 @@ static void a_point_is_a_point_in_every_language(void **state)
     lt_tensor_release(t);
 }
 
-/* ---- what cannot be finished ------------------------------------------------------------------------------------------- */
+/* ---- what cannot be finished ----------------------------------------------------------------- */
 
 static void each_allocation_may_fail(void **state)
 {

@@ -1,5 +1,6 @@
-/* protect_test.c - with LTENSOR_SIM_PROTECT the memory of a simulated GPU is out of the host's reach: code that
- * takes a GPU tensor for one of the host's is killed where it does so, and ops are not. */
+/* protect_test.c - with LTENSOR_SIM_PROTECT the memory of a simulated GPU is out of the host's
+ * reach: code that takes a GPU tensor for one of the host's is killed where it does so, and ops are
+ * not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,8 @@ static void the_host_cannot_read_a_gpu(void **state)
     const lt_device gpu = {LT_CUDA, 0};
     lt_tensor *there = NULL, *sum = NULL, *here = NULL;
     lt_scalar value;
-    if (lt_full(&sizes, lt_float(2), LT_FLOAT32, &gpu, &there) != LT_OK) fail_msg("%s", lt_error_message());
+    if (lt_full(&sizes, lt_float(2), LT_FLOAT32, &gpu, &there) != LT_OK)
+        fail_msg("%s", lt_error_message());
     assert_int_equal(lt_sum(there, LT_DTYPE_NONE, &sum), LT_OK);
     assert_int_equal(lt_tensor_item(sum, &value), LT_OK);
     assert_float_equal(lt_scalar_double(value), 24, 0);

@@ -1,4 +1,5 @@
-/* random_threads_test.c - generators of random numbers that threads share: the context's, and one of a host's own. */
+/* random_threads_test.c - generators of random numbers that threads share: the context's, and one
+ * of a host's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +83,7 @@ static void threads_share_a_generator_of_the_host(void **state)
     lt_generator_free(generator);
 }
 
-/* ---- every distribution, while other threads seed ------------------------------------------------------------------------ */
+/* ---- every distribution, while other threads seed -------------------------------------------- */
 
 static lt_status draw_one_of_each(int64_t n)
 {
@@ -115,7 +116,8 @@ static void threads_draw_from_every_distribution_while_others_seed(void **state)
     (void)state;
     bool failed[THREADS] = {false};
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, draw_and_seed, &failed[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, draw_and_seed, &failed[i]), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < THREADS; i++) assert_false(failed[i]);
 }

@@ -1,5 +1,5 @@
-/* safetensors_test.c - safetensors files under random damage and failing allocations: an error or a value, no
- * crash and, with sanitizers, no leak or read outside of an array. */
+/* safetensors_test.c - safetensors files under random damage and failing allocations: an error or a
+ * value, no crash and, with sanitizers, no leak or read outside of an array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

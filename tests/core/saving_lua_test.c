@@ -1,7 +1,9 @@
-/* saving_lua_test.c - files that are saved over while writes fail and processes are killed: what is there is the old value or the new one,
- * whole, and nothing else is left once something was saved again. A value is a number that every element has.
+/* saving_lua_test.c - files that are saved over while writes fail and processes are killed: what is
+ * there is the old value or the new one, whole, and nothing else is left once something was saved
+ * again. A value is a number that every element has.
  *
- * write, fsync, rename and unlink of the library are this program's, which can make the nth of them fail. */
+ * write, fsync, rename and unlink of the library are this program's, which can make the nth of them
+ * fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +27,7 @@
 
 #include "ltensor_lua.h"
 
-/* ---- system calls that fail --------------------------------------------------------------------------------------- */
+/* ---- system calls that fail ------------------------------------------------------------------ */
 
 static int until_failure; /* calls; 0: none fails */
 static int failed_calls;
@@ -38,45 +40,65 @@ static bool fails(void)
     return true;
 }
 
-ssize_t write(int fd, const void *bytes, size_t n) { return fd > STDERR_FILENO && fails() ? -1 : (ssize_t)syscall(SYS_write, fd, bytes, n); }
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    return fd > STDERR_FILENO && fails() ? -1 : (ssize_t)syscall(SYS_write, fd, bytes, n);
+}
 int fsync(int fd) { return fails() ? -1 : (int)syscall(SYS_fsync, fd); }
-int rename(const char *from, const char *to) { return fails() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0); }
+int rename(const char *from, const char *to)
+{
+    return fails() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
 
-/* ---- what saves --------------------------------------------------------------------------------------------------- */
+/* ---- what saves ------------------------------------------------------------------------------ */
 
 static const char prelude[] =
     "torch = require 'torch'\n"
     "nn = torch.nn\n"
-    "function tensors(v) return { a = torch.full({100}, v), b = torch.full({3000}, v), c = torch.full({50, 7}, v), d = torch.full({1}, v) } end\n"
+    "function tensors(v) return { a = torch.full({100}, v), b = torch.full({3000}, v), c = "
+    "torch.full({50, 7}, v), d = torch.full({1}, v) } end\n"
     "function same(...)\n"
     "  local v\n"
     "  for _, t in ipairs { ... } do\n"
     "    local low, high = t:min():item(), t:max():item()\n"
-    "    assert(low == high and (v == nil or v == low), 'values of different saves: ' .. low .. ', ' .. high .. ', ' .. tostring(v))\n"
+    "    assert(low == high and (v == nil or v == low), 'values of different saves: ' .. low .. ', "
+    "' .. high .. ', ' .. tostring(v))\n"
     "    v = low\n"
     "  end\n"
     "  return v\n"
     "end\n"
-    "function same_all(t) assert(t.a and t.b and t.c and t.d, 'a tensor is missing') return same(t.a, t.b, t.c, t.d) end\n"
-    "function content(path) local file = assert(io.open(path, 'rb')) local text = file:read 'a' file:close() return text end\n"
+    "function same_all(t) assert(t.a and t.b and t.c and t.d, 'a tensor is missing') return "
+    "same(t.a, t.b, t.c, t.d) end\n"
+    "function content(path) local file = assert(io.open(path, 'rb')) local text = file:read 'a' "
+    "file:close() return text end\n"
     "savers = {\n"
-    "  { 'safetensors', function(v) torch.save(tensors(v), 'x.safetensors') end, function() return same_all(torch.load 'x.safetensors') end },\n"
-    "  { 'shards', function(v) torch.save(tensors(v), 'x.safetensors', { max_shard_size = 4000 }) end,\n"
+    "  { 'safetensors', function(v) torch.save(tensors(v), 'x.safetensors') end, function() return "
+    "same_all(torch.load 'x.safetensors') end },\n"
+    "  { 'shards', function(v) torch.save(tensors(v), 'x.safetensors', { max_shard_size = 4000 }) "
+    "end,\n"
     "    function() return same_all(torch.load 'x.safetensors.index.json') end },\n"
-    "  { 'pt', function(v) torch.save(tensors(v), 'x.pt') end, function() return same_all(torch.load 'x.pt') end },\n"
-    "  { 'npy', function(v) torch.save(torch.full({3000}, v), 'x.npy') end, function() return same(torch.load 'x.npy') end },\n"
-    "  { 'npz', function(v) torch.save(tensors(v), 'x.npz') end, function() return same_all(torch.load 'x.npz') end },\n"
-    "  { 'compressed npz', function(v) torch.save(tensors(v), 'x.npz', { compressed = true }) end, function() return same_all(torch.load 'x.npz') end },\n"
+    "  { 'pt', function(v) torch.save(tensors(v), 'x.pt') end, function() return "
+    "same_all(torch.load 'x.pt') end },\n"
+    "  { 'npy', function(v) torch.save(torch.full({3000}, v), 'x.npy') end, function() return "
+    "same(torch.load 'x.npy') end },\n"
+    "  { 'npz', function(v) torch.save(tensors(v), 'x.npz') end, function() return "
+    "same_all(torch.load 'x.npz') end },\n"
+    "  { 'compressed npz', function(v) torch.save(tensors(v), 'x.npz', { compressed = true }) end, "
+    "function() return same_all(torch.load 'x.npz') end },\n"
     "  { 'checkpoint', function(v)\n"
-    "      if not torch.distributed.is_initialized() then torch.distributed.init_process_group() end\n"
+    "      if not torch.distributed.is_initialized() then torch.distributed.init_process_group() "
+    "end\n"
     "      torch.distributed.checkpoint.save(tensors(v), { checkpoint_id = 'x' })\n"
-    "    end, function() return same_all(torch.distributed.checkpoint.load(nil, { checkpoint_id = 'x' })) end },\n"
+    "    end, function() return same_all(torch.distributed.checkpoint.load(nil, { checkpoint_id = "
+    "'x' })) end },\n"
     "  { 'onnx', function(v)\n"
     "      local net = nn.Linear(30, 20)\n"
     "      torch.no_grad(function() net.weight:fill_(v) net.bias:fill_(v) end)\n"
     "      torch.onnx.export(net, torch.ones(1, 30), 'x.onnx')\n"
-    "    end, function() local net = torch.onnx.load 'x.onnx' return same(table.unpack(net:parameters())) end },\n"
-    "  { 'sound', function(v) torch.audio.save('x.wav', torch.full({1, 3000}, v / 1000), 8000, { encoding = 'PCM_F' }) end,\n"
+    "    end, function() local net = torch.onnx.load 'x.onnx' return "
+    "same(table.unpack(net:parameters())) end },\n"
+    "  { 'sound', function(v) torch.audio.save('x.wav', torch.full({1, 3000}, v / 1000), 8000, { "
+    "encoding = 'PCM_F' }) end,\n"
     "    function() return (same(torch.audio.load 'x.wav' * 1000) + 0.5) // 1 end },\n"
     "  { 'figure', function(v) torch.utils.plot.lines({ v, v }):save 'x.svg' end, function()\n"
     "      local text = content 'x.svg'\n"
@@ -84,7 +106,8 @@ static const char prelude[] =
     "      return FIGURE\n"
     "    end },\n"
     "  { 'trace', function(v)\n"
-    "      local recording = torch.profiler.profile({}, function() for i = 1, 50 do torch.ones(i) end end)\n"
+    "      local recording = torch.profiler.profile({}, function() for i = 1, 50 do torch.ones(i) "
+    "end end)\n"
     "      recording:export_chrome_trace 'x.json'\n"
     "    end, function()\n"
     "      local text = content 'x.json'\n"
@@ -97,7 +120,8 @@ static const char prelude[] =
 static lua_State *L;
 static char folder[] = "/tmp/saving_test.XXXXXX";
 
-/* Calls entry `which` of a saver: 2 saves the value, 3 gives it back. The error; NULL: it went well. */
+/* Calls entry `which` of a saver: 2 saves the value, 3 gives it back. The error; NULL: it went
+ * well. */
 static const char *call(int saver, int which, double *value)
 {
     lua_settop(L, 0);
@@ -146,7 +170,9 @@ static int files(bool removes, const char *part)
     int n = 0;
     DIR *all = opendir(".");
     for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || strstr(entry->d_name, part) == NULL) continue;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strstr(entry->d_name, part) == NULL)
+            continue;
         if (removes) unlink(entry->d_name);
         n++;
     }
@@ -179,7 +205,7 @@ static int end(void **state)
     return chdir("/") == 0 ? rmdir(folder) : -1;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void every_call_that_fails_leaves_a_whole_value(void **state)
 {
@@ -199,11 +225,16 @@ static void every_call_that_fails_leaves_a_whole_value(void **state)
             failed = failed_calls > 0;
             const double got = loaded(saver, value);
             if (got != 1 && got != 2) fail_msg("%s: the value is %g", name_of(saver), got);
-            if (well && got != 2) fail_msg("%s: call %d failed, saving succeeded, and the value is the old one", name_of(saver), n);
-            if (files(false, ".tmp") != 0) fail_msg("%s: call %d failed, and a temporary file is left", name_of(saver), n);
+            if (well && got != 2)
+                fail_msg("%s: call %d failed, saving succeeded, and the value is the old one",
+                         name_of(saver), n);
+            if (files(false, ".tmp") != 0)
+                fail_msg("%s: call %d failed, and a temporary file is left", name_of(saver), n);
             save(saver, 3);
             assert_true(loaded(saver, 3) == 3);
-            if (files(false, "") != usual) fail_msg("%s: after call %d failed, %d files are there, not %d", name_of(saver), n, files(false, ""), usual);
+            if (files(false, "") != usual)
+                fail_msg("%s: after call %d failed, %d files are there, not %d", name_of(saver), n,
+                         files(false, ""), usual);
             if (n == 1 && !failed) fail_msg("%s: nothing was written", name_of(saver));
         }
     }
@@ -223,7 +254,8 @@ static void save_for_ever(int saver, int ready)
     }
 }
 
-/* A process that saves, some of the time it needs for a few saves after the first one, and then is killed. */
+/* A process that saves, some of the time it needs for a few saves after the first one, and then is
+ * killed. */
 static void kill_a_saving_process(int saver)
 {
     int ends[2], status;
@@ -240,7 +272,8 @@ static void kill_a_saving_process(int saver)
     assert_true(WIFSIGNALED(status));
 }
 
-/* 200 processes, as far as a minute goes. Ranks belong to a process: this test comes before the parent has one. */
+/* 200 processes, as far as a minute goes. Ranks belong to a process: this test comes before the
+ * parent has one. */
 static void every_kill_leaves_a_whole_value(void **state)
 {
     (void)state;
@@ -252,7 +285,8 @@ static void every_kill_leaves_a_whole_value(void **state)
     srand(seed);
     for (int saver = 1; saver <= savers; saver++) {
         files(true, "");
-        for (int round = 0; round < 200 / savers + 1 && (round == 0 || time(NULL) - start < 60); round++, kills++) {
+        for (int round = 0; round < 200 / savers + 1 && (round == 0 || time(NULL) - start < 60);
+             round++, kills++) {
             kill_a_saving_process(saver);
             loaded(saver, 1);
         }
@@ -261,7 +295,8 @@ static void every_kill_leaves_a_whole_value(void **state)
         const int left = files(false, "");
         files(true, "");
         save(saver, 1);
-        if (left != files(false, "")) fail_msg("%s: %d files are left, not %d", name_of(saver), left, files(false, ""));
+        if (left != files(false, ""))
+            fail_msg("%s: %d files are left, not %d", name_of(saver), left, files(false, ""));
     }
     print_message("%d kills\n", kills);
 }
@@ -271,7 +306,9 @@ static void a_file_that_is_saved_over_keeps_its_owner_and_mode(void **state)
     (void)state;
     struct stat info;
     for (int saver = 1; saver <= savers; saver++) {
-        if (strcmp(name_of(saver), "shards") == 0 || strcmp(name_of(saver), "checkpoint") == 0) continue; /* new names */
+        /* new names */
+        if (strcmp(name_of(saver), "shards") == 0 || strcmp(name_of(saver), "checkpoint") == 0)
+            continue;
         files(true, "");
         save(saver, 1);
         DIR *all = opendir(".");

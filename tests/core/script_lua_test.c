@@ -1,4 +1,5 @@
-/* script_lua_test.c - lt_script: values on their way in and out, errors, limits, and what scripts that are not trusted try. */
+/* script_lua_test.c - lt_script: values on their way in and out, errors, limits, and what scripts
+ * that are not trusted try. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,10 @@ static lt_script *new_script(lt_script_config config)
     return script;
 }
 
-static lt_status load(lt_script *script, const char *text) { return lt_script_load(script, text, strlen(text), "test", NULL, NULL); }
+static lt_status load(lt_script *script, const char *text)
+{
+    return lt_script_load(script, text, strlen(text), "test", NULL, NULL);
+}
 
 static void loads(lt_script *script, const char *text)
 {
@@ -36,12 +40,13 @@ static lt_value result(lt_script *script, const char *text, lt_kind kind)
 {
     lt_value value = lt_value_none();
     int n = 1;
-    if (lt_script_load(script, text, strlen(text), "test", &value, &n) != LT_OK) fail_msg("%s", lt_error_message());
+    if (lt_script_load(script, text, strlen(text), "test", &value, &n) != LT_OK)
+        fail_msg("%s", lt_error_message());
     assert_int_equal(value.kind, kind);
     return value;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void values_go_in_and_come_out(void **state)
 {
@@ -66,8 +71,15 @@ static void values_go_in_and_come_out(void **state)
 
     lt_value zeros = lt_value_string("a\0b");
     zeros.v.text.n = 3;
-    const lt_value args[] = {lt_value_tensor(t), lt_value_int(-7), lt_value_double(1.5), lt_value_bool(false), lt_value_none(), zeros,
-                             lt_value_dtype(LT_BFLOAT16), lt_value_table(outer), lt_value_device((lt_device){LT_CPU, 0})};
+    const lt_value args[] = {lt_value_tensor(t),
+                             lt_value_int(-7),
+                             lt_value_double(1.5),
+                             lt_value_bool(false),
+                             lt_value_none(),
+                             zeros,
+                             lt_value_dtype(LT_BFLOAT16),
+                             lt_value_table(outer),
+                             lt_value_device((lt_device){LT_CPU, 0})};
     enum { N = sizeof args / sizeof *args };
     lt_value results[N + 2];
     for (int i = 0; i < N + 2; i++) results[i] = lt_value_none();
@@ -106,15 +118,20 @@ static void what_has_no_kind_does_not_leave(void **state)
     (void)state;
     static const struct {
         const char *text, *message;
-    } cases[] = {{"return print", "a function cannot leave"}, {"return coroutine.create(print)", "a thread cannot leave"},
-                 {"return torch.nn.Linear(1, 1)", "a Linear cannot leave"}, {"return {[1.5] = 1}", "a key that is number"},
-                 {"return {1, nil, nil, 4, [9] = 1}", "beyond its list"}, {"local t = {} t[1] = t return t", "contains itself"},
+    } cases[] = {{"return print", "a function cannot leave"},
+                 {"return coroutine.create(print)", "a thread cannot leave"},
+                 {"return torch.nn.Linear(1, 1)", "a Linear cannot leave"},
+                 {"return {[1.5] = 1}", "a key that is number"},
+                 {"return {1, nil, nil, 4, [9] = 1}", "beyond its list"},
+                 {"local t = {} t[1] = t return t", "contains itself"},
                  {"return {['a\\0b'] = 1}", "zero byte"}};
     lt_script *script = new_script(lt_script_defaults());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lt_value value = lt_value_none();
         int n = 1;
-        assert_fails(lt_script_load(script, cases[i].text, strlen(cases[i].text), "test", &value, &n), LT_ERR_RUNTIME, cases[i].message);
+        assert_fails(
+            lt_script_load(script, cases[i].text, strlen(cases[i].text), "test", &value, &n),
+            LT_ERR_RUNTIME, cases[i].message);
         assert_int_equal(value.kind, LT_KIND_NONE);
     }
     lt_script_free(script);
@@ -174,8 +191,10 @@ static void results_are_kept(void **state)
     assert_int_equal(lt_tensor_sizes(y.v.tensor)[1], 2);
     lt_value_free(&y);
     lt_tensor_release(x);
-    assert_fails(lt_script_keep(script, "layer", "torch.nn.Nothing", NULL, 0), LT_ERR_RUNTIME, "the script has no function 'torch.nn.Nothing'");
-    assert_fails(lt_script_keep(script, "layer", "torch.nn.Linear", NULL, -1), LT_ERR_RUNTIME, "-1 arguments");
+    assert_fails(lt_script_keep(script, "layer", "torch.nn.Nothing", NULL, 0), LT_ERR_RUNTIME,
+                 "the script has no function 'torch.nn.Nothing'");
+    assert_fails(lt_script_keep(script, "layer", "torch.nn.Linear", NULL, -1), LT_ERR_RUNTIME,
+                 "-1 arguments");
     lt_script_free(script);
 }
 
@@ -191,7 +210,8 @@ static void globals_are_set_and_read(void **state)
     assert_true(value.v.d == 0.5);
     assert_int_equal(lt_script_get(script, "nothing", &value), LT_OK);
     assert_int_equal(value.kind, LT_KIND_NONE);
-    assert_fails(lt_script_get(script, "nothing.more", &value), LT_ERR_RUNTIME, "'nothing.more' has no part before 'more': it is nil");
+    assert_fails(lt_script_get(script, "nothing.more", &value), LT_ERR_RUNTIME,
+                 "'nothing.more' has no part before 'more': it is nil");
     lt_script_free(script);
 }
 
@@ -199,13 +219,16 @@ static void errors_say_where(void **state)
 {
     (void)state;
     lt_script *script = new_script(lt_script_defaults());
-    assert_fails(load(script, "local x = 1\nlocal y = x + nil"), LT_ERR_RUNTIME, "test:2: attempt to perform arithmetic on a nil value");
+    assert_fails(load(script, "local x = 1\nlocal y = x + nil"), LT_ERR_RUNTIME,
+                 "test:2: attempt to perform arithmetic on a nil value");
     assert_fails(load(script, "x ="), LT_ERR_RUNTIME, "test:1: unexpected symbol");
     assert_fails(load(script, "torch.ones(2) + torch.ones(3)"), LT_ERR_RUNTIME, "test:1: ");
     assert_fails(load(script, "error({})"), LT_ERR_RUNTIME, "an error that is a table");
-    assert_fails(lt_script_call(script, "f", NULL, 0, NULL, NULL), LT_ERR_RUNTIME, "no function 'f'");
+    assert_fails(lt_script_call(script, "f", NULL, 0, NULL, NULL), LT_ERR_RUNTIME,
+                 "no function 'f'");
     loads(script, "answer = 42");
-    assert_fails(lt_script_call(script, "answer", NULL, 0, NULL, NULL), LT_ERR_RUNTIME, "attempt to call a number value");
+    assert_fails(lt_script_call(script, "answer", NULL, 0, NULL, NULL), LT_ERR_RUNTIME,
+                 "attempt to call a number value");
     lt_script_free(script);
 }
 
@@ -215,7 +238,8 @@ static void null_is_an_error(void **state)
     lt_script *script = new_script(lt_script_defaults());
     lt_table *table = NULL;
     assert_int_equal(lt_table_new(&table), LT_OK);
-    lt_value value = lt_value_int(1), none = lt_value_none(), dims = lt_value_dims(0, NULL), text = lt_value_string(NULL);
+    lt_value value = lt_value_int(1), none = lt_value_none(), dims = lt_value_dims(0, NULL),
+             text = lt_value_string(NULL);
     assert_fails(lt_script_new(NULL, NULL), LT_ERR_TYPE, "'out'");
     assert_fails(lt_script_load(NULL, "", 0, "", NULL, NULL), LT_ERR_TYPE, "'script'");
     assert_fails(lt_script_load(script, NULL, 0, "", NULL, NULL), LT_ERR_TYPE, "'text'");
@@ -272,7 +296,8 @@ static void names_are_replaced_and_taken_away(void **state)
     assert_int_equal(lt_table_names(table), 99);
     assert_string_equal(lt_table_get(table, "n50")->v.s, "new");
     assert_null(lt_table_get(table, "n51"));
-    for (int64_t i = 1; i < 99; i++) assert_true(strcmp(lt_table_name(table, i - 1), lt_table_name(table, i)) < 0);
+    for (int64_t i = 1; i < 99; i++)
+        assert_true(strcmp(lt_table_name(table, i - 1), lt_table_name(table, i)) < 0);
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, "n%d", i);
         if (i != 50 && i != 51) assert_int_equal(lt_table_get(table, name)->v.i, i);
@@ -280,7 +305,7 @@ static void names_are_replaced_and_taken_away(void **state)
     lt_table_release(table);
 }
 
-/* ---- what a script that is not trusted tries ---------------------------------------------------------------------- */
+/* ---- what a script that is not trusted tries ------------------------------------------------- */
 
 static int printed;
 static void count_print(void *user, const char *line, size_t bytes)
@@ -309,11 +334,14 @@ static void escapes_end_in_errors(void **state)
         {"a file by io", "io.open('/etc/passwd')", LT_ERR_RUNTIME},
         {"a file by torch", "torch.save(torch.ones(1), '/tmp/ltensor-escape.pt')", LT_ERR_RUNTIME},
         {"a text by torch", "torch.utils.data.text.read_lines('/etc/passwd')", LT_ERR_RUNTIME},
-        {"a memory map", "torch.from_file('/etc/passwd', {size = 4, dtype = torch.uint8})", LT_ERR_RUNTIME},
+        {"a memory map", "torch.from_file('/etc/passwd', {size = 4, dtype = torch.uint8})",
+         LT_ERR_RUNTIME},
         {"a library", "package.loadlib('libc.so.6', '*')", LT_ERR_RUNTIME},
         {"a module in C", "require 'posix'", LT_ERR_RUNTIME},
         {"a command", "os.execute 'true'", LT_ERR_RUNTIME},
-        {"a fork", "for x in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4)), {num_workers = 1}) do end",
+        {"a fork",
+         "for x in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4)), "
+         "{num_workers = 1}) do end",
          LT_ERR_RUNTIME},
         {"a GPU", "torch.ones(1, {device = 'cuda'})", LT_ERR_RUNTIME},
         {"bytecode", "assert(load('\\27Lua\\x54'))", LT_ERR_RUNTIME},
@@ -322,12 +350,16 @@ static void escapes_end_in_errors(void **state)
         {"the functions below torch", "torch._C.fork_worker()", LT_ERR_RUNTIME},
         {"strings' metatable", "getmetatable('').__index = nil", LT_ERR_RUNTIME},
         {"a library's function", "string.rep = nil", LT_ERR_RUNTIME},
-        {"a library's function, raw", "rawset(string, 'rep', nil) assert(string.rep == nil)", LT_ERR_RUNTIME},
+        {"a library's function, raw", "rawset(string, 'rep', nil) assert(string.rep == nil)",
+         LT_ERR_RUNTIME},
         {"torch's functions", "torch.nn.functional.relu = print", LT_ERR_RUNTIME},
         {"a tensor's metatable", "getmetatable(torch.ones(1)).__add = nil", LT_ERR_RUNTIME},
         {"a module's metatable", "getmetatable(torch.nn.ReLU()).__gc = print", LT_ERR_RUNTIME},
-        {"a finalizer", "setmetatable({}, {__gc = function() while true do end end})", LT_ERR_RUNTIME},
-        {"a finalizer of a class", "local C = torch.nn.Module:extend('C') C.__gc = print getmetatable(C()).__gc = print", LT_ERR_RUNTIME},
+        {"a finalizer", "setmetatable({}, {__gc = function() while true do end end})",
+         LT_ERR_RUNTIME},
+        {"a finalizer of a class",
+         "local C = torch.nn.Module:extend('C') C.__gc = print getmetatable(C()).__gc = print",
+         LT_ERR_RUNTIME},
         {"a string bomb", "local s = 'x' while true do s = s .. s end", LT_OK},
         {"a long string", "return ('x'):rep(1e9)", LT_ERR_MEMORY},
         {"nothing, repeated", "assert(#(''):rep(math.maxinteger) == 1)", LT_ERR_RUNTIME},
@@ -336,33 +368,63 @@ static void escapes_end_in_errors(void **state)
         {"a huge tensor", "torch.zeros(2^40)", LT_ERR_RUNTIME},
         {"a tensor as large as it can be", "torch.empty(2^61 | 0)", LT_ERR_RUNTIME},
         {"deep recursion", "local function f() return 1 + f() end f()", LT_OK},
-        {"recursion in C", "local function f() return pcall(string.gsub, 'a', 'a', f) end while true do f() end", LT_ERR_DEADLINE},
+        {"recursion in C",
+         "local function f() return pcall(string.gsub, 'a', 'a', f) end while true do f() end",
+         LT_ERR_DEADLINE},
         {"nested coroutines", "local function f() return coroutine.wrap(f)() end f()", LT_OK},
         {"nested text", "load(('('):rep(1e6))() ", LT_ERR_RUNTIME},
         {"a loop", "while true do end", LT_ERR_DEADLINE},
-        {"a loop that catches", "while true do pcall(function() while true do end end) end", LT_ERR_DEADLINE},
-        {"a handler", "while true do xpcall(function() while true do end end, function() while true do end end) end", LT_ERR_DEADLINE},
-        {"loops in coroutines", "while true do pcall(coroutine.wrap(function() while true do end end)) end", LT_ERR_DEADLINE},
+        {"a loop that catches", "while true do pcall(function() while true do end end) end",
+         LT_ERR_DEADLINE},
+        {"a handler",
+         "while true do xpcall(function() while true do end end, function() while true do end end) "
+         "end",
+         LT_ERR_DEADLINE},
+        {"loops in coroutines",
+         "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+         LT_ERR_DEADLINE},
         {"a scope in a coroutine",
-         "local co = coroutine.create(function() local x <close> = setmetatable({}, {__close = function() while true do end end}) "
-         "while true do end end) coroutine.resume(co) coroutine.close(co)", LT_ERR_DEADLINE},
+         "local co = coroutine.create(function() local x <close> = setmetatable({}, {__close = "
+         "function() while true do end end}) "
+         "while true do end end) coroutine.resume(co) coroutine.close(co)",
+         LT_ERR_DEADLINE},
         {"a scope in a wrapped coroutine",
-         "coroutine.wrap(function() local x <close> = setmetatable({}, {__close = function() while true do end end}) "
-         "while true do end end)()", LT_ERR_DEADLINE},
-        {"a coroutine, and done", "coroutine.resume(coroutine.create(function() while true do end end))", LT_ERR_DEADLINE},
+         "coroutine.wrap(function() local x <close> = setmetatable({}, {__close = function() while "
+         "true do end end}) "
+         "while true do end end)()",
+         LT_ERR_DEADLINE},
+        {"a coroutine, and done",
+         "coroutine.resume(coroutine.create(function() while true do end end))", LT_ERR_DEADLINE},
         {"an endless match", "return ('a'):rep(40):find(('a*'):rep(40) .. 'b')", LT_ERR_DEADLINE},
-        {"an endless replacement", "return ('a'):rep(1e4):gsub(('a-'):rep(20) .. 'b', '')", LT_ERR_DEADLINE},
-        {"a slow comparison", "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function() while true do end end)", LT_ERR_DEADLINE},
-        {"a metamethod while printing", "print(setmetatable({}, {__tostring = function() while true do end end}))", LT_ERR_DEADLINE},
-        {"an error that loops", "error(setmetatable({}, {__tostring = function() while true do end end}))", LT_ERR_RUNTIME},
-        {"a long operation", "local x = torch.rand(500, 500) while true do x = x:matmul(x) end", LT_ERR_DEADLINE},
-        {"a long decomposition", "while true do pcall(torch.linalg.svd, torch.rand(200, 200)) end", LT_ERR_DEADLINE},
-        {"a hook of autograd", "local x = torch.ones(1, {requires_grad = true}) x:register_hook(function() while true do end end) "
-                               "x:sum():backward()", LT_ERR_DEADLINE},
-        {"a module's forward", "local M = torch.nn.Module:extend('M') function M:forward() while true do end end M()(1)", LT_ERR_DEADLINE},
+        {"an endless replacement", "return ('a'):rep(1e4):gsub(('a-'):rep(20) .. 'b', '')",
+         LT_ERR_DEADLINE},
+        {"a slow comparison",
+         "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function() while true do end "
+         "end)",
+         LT_ERR_DEADLINE},
+        {"a metamethod while printing",
+         "print(setmetatable({}, {__tostring = function() while true do end end}))",
+         LT_ERR_DEADLINE},
+        {"an error that loops",
+         "error(setmetatable({}, {__tostring = function() while true do end end}))",
+         LT_ERR_RUNTIME},
+        {"a long operation", "local x = torch.rand(500, 500) while true do x = x:matmul(x) end",
+         LT_ERR_DEADLINE},
+        {"a long decomposition", "while true do pcall(torch.linalg.svd, torch.rand(200, 200)) end",
+         LT_ERR_DEADLINE},
+        {"a hook of autograd",
+         "local x = torch.ones(1, {requires_grad = true}) x:register_hook(function() while true do "
+         "end end) "
+         "x:sum():backward()",
+         LT_ERR_DEADLINE},
+        {"a module's forward",
+         "local M = torch.nn.Module:extend('M') function M:forward() while true do end end M()(1)",
+         LT_ERR_DEADLINE},
         {"a move of nothing", "table.move({}, 1, math.maxinteger - 1, 1)", LT_ERR_DEADLINE},
-        {"concatenation of what has no end", "table.concat(setmetatable({}, {__len = function() return math.maxinteger end, "
-                                             "__index = function() return '' end}))", LT_ERR_DEADLINE},
+        {"concatenation of what has no end",
+         "table.concat(setmetatable({}, {__len = function() return math.maxinteger end, "
+         "__index = function() return '' end}))",
+         LT_ERR_DEADLINE},
     };
     lt_script *script = sandbox();
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
@@ -370,9 +432,12 @@ static void escapes_end_in_errors(void **state)
         const lt_status status = load(script, escapes[i].text);
         const double took = lt_clock() - began;
         if (status == LT_OK) fail_msg("%s: no error", escapes[i].what);
-        if (escapes[i].status != LT_OK && status != escapes[i].status) fail_msg("%s: %s", escapes[i].what, lt_error_message());
-        if (took > 20) fail_msg("%s: %g seconds", escapes[i].what, took); /* a busy machine, sanitizers */
-        lt_value sum = result(script, "return ('x'):rep(3), torch.ones(3):sum():item()", LT_KIND_STRING);
+        if (escapes[i].status != LT_OK && status != escapes[i].status)
+            fail_msg("%s: %s", escapes[i].what, lt_error_message());
+        /* a busy machine, sanitizers */
+        if (took > 20) fail_msg("%s: %g seconds", escapes[i].what, took);
+        lt_value sum =
+            result(script, "return ('x'):rep(3), torch.ones(3):sum():item()", LT_KIND_STRING);
         assert_string_equal(sum.v.s, "xxx");
         lt_value_free(&sum);
     }
@@ -380,21 +445,27 @@ static void escapes_end_in_errors(void **state)
     lt_script_free(script);
 }
 
-/* Everything that the globals lead to, by fields and metatables, is neither one of Lua's functions that reach outside nor a table
- * from which a finalizer could be had. */
+/* Everything that the globals lead to, by fields and metatables, is neither one of Lua's functions
+ * that reach outside nor a table from which a finalizer could be had. */
 static void nothing_dangerous_can_be_reached(void **state)
 {
     (void)state;
     static const char walk[] =
         "local globals = ...\n"
-        "local forbidden, seen, found = {[_G] = '_G', [package.loaded] = 'loaded', [debug.getregistry()] = 'registry',\n"
-        "  [torch._C] = '_C', [load] = 'load', [loadfile] = 'loadfile', [dofile] = 'dofile', [require] = 'require',\n"
+        "local forbidden, seen, found = {[_G] = '_G', [package.loaded] = 'loaded', "
+        "[debug.getregistry()] = 'registry',\n"
+        "  [torch._C] = '_C', [load] = 'load', [loadfile] = 'loadfile', [dofile] = 'dofile', "
+        "[require] = 'require',\n"
         "  [setmetatable] = 'setmetatable', [getmetatable] = 'getmetatable', [xpcall] = 'xpcall',\n"
-        "  [collectgarbage] = 'collectgarbage', [string.dump] = 'dump', [coroutine.wrap] = 'wrap', [coroutine.close] = 'close',\n"
-        "  [os.exit] = 'exit', [os.getenv] = 'getenv', [os.remove] = 'remove', [os.rename] = 'rename', [os.tmpname] = 'tmpname',\n"
-        "  [os.execute] = 'execute', [os.setlocale] = 'setlocale', [string] = 'string', [table] = 'table', [math] = 'math'}, {}, {}\n"
+        "  [collectgarbage] = 'collectgarbage', [string.dump] = 'dump', [coroutine.wrap] = 'wrap', "
+        "[coroutine.close] = 'close',\n"
+        "  [os.exit] = 'exit', [os.getenv] = 'getenv', [os.remove] = 'remove', [os.rename] = "
+        "'rename', [os.tmpname] = 'tmpname',\n"
+        "  [os.execute] = 'execute', [os.setlocale] = 'setlocale', [string] = 'string', [table] = "
+        "'table', [math] = 'math'}, {}, {}\n"
         "for _, library in ipairs {io, debug, package} do\n"
-        "  for name, f in pairs(library) do if type(f) == 'function' or type(f) == 'table' then forbidden[f] = name end end\n"
+        "  for name, f in pairs(library) do if type(f) == 'function' or type(f) == 'table' then "
+        "forbidden[f] = name end end\n"
         "end\n"
         "local todo = {{globals, 'globals'}}\n"
         "local count = 0\n"
@@ -412,7 +483,8 @@ static void nothing_dangerous_can_be_reached(void **state)
         "      for k, v in pairs(list) do\n"
         "        for _, one in ipairs {k, v} do\n"
         "          local kind = type(one)\n"
-        "          if kind == 'table' or kind == 'function' or kind == 'userdata' then todo[#todo + 1] = {one, way .. '.' .. tostring(k)} end\n"
+        "          if kind == 'table' or kind == 'function' or kind == 'userdata' then todo[#todo "
+        "+ 1] = {one, way .. '.' .. tostring(k)} end\n"
         "        end\n"
         "      end\n"
         "    end\n"
@@ -421,8 +493,10 @@ static void nothing_dangerous_can_be_reached(void **state)
         "assert(count > 500, count)\n"
         "return table.concat(found, '; ')\n";
     lt_script *script = sandbox();
-    loads(script, "for _, name in ipairs {'nn', 'optim', 'utils', 'linalg', 'cuda', 'distributions', 'autograd', 'amp'} do assert(torch[name]) end "
-                  "model = torch.nn.Sequential(torch.nn.Linear(2, 2)) local x = torch.utils.data.DataLoader globals = _G");
+    loads(script, "for _, name in ipairs {'nn', 'optim', 'utils', 'linalg', 'cuda', "
+                  "'distributions', 'autograd', 'amp'} do assert(torch[name]) end "
+                  "model = torch.nn.Sequential(torch.nn.Linear(2, 2)) local x = "
+                  "torch.utils.data.DataLoader globals = _G");
     lua_State *L = lt_script_state(script);
     lt_context *before = lt_context_enter(lt_script_context(script));
     lua_sethook(L, NULL, 0, 0);
@@ -435,7 +509,8 @@ static void nothing_dangerous_can_be_reached(void **state)
     lt_script_free(script);
 }
 
-/* The memory that a script filled is garbage after the error; only finalizers release its tensors. */
+/* The memory that a script filled is garbage after the error; only finalizers release its
+ * tensors. */
 static void a_script_goes_on_after_its_memory_limit(void **state)
 {
     (void)state;
@@ -460,7 +535,10 @@ static void a_script_goes_on_after_its_memory_limit(void **state)
         }
         /* Also where the script itself catches the error. */
         char text[300];
-        snprintf(text, sizeof text, "assert(not pcall(function() %s end)) local x = 0 for i = 1, 1000 do x = x + i end %s", fillers[f], next[2]);
+        snprintf(
+            text, sizeof text,
+            "assert(not pcall(function() %s end)) local x = 0 for i = 1, 1000 do x = x + i end %s",
+            fillers[f], next[2]);
         loads(script, text);
         lt_script_free(script);
     }
@@ -473,7 +551,8 @@ static void a_trusted_script_has_all_of_lua(void **state)
     config.trusted = true;
     config.seconds = 0.3;
     lt_script *script = new_script(config);
-    loads(script, "assert(io.open('/dev/null')):close() assert(debug and os.getenv and package.path)");
+    loads(script,
+          "assert(io.open('/dev/null')):close() assert(debug and os.getenv and package.path)");
     assert_fails(load(script, "while true do pcall(error) end"), LT_ERR_DEADLINE, "0.3 seconds");
     lt_script_free(script);
 }
@@ -501,7 +580,8 @@ static void the_host_is_asked_and_told(void **state)
     loads(script, "print(1, 'a') print()");
     assert_int_equal(printed, 2);
     const int before = calls;
-    assert_fails(load(script, "torch.save(torch.ones(1), '/tmp/ltensor-no.pt')"), LT_ERR_RUNTIME, "not permitted: writing the file");
+    assert_fails(load(script, "torch.save(torch.ones(1), '/tmp/ltensor-no.pt')"), LT_ERR_RUNTIME,
+                 "not permitted: writing the file");
     assert_fails(load(script, "torch.load('/tmp/ltensor-no.pt')"), LT_ERR_RUNTIME, "No such file");
     assert_true(calls >= before + 2);
     lt_value kept = result(script, "return torch.ones(100000)", LT_KIND_TENSOR);
@@ -525,7 +605,8 @@ static void another_thread_stops_it(void **state)
     lt_script *other = new_script(lt_script_defaults());
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, lt_script_context(script)), 0);
-    assert_fails(load(script, "while true do pcall(function() while true do end end) end"), LT_ERR_INTERRUPTED, "interrupted");
+    assert_fails(load(script, "while true do pcall(function() while true do end end) end"),
+                 LT_ERR_INTERRUPTED, "interrupted");
     pthread_join(thread, NULL);
     loads(other, "for i = 1, 1e5 do end");
     assert_int_equal(load(script, "for i = 1, 1e5 do end"), LT_ERR_INTERRUPTED);
@@ -535,7 +616,7 @@ static void another_thread_stops_it(void **state)
     lt_script_free(other);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Values in and out, a table among them; the nth allocation fails. */
 static lt_status exchange(lt_script *script)

@@ -1,5 +1,5 @@
-/* sim_check_test.cpp - what hardware punishes is found by the simulation: each test plants a fault and reads what is told of
- * it, beside the same without the fault.
+/* sim_check_test.cpp - what hardware punishes is found by the simulation: each test plants a fault
+ * and reads what is told of it, beside the same without the fault.
  *
  * This file is compiled as kernels are in the build with checks (src/cuda/sim/check/). */
 #include "kernels/launch.cuh"
@@ -60,7 +60,7 @@ void expect_fault(cudaError_t error, std::vector<const char *> words)
     OK(cudaDeviceReset());
 }
 
-/* ---- memcheck ---------------------------------------------------------------------------------------------------------- */
+/* ---- memcheck -------------------------------------------------------------------------------- */
 
 struct alignas(16) four {
     float v[4];
@@ -152,7 +152,7 @@ void memory_of_another_device(void **)
     OK(cudaFree(x));
 }
 
-/* ---- initcheck --------------------------------------------------------------------------------------------------------- */
+/* ---- initcheck ------------------------------------------------------------------------------- */
 
 void memory_that_nothing_wrote(void **)
 {
@@ -295,7 +295,7 @@ void a_word_that_is_allocated_in_part(void **)
     expect_fault(cudaErrorIllegalAddress, {"changes atomically 4 bytes that were freed"});
 }
 
-/* ---- racecheck --------------------------------------------------------------------------------------------------------- */
+/* ---- racecheck ------------------------------------------------------------------------------- */
 
 __global__ void reverse(int *x, bool wait)
 {
@@ -436,7 +436,7 @@ void a_write_after_a_read(void **)
     OK(cudaFree(y));
 }
 
-/* ---- synccheck --------------------------------------------------------------------------------------------------------- */
+/* ---- synccheck ------------------------------------------------------------------------------- */
 
 __global__ void two_barriers(int *x)
 {
@@ -507,7 +507,7 @@ void a_mask_that_leaves_the_caller_out(void **)
     OK(cudaFree(x));
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 __global__ void to_integers(int *to, const float *from)
 {
@@ -527,7 +527,7 @@ void an_integer_of_a_number_beyond_its_range(void **)
                                "makes an integer of a floating number beyond its range"});
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 template <int N> __global__ void __launch_bounds__(N) bounded(int *x) { x[threadIdx.x] = N; }
 
@@ -578,7 +578,7 @@ void launches_beyond_limits(void **)
                   "uses 49156 bytes of shared memory, 48900 of them dynamic, the limit is 49152"});
 }
 
-/* ---- libraries --------------------------------------------------------------------------------------------------------- */
+/* ---- libraries ------------------------------------------------------------------------------- */
 
 void a_library_that_reads_what_nothing_has_written(void **)
 {

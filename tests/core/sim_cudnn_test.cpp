@@ -1,5 +1,5 @@
-/* sim_cudnn_test.cpp - the simulation's stand-in for cuDNN refuses what its documentation forbids, as sim_libraries_test.cpp has it of the
- * other libraries. */
+/* sim_cudnn_test.cpp - the simulation's stand-in for cuDNN refuses what its documentation forbids,
+ * as sim_libraries_test.cpp has it of the other libraries. */
 #include "libraries/cudnn_api.h"
 #include "libraries/cudnn_graph_api.h"
 #include "libraries/cudnn_rnn_api.h"
@@ -82,22 +82,31 @@ void test_convolutions(void **)
 }
 
 /* A tensor of [1, 1, rows, width], in order. */
-cudnnBackendDescriptor_t graph_tensor(const lt_cudnn_graph *f, int64_t uid, int64_t rows, int64_t width, cudnnDataType_t type,
-                                      bool by_value)
+cudnnBackendDescriptor_t graph_tensor(const lt_cudnn_graph *f, int64_t uid, int64_t rows,
+                                      int64_t width, cudnnDataType_t type, bool by_value)
 {
     cudnnBackendDescriptor_t t;
-    const int64_t sizes[] = {1, 1, rows, width}, strides[] = {rows * width, rows * width, width, 1}, alignment = 16;
+    const int64_t sizes[] = {1, 1, rows, width}, strides[] = {rows * width, rows * width, width, 1},
+                  alignment = 16;
     assert_int_equal(f->create(CUDNN_BACKEND_TENSOR_DESCRIPTOR, &t), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_INT64, 1, &type), CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, sizes), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_INT64, 1, &type),
+                     CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, sizes),
+                     CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->finalize(t), CUDNN_STATUS_BAD_PARAM); /* without strides */
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value),
+                     CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->finalize(t), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid), CUDNN_STATUS_NOT_INITIALIZED);
+    assert_int_equal(f->set(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid),
+                     CUDNN_STATUS_NOT_INITIALIZED);
     return t;
 }
 
@@ -117,63 +126,88 @@ void test_graphs(void **)
         assert_int_equal(f->create(type, &made), CUDNN_STATUS_SUCCESS);
         return made;
     };
-    const auto link = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t other) {
-        assert_int_equal(f->set(of, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other), CUDNN_STATUS_SUCCESS);
+    const auto link = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
+                          cudnnBackendDescriptor_t other) {
+        assert_int_equal(f->set(of, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other),
+                         CUDNN_STATUS_SUCCESS);
     };
     attention = create(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR);
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC, graph_tensor(f, 1, 2, 8, CUDNN_DATA_HALF, false));
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, graph_tensor(f, 2, 2, 8, CUDNN_DATA_HALF, false));
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, graph_tensor(f, 3, 2, 8, CUDNN_DATA_HALF, false));
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, graph_tensor(f, 5, 2, 1, CUDNN_DATA_FLOAT, false));
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC, graph_tensor(f, 6, 1, 1, CUDNN_DATA_FLOAT, true));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC,
+         graph_tensor(f, 1, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC,
+         graph_tensor(f, 2, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC,
+         graph_tensor(f, 3, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC,
+         graph_tensor(f, 5, 2, 1, CUDNN_DATA_FLOAT, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC,
+         graph_tensor(f, 6, 1, 1, CUDNN_DATA_FLOAT, true));
     assert_int_equal(f->finalize(attention), CUDNN_STATUS_BAD_PARAM); /* without a result */
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, graph_tensor(f, 4, 3, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC,
+         graph_tensor(f, 4, 3, 8, CUDNN_DATA_HALF, false));
     assert_int_equal(f->finalize(attention), CUDNN_STATUS_BAD_PARAM); /* with one of three rows */
-    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, graph_tensor(f, 4, 2, 8, CUDNN_DATA_HALF, false));
+    link(attention, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC,
+         graph_tensor(f, 4, 2, 8, CUDNN_DATA_HALF, false));
     graph = create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-    assert_int_equal(f->set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &attention),
-                     CUDNN_STATUS_BAD_PARAM); /* not finalized */
+    assert_int_equal(
+        f->set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &attention),
+        CUDNN_STATUS_BAD_PARAM); /* not finalized */
     assert_int_equal(f->finalize(attention), CUDNN_STATUS_SUCCESS);
     link(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, attention);
-    assert_int_equal(f->set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle),
+                     CUDNN_STATUS_SUCCESS);
     heuristics = create(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
-    assert_int_equal(f->set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->finalize(heuristics), CUDNN_STATUS_BAD_PARAM); /* of a graph that is not finalized */
+    assert_int_equal(f->set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode),
+                     CUDNN_STATUS_SUCCESS);
+    /* of a graph that is not finalized */
+    assert_int_equal(f->finalize(heuristics), CUDNN_STATUS_BAD_PARAM);
     assert_int_equal(f->finalize(graph), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->finalize(heuristics), CUDNN_STATUS_SUCCESS);
     int64_t count = 0, bytes = -1;
-    for (cudnnBackendDescriptor_t &engine : engines) engine = create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    assert_int_equal(f->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 2, &count, engines),
+    for (cudnnBackendDescriptor_t &engine : engines)
+        engine = create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    assert_int_equal(f->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                            CUDNN_TYPE_BACKEND_DESCRIPTOR, 2, &count, engines),
                      CUDNN_STATUS_SUCCESS);
     assert_int_equal(count, 2);
     const auto plan_of = [&](cudnnBackendDescriptor_t engine) {
         plan = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-        assert_int_equal(f->set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle), CUDNN_STATUS_SUCCESS);
+        assert_int_equal(
+            f->set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle),
+            CUDNN_STATUS_SUCCESS);
         link(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine);
         return f->finalize(plan);
     };
     assert_int_equal(plan_of(engines[0]), CUDNN_STATUS_NOT_SUPPORTED); /* takes widths of 16 */
-    assert_int_equal(f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
-                     CUDNN_STATUS_NOT_INITIALIZED);
+    assert_int_equal(
+        f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
+        CUDNN_STATUS_NOT_INITIALIZED);
     assert_int_equal(plan_of(engines[1]), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
-                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(
+        f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
+        CUDNN_STATUS_SUCCESS);
     assert_int_equal(bytes, 0);
-    /* Scores are 0: each result is the mean of the values, 1 and 3, and the logsumexp that of two zeros. */
+    /* Scores are 0: each result is the mean of the values, 1 and 3, and the logsumexp that of two
+     * zeros. */
     std::vector<__half> values(16, __float2half_rn(1));
     for (size_t i = 8; i < 16; i++) values[i] = __float2half_rn(3);
-    __half *zeros = device_new(std::vector<__half>(16, __float2half_rn(0))), *v = device_new(values),
-           *out = device_new(std::vector<__half>(16, __float2half_rn(0)));
+    __half *zeros = device_new(std::vector<__half>(16, __float2half_rn(0))),
+           *v = device_new(values), *out = device_new(std::vector<__half>(16, __float2half_rn(0)));
     float *stats = device_new<float>({0, 0}), scale = 1, *device_scale = device_new<float>({1});
     const auto execute = [&](int64_t tensors, void *query, void *by) {
         const int64_t uids[] = {1, 2, 3, 4, 5, 6};
         void *const addresses[] = {query, zeros, v, out, stats, by}, *const none = nullptr;
         pack = create(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, tensors, uids), CUDNN_STATUS_SUCCESS);
-        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, tensors, addresses),
+        assert_int_equal(
+            f->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, tensors, uids),
+            CUDNN_STATUS_SUCCESS);
+        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+                                tensors, addresses),
                          CUDNN_STATUS_SUCCESS);
-        assert_int_equal(f->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &none), CUDNN_STATUS_SUCCESS);
+        assert_int_equal(
+            f->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &none),
+            CUDNN_STATUS_SUCCESS);
         assert_int_equal(f->finalize(pack), CUDNN_STATUS_SUCCESS);
         const cudnnStatus_t status = f->execute(handle, plan, pack);
         assert_int_equal(f->destroy(pack), CUDNN_STATUS_SUCCESS);
@@ -182,9 +216,11 @@ void test_graphs(void **)
     assert_int_equal(execute(5, zeros, &scale), CUDNN_STATUS_BAD_PARAM); /* without the scale */
     assert_int_equal(execute(6, zeros, device_scale), CUDNN_STATUS_BAD_PARAM);
     assert_int_equal(execute(6, zeros + 1, &scale), CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
-    assert_int_equal(execute(6, values.data(), &scale), CUDNN_STATUS_BAD_PARAM); /* memory of the host */
+    /* memory of the host */
+    assert_int_equal(execute(6, values.data(), &scale), CUDNN_STATUS_BAD_PARAM);
     assert_int_equal(execute(6, zeros, &scale), CUDNN_STATUS_SUCCESS);
-    assert_true(__half2float(host(out, 1)[0]) == 2 && host(stats, 1)[0] > 0.6931F && host(stats, 1)[0] < 0.6932F);
+    assert_true(__half2float(host(out, 1)[0]) == 2 && host(stats, 1)[0] > 0.6931F &&
+                host(stats, 1)[0] < 0.6932F);
 }
 
 /* The convolution of test_convolutions as a graph. */
@@ -207,11 +243,12 @@ void test_convolution_graphs(void **)
         assert_int_equal(f->create(type, &made), CUDNN_STATUS_SUCCESS);
         return made;
     };
-    const auto set = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
-                         const void *elements) {
+    const auto set = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
+                         cudnnBackendAttributeType_t type, int64_t count, const void *elements) {
         assert_int_equal(f->set(of, name, type, count, elements), CUDNN_STATUS_SUCCESS);
     };
-    const auto link = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t other) {
+    const auto link = [&](cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
+                          cudnnBackendDescriptor_t other) {
         set(of, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
     };
     const cudnnBackendDescriptor_t windows = create(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -223,20 +260,29 @@ void test_convolution_graphs(void **)
     set(windows, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, none);
     assert_int_equal(f->finalize(windows), CUDNN_STATUS_BAD_PARAM); /* without strides */
     set(windows, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 1, ones);
-    assert_int_equal(f->finalize(windows), CUDNN_STATUS_BAD_PARAM); /* with one, of two dimensions */
+    /* with one, of two dimensions */
+    assert_int_equal(f->finalize(windows), CUDNN_STATUS_BAD_PARAM);
     set(windows, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, ones);
     assert_int_equal(f->finalize(windows), CUDNN_STATUS_SUCCESS);
-    const cudnnBackendDescriptor_t convolution = create(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
-    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, graph_tensor(f, 1, 2, 2, CUDNN_DATA_FLOAT, false));
-    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, graph_tensor(f, 2, 2, 1, CUDNN_DATA_FLOAT, false));
-    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, graph_tensor(f, 3, 2, 2, CUDNN_DATA_FLOAT, false));
+    const cudnnBackendDescriptor_t convolution =
+        create(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+         graph_tensor(f, 1, 2, 2, CUDNN_DATA_FLOAT, false));
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+         graph_tensor(f, 2, 2, 1, CUDNN_DATA_FLOAT, false));
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+         graph_tensor(f, 3, 2, 2, CUDNN_DATA_FLOAT, false));
     link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, windows);
     set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, 1, &one);
     set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_TYPE_FLOAT, 1, &zero);
-    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM); /* with a result of two rows */
-    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, graph_tensor(f, 2, 1, 2, CUDNN_DATA_FLOAT, false));
-    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM); /* called as the weights are */
-    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, graph_tensor(f, 3, 1, 2, CUDNN_DATA_FLOAT, false));
+    /* with a result of two rows */
+    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM);
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+         graph_tensor(f, 2, 1, 2, CUDNN_DATA_FLOAT, false));
+    /* called as the weights are */
+    assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM);
+    link(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+         graph_tensor(f, 3, 1, 2, CUDNN_DATA_FLOAT, false));
     set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_DOUBLE, 1, &wide);
     assert_int_equal(f->finalize(convolution), CUDNN_STATUS_BAD_PARAM); /* a double for floats */
     set(convolution, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, 1, &one);
@@ -252,25 +298,37 @@ void test_convolution_graphs(void **)
     cudnnBackendDescriptor_t configurations[6], engine = create(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendNumericalNote_t notes[4];
     int64_t count = 0, bytes = -1;
-    for (cudnnBackendDescriptor_t &c : configurations) c = create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    assert_int_equal(f->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 6, &count, configurations),
+    for (cudnnBackendDescriptor_t &c : configurations)
+        c = create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    assert_int_equal(f->get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                            CUDNN_TYPE_BACKEND_DESCRIPTOR, 6, &count, configurations),
                      CUDNN_STATUS_SUCCESS);
     assert_int_equal(count, 6);
-    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 4, &count, notes),
+    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 4,
+                            &count, notes),
                      CUDNN_STATUS_NOT_INITIALIZED);
-    assert_int_equal(f->get(configurations[2], CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &engine),
+    assert_int_equal(f->get(configurations[2], CUDNN_ATTR_ENGINECFG_ENGINE,
+                            CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &engine),
                      CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 4, &count, notes), CUDNN_STATUS_SUCCESS);
-    assert_true(count == 2 && notes[0] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && notes[1] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
-    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, 4, &count, notes), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(f->get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 4,
+                            &count, notes),
+                     CUDNN_STATUS_SUCCESS);
+    assert_true(count == 2 && notes[0] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE &&
+                notes[1] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+    assert_int_equal(
+        f->get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, 4, &count, notes),
+        CUDNN_STATUS_SUCCESS);
     assert_int_equal(count, 0);
     const cudnnBackendDescriptor_t plan = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
     link(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configurations[2]);
     assert_int_equal(f->finalize(plan), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(
+        f->get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
+        CUDNN_STATUS_SUCCESS);
     assert_true(bytes > 0);
-    float *image = device_new<float>({1, 2, 3, 4}), *weight = device_new<float>({1, 10}), *out = device_new<float>({0, 0});
+    float *image = device_new<float>({1, 2, 3, 4}), *weight = device_new<float>({1, 10}),
+          *out = device_new<float>({0, 0});
     char *room = device_new<char>(std::vector<char>((size_t)bytes));
     const auto execute = [&](int64_t tensors, const float *from, void *work) {
         const int64_t uids[] = {1, 2, 3};
@@ -284,8 +342,9 @@ void test_convolution_graphs(void **)
         assert_int_equal(f->destroy(pack), CUDNN_STATUS_SUCCESS);
         return status;
     };
-    assert_int_equal(execute(3, image, nullptr), CUDNN_STATUS_BAD_PARAM); /* without the workspace */
-    assert_int_equal(execute(2, image, room), CUDNN_STATUS_BAD_PARAM);    /* without the result */
+    /* without the workspace */
+    assert_int_equal(execute(3, image, nullptr), CUDNN_STATUS_BAD_PARAM);
+    assert_int_equal(execute(2, image, room), CUDNN_STATUS_BAD_PARAM); /* without the result */
     assert_int_equal(execute(3, image + 1, room), CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
     assert_int_equal(execute(3, image, room), CUDNN_STATUS_SUCCESS);
     assert_true((host(out, 2) == std::vector<float>{31, 42}));
@@ -334,9 +393,9 @@ void test_recurrent_networks(void **)
     assert_int_equal(set_data(longer), CUDNN_STATUS_BAD_PARAM);
     assert_int_equal(set_data(lengths), CUDNN_STATUS_SUCCESS);
     assert_int_equal(f->weight_bytes(handle, network, &weight_bytes), CUDNN_STATUS_SUCCESS);
-    assert_int_equal(f->work_bytes(handle, network, CUDNN_FWD_MODE_TRAINING, data, &work_bytes,
-                                   &kept_bytes),
-                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(
+        f->work_bytes(handle, network, CUDNN_FWD_MODE_TRAINING, data, &work_bytes, &kept_bytes),
+        CUDNN_STATUS_SUCCESS);
 
     float *weights = device_new<float>(std::vector<float>(weight_bytes / 4)),
           *x = device_new<float>({1, 2}), *y = device_new<float>({0, 0}),

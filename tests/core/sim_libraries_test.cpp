@@ -1,5 +1,6 @@
-/* sim_libraries_test.cpp - the simulation's stand-ins for NVIDIA's libraries, but cuDNN (sim_cudnn_test.cpp), refuse what the libraries' documentation
- * forbids: each test makes a call that works, and then the same with one argument wrong. */
+/* sim_libraries_test.cpp - the simulation's stand-ins for NVIDIA's libraries, but cuDNN
+ * (sim_cudnn_test.cpp), refuse what the libraries' documentation forbids: each test makes a call
+ * that works, and then the same with one argument wrong. */
 #include "libraries/cublas_api.h"
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
@@ -11,7 +12,7 @@
 
 namespace {
 
-/* ---- cuBLAS ----------------------------------------------------------------------------------------------------- */
+/* ---- cuBLAS ---------------------------------------------------------------------------------- */
 
 struct Blas {
     const lt_cublas *f = nullptr;
@@ -51,7 +52,8 @@ void test_products(void **)
     assert_int_equal(blas.f->set_workspace(blas.handle, askew(a), 4), CUBLAS_STATUS_INVALID_VALUE);
 }
 
-/* Tensor cores: a product of bfloat16 is summed in float and rounded once; TF32 takes ten bits of each factor. */
+/* Tensor cores: a product of bfloat16 is summed in float and rounded once; TF32 takes ten bits of
+ * each factor. */
 void test_roundings(void **)
 {
     Blas blas;
@@ -104,7 +106,7 @@ void test_batches(void **)
                      CUBLAS_STATUS_INVALID_VALUE); /* this info is of the host */
 }
 
-/* ---- cuBLASLt ------------------------------------------------------------------------------------------------------- */
+/* ---- cuBLASLt -------------------------------------------------------------------------------- */
 
 void test_biased_products(void **)
 {
@@ -184,7 +186,7 @@ void test_biased_products(void **)
     assert_int_equal(light.desc_destroy(desc), CUBLAS_STATUS_SUCCESS);
 }
 
-/* ---- cuSOLVER ------------------------------------------------------------------------------------------------------- */
+/* ---- cuSOLVER -------------------------------------------------------------------------------- */
 
 struct Solver {
     const lt_cusolver *f = nullptr;
@@ -258,7 +260,8 @@ void test_jacobi(void **)
     assert_int_equal(solver.f->destroy_gesvdj(parameters), CUSOLVER_STATUS_SUCCESS);
 }
 
-/* A matrix of large numbers is beyond Jacobi's method; the other one takes it, if it is not wide. */
+/* A matrix of large numbers is beyond Jacobi's method; the other one takes it, if it is not
+ * wide. */
 void test_bidiagonal(void **)
 {
     Solver solver;
@@ -291,7 +294,7 @@ void test_bidiagonal(void **)
     assert_int_equal(solver.f->destroy_gesvdj(parameters), CUSOLVER_STATUS_SUCCESS);
 }
 
-/* ---- cuFFT ---------------------------------------------------------------------------------------------------------- */
+/* ---- cuFFT ----------------------------------------------------------------------------------- */
 
 void test_transforms(void **)
 {
@@ -324,7 +327,7 @@ void test_transforms(void **)
     assert_int_equal(f->r2c(plan, from, at(to)), CUFFT_INVALID_PLAN);
 }
 
-/* ---- cuSPARSE ------------------------------------------------------------------------------------------------------- */
+/* ---- cuSPARSE -------------------------------------------------------------------------------- */
 
 void test_sparse_products(void **)
 {
@@ -384,7 +387,7 @@ void test_sparse_products(void **)
     assert_int_equal(f->destroy_dense(c), CUSPARSE_STATUS_SUCCESS);
 }
 
-/* ---- captures --------------------------------------------------------------------------------------------------------- */
+/* ---- captures -------------------------------------------------------------------------------- */
 
 /* Making a handle waits for the device; a capture that goes on meanwhile is lost. */
 void test_handles_in_captures(void **)
@@ -405,7 +408,8 @@ void test_handles_in_captures(void **)
     assert_int_equal(f->destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
-/* A product in a capture has a workspace that is not the handle's own, which its replays would share with others. */
+/* A product in a capture has a workspace that is not the handle's own, which its replays would
+ * share with others. */
 void test_workspaces_in_captures(void **)
 {
     Blas blas;

@@ -1,7 +1,8 @@
-/* sim_order_test.cpp - what CUDA leaves open is left to chance by a seed, what it forbids while a graph is captured is refused,
- * and numbers are converted as GPUs do it.
+/* sim_order_test.cpp - what CUDA leaves open is left to chance by a seed, what it forbids while a
+ * graph is captured is refused, and numbers are converted as GPUs do it.
  *
- * Settings are read once per process: what a seed gives is printed by this program, started again. */
+ * Settings are read once per process: what a seed gives is printed by this program, started
+ * again. */
 #include "kernels/launch.cuh"
 #include "sim/sim.h"
 
@@ -24,7 +25,7 @@ extern "C" {
 
 namespace {
 
-/* ---- orders ------------------------------------------------------------------------------------------------------------ */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 constexpr int count = 64;
 
@@ -127,7 +128,8 @@ void blocks_and_threads_run_in_an_order_by_a_seed(void **)
     }
 }
 
-/* Where in the list the stream is further than the other, which was given its works at the same time. */
+/* Where in the list the stream is further than the other, which was given its works at the same
+ * time. */
 void streams_overtake_each_other(void **)
 {
     int most[2] = {0, 0};
@@ -143,7 +145,7 @@ void streams_overtake_each_other(void **)
     assert_true(most[0] > 4 && most[1] > 4);
 }
 
-/* ---- large tensors ----------------------------------------------------------------------------------------------------- */
+/* ---- large tensors --------------------------------------------------------------------------- */
 
 /* The last place of a tensor; the fault is that of the 64-bit kernel: it is one too low. */
 template <class Index> __global__ void last_place(int64_t *out, Index n)
@@ -179,15 +181,15 @@ void large_tensors_are_met_by_a_lowered_limit(void **)
     }
 }
 
-/* ---- captures ---------------------------------------------------------------------------------------------------------- */
+/* ---- captures -------------------------------------------------------------------------------- */
 
 __global__ void nothing() {}
 
 struct Call {
     const char *name;
     cudaError_t (*make)();
-    /* What it gives while another stream of the device is captured in the modes global, by another thread than ours; by
-     * this thread; and relaxed. */
+    /* What it gives while another stream of the device is captured in the modes global, by another
+     * thread than ours; by this thread; and relaxed. */
     cudaError_t global, own, relaxed;
 };
 
@@ -309,7 +311,7 @@ void a_capture_ends_where_it_began(void **)
     OK(cudaStreamDestroy(stream));
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 void floating_numbers_beyond_integers(void **)
 {

@@ -1,5 +1,6 @@
-/* sim_tensor_core_test.cpp - what stands in for tensor cores: fragments lie as PTX has them, matrices come from shared
- * memory as they are and turned around, and sums are cut off, as on a GPU. */
+/* sim_tensor_core_test.cpp - what stands in for tensor cores: fragments lie as PTX has them,
+ * matrices come from shared memory as they are and turned around, and sums are cut off, as on a
+ * GPU. */
 #include "kernels/tensor_core.cuh"
 #include "kernels/launch.cuh"
 #include "sim/sim.h"

@@ -1,7 +1,7 @@
 /* sim_test.cpp - the simulated CUDA runtime, and launch.cuh on it.
  *
- * Settings are read once per process, so each group of tests runs in a process of its own: the program
- * starts itself again with the group's name and environment. */
+ * Settings are read once per process, so each group of tests runs in a process of its own: the
+ * program starts itself again with the group's name and environment. */
 #include "kernels/launch.cuh"
 #include "sim/sim.h"
 
@@ -79,7 +79,8 @@ __global__ void block_sums(const float *x, double *sum, int n)
 {
     __shared__ double warp_sums[32];
     double v = 0;
-    for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += (int)(gridDim.x * blockDim.x))
+    for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < n;
+         i += (int)(gridDim.x * blockDim.x))
         v += x[i];
     for (int offset = 16; offset; offset /= 2) v += __shfl_down_sync(0xffffffffu, v, offset);
     if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = v;
@@ -168,8 +169,10 @@ __global__ void warp_operations(int *out)
     out[4 * n + lane] = __shfl_xor_sync(0xffffffffu, lane, 5);
     out[5 * n + lane] = (int)__ballot_sync(0xffffffffu, lane % 3 == 0);
     out[6 * n + lane] = __any_sync(0xffffffffu, lane == 7) + 2 * __all_sync(0xffffffffu, lane < 31);
-    if (lane % 2) out[7 * n + lane] = __shfl_sync(0xaaaaaaaau, lane, 31);
-    else out[7 * n + lane] = __shfl_sync(0x55555555u, lane, 30);
+    if (lane % 2)
+        out[7 * n + lane] = __shfl_sync(0xaaaaaaaau, lane, 31);
+    else
+        out[7 * n + lane] = __shfl_sync(0x55555555u, lane, 30);
     __syncwarp();
 }
 
@@ -203,8 +206,10 @@ __global__ void leave_early(int *rounds)
 /* The lower half waits at the barrier, the upper half for the lower half's lanes. */
 __global__ void deadlock()
 {
-    if (threadIdx.x < 16) __syncthreads();
-    else __syncwarp();
+    if (threadIdx.x < 16)
+        __syncthreads();
+    else
+        __syncwarp();
 }
 
 void threads_that_end_count_as_arrived(void **)
@@ -232,7 +237,8 @@ void errors_of_kernels_stay(void **)
     void *p;
     assert_int_equal(cudaMalloc(&p, 16), cudaErrorLaunchFailure);
     OK(cudaSetDevice(0));
-    assert_int_equal(cudaGetLastError(), cudaErrorLaunchFailure); /* this thread's, of the cudaMalloc */
+    /* this thread's, of the cudaMalloc */
+    assert_int_equal(cudaGetLastError(), cudaErrorLaunchFailure);
     OK(cudaGetLastError());
     OK(cudaMalloc(&p, 16));
     OK(cudaFree(p));
@@ -253,8 +259,12 @@ void errors_of_kernels_stay(void **)
 
 void wrong_configurations(void **)
 {
-    struct { dim3 grid, block; size_t shared; } wrong[] = {
-        {0, 1, 0}, {1, 0, 0}, {1, 1025, 0}, {1, dim3(64, 32), 0}, {dim3(1, 65536), 1, 0}, {1, 1, 49153}};
+    struct {
+        dim3 grid, block;
+        size_t shared;
+    } wrong[] = {
+        {0, 1, 0},    {1, 0, 0}, {1, 1025, 0}, {1, dim3(64, 32), 0}, {dim3(1, 65536), 1, 0},
+        {1, 1, 49153}};
     for (auto &w : wrong) {
         LT_LAUNCH_MEET(deadlock, w.grid, w.block, w.shared, 0);
         assert_int_equal(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
@@ -428,21 +438,25 @@ __global__ void convert(const float *x, __half *h, __nv_bfloat16 *b, int n)
 
 void half_types(void **)
 {
-    const float in[] = {0, -0.0f, 1, 65504, 65519, 65520, 6e-8f, 2.9e-8f, 1.0009766f, NAN, -INFINITY, 1e30f};
-    const float half_out[] = {0, -0.0f, 1, 65504, 65504, INFINITY, 5.9604645e-8f, 0, 1.0009766f, NAN,
-                              -INFINITY, INFINITY};
+    const float in[] = {0,     -0.0f,   1,          65504, 65519,     65520,
+                        6e-8f, 2.9e-8f, 1.0009766f, NAN,   -INFINITY, 1e30f};
+    const float half_out[] = {0, -0.0f,      1,   65504,     65504,   INFINITY, 5.9604645e-8f,
+                              0, 1.0009766f, NAN, -INFINITY, INFINITY};
     for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
         float out = __half2float(__float2half(in[i]));
-        assert_true(isnan(in[i]) ? isnan(out) : out == half_out[i] && signbit(out) == signbit(in[i]));
+        assert_true(isnan(in[i]) ? isnan(out)
+                                 : out == half_out[i] && signbit(out) == signbit(in[i]));
         float rough = __bfloat162float(__float2bfloat16(in[i]));
-        assert_true(isnan(in[i]) ? isnan(rough) : rough == in[i] || fabsf(rough / in[i] - 1) <= 1 / 256.0f);
+        assert_true(isnan(in[i]) ? isnan(rough)
+                                 : rough == in[i] || fabsf(rough / in[i] - 1) <= 1 / 256.0f);
     }
     for (unsigned u = 0; u < 65536; u++) { /* every half but NaN survives the way through float */
         float value = __half2float(__ushort_as_half((unsigned short)u));
         if (!isnan(value)) assert_int_equal(__half_as_ushort(__float2half(value)), u);
     }
     assert_int_equal(__half_as_ushort(__double2half(1.00048828125 + 1e-12)), 0x3c01);
-    LT_LAUNCH(convert, 1, 32, 0, (const float *)nullptr, (__half *)nullptr, (__nv_bfloat16 *)nullptr, 0);
+    LT_LAUNCH(convert, 1, 32, 0, (const float *)nullptr, (__half *)nullptr,
+              (__nv_bfloat16 *)nullptr, 0);
     OK(cudaDeviceSynchronize());
 }
 
@@ -662,12 +676,15 @@ const Group groups[] = {
     {"memory", [] { return RUN(memory); }, {"LTENSOR_SIM_GPUS", "1", "LTENSOR_SIM_MEMORY", "1M"}},
     {"fault", [] { return RUN(fault); }, {"LTENSOR_SIM_GPUS", "1", "LTENSOR_CUDA_FAULT", "1"}},
     {"none", [] { return RUN(none); }, {"LTENSOR_SIM_GPUS", "0"}},
-    {"visible", [] { return RUN(visible); }, {"LTENSOR_SIM_GPUS", "3", "CUDA_VISIBLE_DEVICES", "2,0,9,1"}},
+    {"visible",
+     [] { return RUN(visible); },
+     {"LTENSOR_SIM_GPUS", "3", "CUDA_VISIBLE_DEVICES", "2,0,9,1"}},
 };
 
-const char *const settings[] = {"LTENSOR_SIM_GPUS",   "LTENSOR_SIM_THREADS",  "LTENSOR_SIM_JITTER",
-                                "LTENSOR_SIM_MEMORY", "LTENSOR_CUDA_FAULT",   "LTENSOR_SIM_PROTECT",
-                                "LTENSOR_SIM_PEER",   "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"};
+const char *const settings[] = {
+    "LTENSOR_SIM_GPUS",   "LTENSOR_SIM_THREADS",  "LTENSOR_SIM_JITTER",
+    "LTENSOR_SIM_MEMORY", "LTENSOR_CUDA_FAULT",   "LTENSOR_SIM_PROTECT",
+    "LTENSOR_SIM_PEER",   "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"};
 
 int run_in_child(const Group &group)
 {

@@ -1,4 +1,5 @@
-/* sparse_test.c - sparse tensors for hosts in C: construction, components, products, gradients, and what is refused. */
+/* sparse_test.c - sparse tensors for hosts in C: construction, components, products, gradients, and
+ * what is refused. */
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ static lt_tensor *example(void)
 {
     static const int64_t places[] = {0, 1, 1, 2, 0, 2}, two_by_three[] = {2, 3}, three[] = {3};
     static const float numbers[] = {3, 4, 5};
-    lt_tensor *indices = from(LT_INT64, places, 2, two_by_three), *values = from(LT_FLOAT32, numbers, 1, three), *out = NULL;
+    lt_tensor *indices = from(LT_INT64, places, 2, two_by_three),
+              *values = from(LT_FLOAT32, numbers, 1, three), *out = NULL;
     ok(lt_sparse_coo_tensor(indices, values, &(lt_dims){2, {2, 3}}, false, &out));
     lt_tensor_release(indices);
     lt_tensor_release(values);
@@ -81,7 +83,8 @@ static void test_has_a_gradient_with_its_places(void **state)
 {
     (void)state;
     static const float numbers[] = {1, 2, 3};
-    lt_tensor *x = example(), *column = from(LT_FLOAT32, numbers, 2, (int64_t[]){3, 1}), *y = NULL, *sum = NULL;
+    lt_tensor *x = example(), *column = from(LT_FLOAT32, numbers, 2, (int64_t[]){3, 1}), *y = NULL,
+              *sum = NULL;
     ok(lt_tensor_set_requires_grad(x, true));
     ok(lt_mm(x, column, &y));
     assert_elements(y, (float[]){9, 19}, 2);

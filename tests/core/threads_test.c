@@ -37,7 +37,8 @@ static void meet(const void *context, int64_t job)
     atomic_fetch_add(&r->ended, 1);
 }
 
-/* Of a loop that comes again each thread finds its part where it left it: in its own cache, in the memory that is near. */
+/* Of a loop that comes again each thread finds its part where it left it: in its own cache, in the
+ * memory that is near. */
 static void each_thread_begins_with_its_own_part(void **state)
 {
     (void)state;
@@ -102,14 +103,15 @@ static void each_way_does_each_job_once(void **state)
         }
 }
 
-/* ---- threads of the host ---------------------------------------------------------------------------------------------- */
+/* ---- threads of the host --------------------------------------------------------------------- */
 
 typedef struct {
     int calls, tasks, most;
 } lent;
 
 /* Runs the tasks one after the other, the last one first. */
-static void run_backwards(void *user, int n, void (*task)(void *argument, int index), void *argument)
+static void run_backwards(void *user, int n, void (*task)(void *argument, int index),
+                          void *argument)
 {
     lent *l = user;
     l->calls++;
@@ -136,7 +138,7 @@ static void a_pool_of_the_host_runs_all_tasks(void **state)
     assert_int_equal(lt_pool_workers(), workers);
 }
 
-/* ---- several callers --------------------------------------------------------------------------------------------------- */
+/* ---- several callers ------------------------------------------------------------------------- */
 
 static void count_nested(const void *context, int64_t job)
 {
@@ -172,13 +174,17 @@ static void callers_share_the_workers(void **state)
 {
     (void)state;
     pthread_t callers[8];
-    for (int i = 0; i < 8; i++) assert_int_equal(pthread_create(&callers[i], NULL, call_often, (void *)"a job ran twice or not at all"), 0);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(
+            pthread_create(&callers[i], NULL, call_often, (void *)"a job ran twice or not at all"),
+            0);
     for (int i = 0; i < 8; i++) {
         void *failed = NULL;
         pthread_join(callers[i], &failed);
         assert_null(failed);
     }
-    assert_true(lt_pool_workers() < 200); /* as many as the largest loop of this program needs, not 8 times as many */
+    /* as many as the largest loop of this program needs, not 8 times as many */
+    assert_true(lt_pool_workers() < 200);
 }
 
 int main(void)

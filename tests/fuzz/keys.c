@@ -2,12 +2,12 @@
  *
  *   fuzz [-m MINUTES] [-s SEED] [-n SESSIONS] PROGRAM [ARGUMENT...]
  *
- * A session is a run of the program, in emacs or vi mode, that gets keys, control characters, escape
- * sequences, pastes, pieces of Lua, bytes that are no UTF-8 and changes of the terminal's size. After every
- * burst Ctrl-C and an expression must bring the prompt back. The program runs in an empty folder of its own with
- * /bin/true as its shell and its editor, so that nothing typed can do harm. The seed is printed; session
- * n of a seed types the same again (with -s SEED+n-1 as the first one). Exit status: 0, or 1 with what was
- * typed and seen last.
+ * A session is a run of the program, in emacs or vi mode, that gets keys, control characters,
+ * escape sequences, pastes, pieces of Lua, bytes that are no UTF-8 and changes of the terminal's
+ * size. After every burst Ctrl-C and an expression must bring the prompt back. The program runs in
+ * an empty folder of its own with /bin/true as its shell and its editor, so that nothing typed can
+ * do harm. The seed is printed; session n of a seed types the same again (with -s SEED+n-1 as the
+ * first one). Exit status: 0, or 1 with what was typed and seen last.
  */
 #include <errno.h>
 #include <fcntl.h>

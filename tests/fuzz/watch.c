@@ -1,15 +1,18 @@
 /* watch.c - runs a program with limits and says how it ended.
  *
- *   watch [-m MEGABYTES] [-q SECONDS] [-s SECONDS] [-t SECONDS] LOG OUTPUT FOLDER PROGRAM [ARGUMENT...]
+ *   watch [-m MEGABYTES] [-q SECONDS] [-s SECONDS] [-t SECONDS] LOG OUTPUT FOLDER PROGRAM
+ *   [ARGUMENT...]
  *
- * The program runs in FOLDER, in a process group of its own, with a bound on its address space (-m; 0 for none, as
- * sanitizers need), on the size of the files that it writes and on their number, without a terminal, and as nobody when
- * the caller is root, so that no path it is given can do harm. What it prints goes to OUTPUT. It writes a line to LOG
- * before each thing that it does: when LOG has not grown for -q seconds (default 2) the program gets SIGINT, as Ctrl-C
- * sends it, and must go on before its main thread has used -s seconds of the processor (default 4), else it hangs: kernels
- * that simulated GPUs have begun go on without it, as on real ones. A program that ends by itself within -t seconds
- * (default 600) is well. Printed is one line: "exit N", "signal N", "hang" or "late", and before it "left N" for N
- * processes that were left behind, each of which is killed.
+ * The program runs in FOLDER, in a process group of its own, with a bound on its address space (-m;
+ * 0 for none, as sanitizers need), on the size of the files that it writes and on their number,
+ * without a terminal, and as nobody when the caller is root, so that no path it is given can do
+ * harm. What it prints goes to OUTPUT. It writes a line to LOG before each thing that it does: when
+ * LOG has not grown for -q seconds (default 2) the program gets SIGINT, as Ctrl-C sends it, and
+ * must go on before its main thread has used -s seconds of the processor (default 4), else it
+ * hangs: kernels that simulated GPUs have begun go on without it, as on real ones. A program that
+ * ends by itself within -t seconds (default 600) is well. Printed is one line: "exit N", "signal
+ * N", "hang" or "late", and before it "left N" for N processes that were left behind, each of which
+ * is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +58,8 @@ static double used_by(pid_t pid)
     text[n] = '\0';
     const char *after_name = strrchr(text, ')');
     if (after_name)
-        sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+        sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+               &system);
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
@@ -68,7 +72,8 @@ static void limit(int which, rlim_t most)
 static void become(const char *output, const char *folder, unsigned long megabytes, char **argv)
 {
     setpgid(0, 0);
-    int in = open("/dev/null", O_RDONLY), out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+    int in = open("/dev/null", O_RDONLY),
+        out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
     if (in < 0 || out < 0 || chdir(folder) != 0) _exit(126);
     dup2(in, 0);
     dup2(out, 1);
@@ -80,13 +85,15 @@ static void become(const char *output, const char *folder, unsigned long megabyt
     if (megabytes > 0) limit(RLIMIT_AS, (rlim_t)megabytes << 20);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGINT, SIG_DFL);
-    if (getuid() == 0 && (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) _exit(126);
+    if (getuid() == 0 && (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+        _exit(126);
     execv(argv[0], argv);
     _exit(127);
 }
 
 /* Waits for the end of the group's first process; the word that says how it ended. */
-static const char *wait_for(pid_t pid, const char *log, double quiet, double grace, double most, int *number)
+static const char *wait_for(pid_t pid, const char *log, double quiet, double grace, double most,
+                            int *number)
 {
     double begin = now(), grown = begin, asked = 0, used = 0;
     off_t size = 0;

@@ -1,5 +1,5 @@
-/* kept_memory.c - a host gets memory back: by lt_memory_trim, by itself after some seconds, and within a context's limit, which released memory
- * that the library keeps counts against. */
+/* kept_memory.c - a host gets memory back: by lt_memory_trim, by itself after some seconds, and
+ * within a context's limit, which released memory that the library keeps counts against. */
 #include <ltensor.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static long resident_mb(void)
 static void expect(int holds, const char *what)
 {
     if (holds) return;
-    fprintf(stderr, "kept_memory: %s; %ld MB are resident; last error: %s\n", what, resident_mb(), lt_error_message());
+    fprintf(stderr, "kept_memory: %s; %ld MB are resident; last error: %s\n", what, resident_mb(),
+            lt_error_message());
     exit(1);
 }
 
@@ -33,7 +34,8 @@ static void use(int n, int64_t megabytes)
     lt_tensor *t[TENSORS];
     const int64_t sizes[] = {megabytes * MB / 4};
     for (int i = 0; i < n; i++) {
-        expect(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, sizes, &t[i]) == LT_OK, "no tensor could be made");
+        expect(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, sizes, &t[i]) == LT_OK,
+               "no tensor could be made");
         memset(lt_tensor_data(t[i]), 1, (size_t)(megabytes * MB));
     }
     for (int i = 0; i < n; i++) lt_tensor_release(t[i]);
@@ -44,7 +46,8 @@ int main(void)
     const long before = resident_mb();
     use(TENSORS, 4);
     expect(resident_mb() > before + 200, "released blocks are not kept");
-    expect(lt_memory_trim() >= 240 * MB, "lt_memory_trim() returned less than the 60 blocks of 4 MB");
+    expect(lt_memory_trim() >= 240 * MB,
+           "lt_memory_trim() returned less than the 60 blocks of 4 MB");
     expect(resident_mb() < before + 20, "lt_memory_trim() left memory resident");
 
     lt_context_config config = lt_context_defaults();

@@ -1,5 +1,6 @@
-/* reopen.c - a host that opens a Lua state, computes with two threads and closes the state, 200 times: the process keeps no memory of the states
- * that it closed, no threads beyond those of the first rounds, and ends with 0. The folder of torch.so is the only argument. */
+/* reopen.c - a host that opens a Lua state, computes with two threads and closes the state, 200
+ * times: the process keeps no memory of the states that it closed, no threads beyond those of the
+ * first rounds, and ends with 0. The folder of torch.so is the only argument. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <malloc.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #define ROUNDS 200
-#define WARM 60 /* rounds until caches and arenas have their size */
+#define WARM   60 /* rounds until caches and arenas have their size */
 
 static const char script[] =
     "local torch = require 'torch'\n"
@@ -29,7 +30,8 @@ static const char script[] =
     "  F.mse_loss(y, torch.ones(16, 1)):backward()\n"
     "  optimizer:step()\n"
     "end\n"
-    "kept = {x, net, optimizer, handle, torch.autocast('cpu'), torch.Generator(), coroutine.wrap(function() coroutine.yield(torch.ones(3)) end)}\n"
+    "kept = {x, net, optimizer, handle, torch.autocast('cpu'), torch.Generator(), "
+    "coroutine.wrap(function() coroutine.yield(torch.ones(3)) end)}\n"
     "kept.self = kept\n";
 
 /* A number of /proc/self/status, in its unit. */
@@ -46,7 +48,8 @@ static long status(const char *name)
 
 static int fail(const char *what, long before, long after)
 {
-    fprintf(stderr, "reopen: %s: %ld after %d rounds, %ld after %d\n", what, before, WARM, after, ROUNDS);
+    fprintf(stderr, "reopen: %s: %ld after %d rounds, %ld after %d\n", what, before, WARM, after,
+            ROUNDS);
     return 1;
 }
 
@@ -67,9 +70,12 @@ int main(int argc, char **argv)
             return 1;
         }
         lua_close(L);
-        if (round == WARM) allocated = (long)mallinfo2().uordblks, resident = status("VmRSS"), threads = status("Threads");
+        if (round == WARM)
+            allocated = (long)mallinfo2().uordblks, resident = status("VmRSS"),
+            threads = status("Threads");
     }
-    const long allocated_now = (long)mallinfo2().uordblks, resident_now = status("VmRSS"), threads_now = status("Threads");
+    const long allocated_now = (long)mallinfo2().uordblks, resident_now = status("VmRSS"),
+               threads_now = status("Threads");
     if (allocated_now > allocated + 16384) return fail("bytes allocated", allocated, allocated_now);
     if (resident_now > resident + 4096) return fail("kB resident", resident, resident_now);
     if (threads_now > threads) return fail("threads", threads, threads_now);

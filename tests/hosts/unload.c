@@ -1,5 +1,5 @@
-/* unload.c - a host that opens libltensor.so by name, computes with two threads and closes the library, 50 times. The library is the only
- * argument. */
+/* unload.c - a host that opens libltensor.so by name, computes with two threads and closes the
+ * library, 50 times. The library is the only argument. */
 #include <dlfcn.h>
 #include <ltensor.h>
 #include <stdio.h>
@@ -29,7 +29,9 @@ int main(int argc, char **argv)
         const int64_t sizes[] = {2000000};
         lt_tensor *x = NULL, *y = NULL;
         set_num_threads(2);
-        if (tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, sizes, &x) != LT_OK || exponential(x, &y) != LT_OK) return 1;
+        if (tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, sizes, &x) != LT_OK ||
+            exponential(x, &y) != LT_OK)
+            return 1;
         release(x);
         release(y);
         dlclose(library);

@@ -1,15 +1,18 @@
-/* python_host.c - a program that has Lua with ltensor and a Python in one process, and passes capsules of DLPack and of Arrow
- * between them: what an application does that shares tensors with NumPy or PyTorch, and columns with pandas or Polars.
+/* python_host.c - a program that has Lua with ltensor and a Python in one process, and passes
+ * capsules of DLPack and of Arrow between them: what an application does that shares tensors with
+ * NumPy or PyTorch, and columns with pandas or Polars.
  *
- *   python_host SCRIPT     with the Python that LTENSOR_PYTHON names, or else the one it was built with
+ *   python_host SCRIPT     with the Python that LTENSOR_PYTHON names, or else the one it was built
+ *                          with
  *
  * Python scripts see a module `ltensor`:
- *   ltensor.lua(chunk, ...)      runs Lua with numbers, strings and capsules as its ..., gives what it returns as such;
+ *   ltensor.lua(chunk, ...)      runs Lua with numbers, strings and capsules as its ..., gives what
+ *                                it returns as such;
  *                                a column of Arrow is a tuple of two, as __arrow_c_array__ gives it
- *   ltensor.buffer(versioned)    a capsule of four floats 1, 2, 3, 4 that the program owns, lent by lt_tensor_wrap
- *   ltensor.buffer_value(i)      one of them
- *   ltensor.given_back()         how many times that buffer was given back
- *   ltensor.live()               bytes of tensor memory in use */
+ *   ltensor.buffer(versioned)    a capsule of four floats 1, 2, 3, 4 that the program owns, lent by
+ *                                lt_tensor_wrap ltensor.buffer_value(i)      one of them
+ *                                ltensor.given_back()         how many times that buffer was given
+ *                                back ltensor.live()               bytes of tensor memory in use */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -30,7 +33,7 @@ static int given_back;
 
 static const char *name_of(bool versioned) { return versioned ? "dltensor_versioned" : "dltensor"; }
 
-/* ---- capsules ---------------------------------------------------------------------------------------------------- */
+/* ---- capsules -------------------------------------------------------------------------------- */
 
 /* Who takes a capsule renames it; one that nobody took is deleted. */
 static void capsule_destroy(PyObject *capsule)
@@ -60,7 +63,7 @@ static bool push_capsule(PyObject *capsule)
     return false;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static const char SCHEMA[] = "arrow_schema", ARRAY[] = "arrow_array";
 
@@ -100,7 +103,8 @@ static PyObject *column_at(int index)
     return result;
 }
 
-/* Moves the column of a pair of capsules into one of Lua's, on the stack. False with an exception. */
+/* Moves the column of a pair of capsules into one of Lua's, on the stack. False with an
+ * exception. */
 static bool push_column(PyObject *pair)
 {
     PyObject *schema = PyTuple_GET_SIZE(pair) == 2 ? PyTuple_GET_ITEM(pair, 0) : NULL;
@@ -114,7 +118,7 @@ static bool push_column(PyObject *pair)
     return true;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool push_value(PyObject *value)
 {
@@ -152,7 +156,7 @@ static PyObject *value_at(int index)
     }
 }
 
-/* ---- the module ------------------------------------------------------------------------------------------------------ */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 static PyObject *run_lua(PyObject *self, PyObject *args)
 {
@@ -223,7 +227,7 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "ltensor", NULL, -1, functions, NULL, NULL, NULL, NULL};
 static PyObject *make_module(void) { return PyModule_Create(&module); }
 
-/* ---- the two interpreters ---------------------------------------------------------------------------------------- */
+/* ---- the two interpreters -------------------------------------------------------------------- */
 
 static bool open_python(void)
 {

@@ -1,5 +1,5 @@
-/* wire_test.c - the plugin for Jupyter without an interpreter: signatures, what is no message, text in JSON, and the sockets with a front
- * end in the same process.
+/* wire_test.c - the plugin for Jupyter without an interpreter: signatures, what is no message, text
+ * in JSON, and the sockets with a front end in the same process.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -116,7 +116,8 @@ static void test_a_message_that_is_sent_again_is_refused(void **state)
         message_free(m);
     }
     assert_non_null(message_check_new(first));
-    for (int i = 0; i < 1 << 16; i++) { /* memory is bounded: the oldest are forgotten, those in use are not */
+    /* memory is bounded: the oldest are forgotten, those in use are not */
+    for (int i = 0; i < 1 << 16; i++) {
         m = request("execute_request", "{}");
         message_check(m);
         assert_null(message_check_new(m));
@@ -173,7 +174,8 @@ static void test_text_becomes_json(void **state)
     expect_json("", "<>");
     expect_json("a\"b\\c\n\x7f", "<a\\u0022b\\u005cc\\u000a\\u007f>");
     expect_json("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82", "<\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82>");
-    /* bytes that begin nothing, longer forms than needed, surrogates, what is beyond U+10FFFF, characters without their end */
+    /* bytes that begin nothing, longer forms than needed, surrogates, what is beyond U+10FFFF,
+     * characters without their end */
     expect_json("\x80|\xFF", "<\xEF\xBF\xBD|\xEF\xBF\xBD>");
     expect_json("\xC0\xAF", "<\xEF\xBF\xBD\xEF\xBF\xBD>");
     expect_json("\xE0\x80\xAF", "<\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD>");
@@ -279,7 +281,8 @@ static void count(int number)
     signals = signals + 1;
 }
 
-/* What failed is told once the descriptors are again what they were: asserts would write into the pipes. */
+/* What failed is told once the descriptors are again what they were: asserts would write into the
+ * pipes. */
 static const char *sockets_problem(void)
 {
     bool interrupted;
@@ -295,7 +298,8 @@ static const char *sockets_problem(void)
     EXPECT(message_frame(m, 0).size == 4 && memcmp(message_frame(m, 0).bytes, "beat", 4) == 0);
     message_free(m);
 
-    /* A request with a wrong signature is passed over, the one after it arrives, the one on control first. */
+    /* A request with a wrong signature is passed over, the one after it arrives, the one on control
+     * first. */
     m = request("execute_request", "{\"wrong\": 1}");
     set_frame(m, 5, "{\"wrong\": 2}", 12);
     message_send(m, front[CHANNEL_SHELL]);
@@ -307,7 +311,8 @@ static const char *sockets_problem(void)
     /* One that is sent again is passed over. */
     for (int times = 0; times < 2; times++) {
         m = message_new();
-        for (size_t i = 1; i < asked->count; i++) message_add(m, message_frame(asked, i).bytes, message_frame(asked, i).size);
+        for (size_t i = 1; i < asked->count; i++)
+            message_add(m, message_frame(asked, i).bytes, message_frame(asked, i).size);
         message_send(m, front[CHANNEL_SHELL]);
     }
     EXPECT(sockets_receive(false, 200, &interrupted) == NULL);
@@ -342,7 +347,8 @@ static const char *sockets_problem(void)
     message_free(m);
     message_free(asked);
 
-    /* An interrupt is a signal, is answered, and ends no more than a wait. One that comes before the wait has begun ends none. */
+    /* An interrupt is a signal, is answered, and ends no more than a wait. One that comes before
+     * the wait has begun ends none. */
     signals = 0;
     interrupted = false;
     for (int tries = 1; tries <= 40 && !interrupted; tries++) {

@@ -1,5 +1,5 @@
-/* both.c - opens the two libraries by name, as a plug-in host or a binding of another language does, in the order of its arguments:
- * they are one ltensor, with one error message. */
+/* both.c - opens the two libraries by name, as a plug-in host or a binding of another language
+ * does, in the order of its arguments: they are one ltensor, with one error message. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    /* A library that was opened is looked through with what it needs: either of the two finds the core. */
+    /* A library that was opened is looked through with what it needs: either of the two finds the
+     * core. */
     const char *(*message[2])(void);
     for (int i = 0; i < 2; i++) *(void **)&message[i] = function(library[i], "lt_error_message");
     int (*call)(const char *, const void *, int, const void *, int, void *, int *);

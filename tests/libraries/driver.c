@@ -1,5 +1,5 @@
-/* driver.c - two backends of a machine whose driver is old: one that finds it too old, and (with SIMULATED, a path) one for older drivers,
- * which hands on what the simulated backend gives. */
+/* driver.c - two backends of a machine whose driver is old: one that finds it too old, and (with
+ * SIMULATED, a path) one for older drivers, which hands on what the simulated backend gives. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@ LT_API const lt_backend *lt_backend_open(const lt_core_services *core, char *rea
 #ifdef SIMULATED
     setenv("LTENSOR_SIM_GPUS", "1", 1);
     void *library = dlopen(SIMULATED, RTLD_NOW | RTLD_LOCAL);
-    lt_backend_open_fn open = library != NULL ? (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN) : NULL;
+    lt_backend_open_fn open =
+        library != NULL ? (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN) : NULL;
     return open != NULL ? open(core, reason, n) : NULL;
 #else
     (void)core;

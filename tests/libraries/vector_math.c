@@ -1,4 +1,5 @@
-/* vector_math.c - a program whose own loops call the C library's vector functions (libmvec) beside ltensor's exp: each has its own. */
+/* vector_math.c - a program whose own loops call the C library's vector functions (libmvec) beside
+ * ltensor's exp: each has its own. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

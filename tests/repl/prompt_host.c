@@ -1,5 +1,5 @@
-/* prompt_host.c - a host that starts the prompt on an interpreter of its own, and then tells what is not
- * as it was: nothing should be. For tests/lua/repl/host_spec.lua. */
+/* prompt_host.c - a host that starts the prompt on an interpreter of its own, and then tells what
+ * is not as it was: nothing should be. For tests/lua/repl/host_spec.lua. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <readline/readline.h>

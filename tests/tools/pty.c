@@ -2,16 +2,16 @@
  *
  *   pty COMMAND [ARGUMENT...] < SCRIPT
  *
- * The script's lines: `send TEXT` types the text (\t \r \n \e \\ \xHH are escapes);
- * `expect TEXT` waits until the program has written the text, after what earlier expects matched;
- * `within MILLISECONDS` sets the limit of the next expect (else 20 s); `sleep MILLISECONDS`;
- * `reject TEXT` fails when the text was written since the last match; `size COLUMNS ROWS` changes the
- * terminal's size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `print` prints
- * what was written between the last two matches, and a zero byte; `screen` prints the screen's rows, the cursor's
- * place, and a zero byte, when the program waits; `time` prints the
- * milliseconds from the start to the last match, and how long the program had a processor until now; `wait` waits
- * for the end of the program. Exit status: 0 when all went as the script says, 1 otherwise (with a transcript on
- * stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
+ * The script's lines: `send TEXT` types the text (\t \r \n \e \\ \xHH are escapes); `expect TEXT`
+ * waits until the program has written the text, after what earlier expects matched; `within
+ * MILLISECONDS` sets the limit of the next expect (else 20 s); `sleep MILLISECONDS`; `reject TEXT`
+ * fails when the text was written since the last match; `size COLUMNS ROWS` changes the terminal's
+ * size (100 by 24 at first, or PTY_COLUMNS by PTY_ROWS of the environment); `print` prints what was
+ * written between the last two matches, and a zero byte; `screen` prints the screen's rows, the
+ * cursor's place, and a zero byte, when the program waits; `time` prints the milliseconds from the
+ * start to the last match, and how long the program had a processor until now; `wait` waits for the
+ * end of the program. Exit status: 0 when all went as the script says, 1 otherwise (with a
+ * transcript on stderr), 2 for a faulty script. The program's own exit status is printed by `wait`.
  */
 #include <errno.h>
 #include <locale.h>
@@ -189,8 +189,8 @@ static double processor_time(void)
     return nanoseconds * 1e-9;
 }
 
-/* What the program shows once it has dealt with all that was typed: it has read as many bytes, or does not within ten
- * seconds, and has since neither written nor run for a while. */
+/* What the program shows once it has dealt with all that was typed: it has read as many bytes, or
+ * does not within ten seconds, and has since neither written nor run for a while. */
 static void print_screen(void)
 {
     const double start = now(), all_read = start + 10, deadline = start + 20;

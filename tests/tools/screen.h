@@ -1,7 +1,8 @@
 /* screen.h - a terminal's screen for pty.c: what the bytes that a program writes make visible.
  *
- * Knows UTF-8 with wide characters, wrapping at the edge, scrolling, and the sequences of ANSI terminals that
- * move the cursor and erase; all others show nothing. screen_take() gets the bytes as they come.
+ * Knows UTF-8 with wide characters, wrapping at the edge, scrolling, and the sequences of ANSI
+ * terminals that move the cursor and erase; all others show nothing. screen_take() gets the bytes
+ * as they come.
  */
 #ifndef LT_TESTS_SCREEN_H
 #define LT_TESTS_SCREEN_H
@@ -14,7 +15,8 @@
 enum { SCREEN_MOST = 1024, CELL = 8 };
 
 static struct {
-    char cells[SCREEN_MOST][SCREEN_MOST][CELL]; /* UTF-8 of each place; "" behind a wide character */
+    /* UTF-8 of each place; "" behind a wide character */
+    char cells[SCREEN_MOST][SCREEN_MOST][CELL];
     int rows, columns, row, column;
     int pending; /* the last column was written: the next character wraps */
     char sequence[64];
@@ -75,7 +77,10 @@ static void screen_put(const char *bytes, size_t size)
     if (screen.pending) screen.column = screen.columns - 1;
 }
 
-static int screen_limit(int value, int count) { return value < 0 ? 0 : value < count ? value : count - 1; }
+static int screen_limit(int value, int count)
+{
+    return value < 0 ? 0 : value < count ? value : count - 1;
+}
 
 /* A whole sequence ESC [ parameters final. */
 static void screen_sequence(const char *text, char final)
@@ -96,7 +101,8 @@ static void screen_sequence(const char *text, char final)
     case 'K': screen_blank(screen.row, screen.column, SCREEN_MOST); break;
     case 'J':
         screen_blank(screen.row, first == 2 ? 0 : screen.column, SCREEN_MOST);
-        for (int row = first == 2 ? 0 : screen.row + 1; row < SCREEN_MOST; row++) screen_blank(row, 0, SCREEN_MOST);
+        for (int row = first == 2 ? 0 : screen.row + 1; row < SCREEN_MOST; row++)
+            screen_blank(row, 0, SCREEN_MOST);
         break;
     }
 }

@@ -1,6 +1,7 @@
-/* chains.cpp - generated kernels (src/cuda/kernels/chain/) compiled by the real NVRTC for several architectures, which needs no GPU: every formula
- * that they may use, in chains of many steps, over dense, repeated and strided elements; every step of a reduction, of lines of a chain, and what takes rows of one. Each image is written into a folder, for check.sh to
- * look at its registers.
+/* chains.cpp - generated kernels (src/cuda/kernels/chain/) compiled by the real NVRTC for several
+ * architectures, which needs no GPU: every formula that they may use, in chains of many steps, over
+ * dense, repeated and strided elements; every step of a reduction, of lines of a chain, and what
+ * takes rows of one. Each image is written into a folder, for check.sh to look at its registers.
  *
  * Usage: chains FOLDER ARCHITECTURE... */
 #define LT_CHAIN_FOR_NVRTC /* of chain_sources.h */
@@ -33,23 +34,22 @@ int64_t index_limit() { return int64_t{1} << 31; }
 
 static std::vector<formula> all_formulas()
 {
-#define UNARY 1, 0
-#define UNARY_NUMBER 1, 1
-#define UNARY_RANGE 1, 2
-#define UNARY_THREE 1, 3
-#define BINARY 2, 0
-#define BINARY_SCALED 2, 1
-#define BINARY_RANGE 2, 2
-#define BINARY_THREE 2, 3
-#define TERNARY 3, 0
+#define UNARY          1, 0
+#define UNARY_NUMBER   1, 1
+#define UNARY_RANGE    1, 2
+#define UNARY_THREE    1, 3
+#define BINARY         2, 0
+#define BINARY_SCALED  2, 1
+#define BINARY_RANGE   2, 2
+#define BINARY_THREE   2, 3
+#define TERNARY        3, 0
 #define TERNARY_SCALED 3, 1
-#define SELECT 3, 0
+#define SELECT         3, 0
     std::vector<formula> all;
 #define EACH(SHAPE, name, NAME) all.push_back({LT_PW_##NAME, SHAPE});
-#define FAMILY(UPPER)                                                                              \
-    LT_##UPPER##_FLOAT(EACH) LT_##UPPER##_INTEGER(EACH) LT_##UPPER##_BOOL(EACH)
-    FAMILY(ACTIVATIONS) FAMILY(ARITHMETIC) FAMILY(COMPARE) FAMILY(FUNCTIONS) FAMILY(SPECIAL)
-    return all;
+#define FAMILY(UPPER)           LT_##UPPER##_FLOAT(EACH) LT_##UPPER##_INTEGER(EACH) LT_##UPPER##_BOOL(EACH)
+    FAMILY(ACTIVATIONS)
+    FAMILY(ARITHMETIC) FAMILY(COMPARE) FAMILY(FUNCTIONS) FAMILY(SPECIAL) return all;
 }
 
 static lt_nvrtc open_library()
@@ -61,7 +61,8 @@ static lt_nvrtc open_library()
         fprintf(stderr, "chains: %s\n", dlerror());
         exit(1);
     }
-#define FIND(field, symbol, arguments) *reinterpret_cast<void **>(&table.field) = dlsym(handle, #symbol);
+#define FIND(field, symbol, arguments)                                                             \
+    *reinterpret_cast<void **>(&table.field) = dlsym(handle, #symbol);
     LT_NVRTC_FUNCTIONS(FIND)
     return table;
 }
@@ -71,16 +72,18 @@ static int compiled, failed;
 /* What the compiler says of a program. */
 static std::string log_of(nvrtcProgram program)
 {
-    const auto size = reinterpret_cast<nvrtcResult (*)(nvrtcProgram, size_t *)>(dlsym(RTLD_DEFAULT, "nvrtcGetProgramLogSize"));
-    const auto text = reinterpret_cast<nvrtcResult (*)(nvrtcProgram, char *)>(dlsym(RTLD_DEFAULT, "nvrtcGetProgramLog"));
+    const auto size = reinterpret_cast<nvrtcResult (*)(nvrtcProgram, size_t *)>(
+        dlsym(RTLD_DEFAULT, "nvrtcGetProgramLogSize"));
+    const auto text = reinterpret_cast<nvrtcResult (*)(nvrtcProgram, char *)>(
+        dlsym(RTLD_DEFAULT, "nvrtcGetProgramLog"));
     size_t bytes = 0;
     if (size == nullptr || text == nullptr || size(program, &bytes) != NVRTC_SUCCESS) return "";
     std::string log(bytes, '\0');
     return text(program, &log[0]) == NVRTC_SUCCESS ? log : "";
 }
 
-static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, const lt_chain &chain, const char *name,
-                    const lt_chain_end &end = {})
+static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures,
+                    const lt_chain &chain, const char *name, const lt_chain_end &end = {})
 {
     lt_chain_plan plan;
     if (!plan.make(&chain, end)) {
@@ -94,31 +97,40 @@ static void compile(const lt_nvrtc &nvrtc, const char *folder, int n, char **arc
         const char *const options[] = {"-std=c++17", option.c_str()};
         nvrtcProgram program = nullptr;
         size_t bytes = 0;
-        nvrtc.create(&program, source.c_str(), name, LT_CHAIN_SOURCES, lt_chain_source_texts, lt_chain_source_names);
+        nvrtc.create(&program, source.c_str(), name, LT_CHAIN_SOURCES, lt_chain_source_texts,
+                     lt_chain_source_names);
         const nvrtcResult result = nvrtc.compile(program, 2, options);
         compiled++;
         if (result != NVRTC_SUCCESS) {
-            fprintf(stderr, "chains: %s for sm_%s: error %d\n%s\n%s", name, architectures[i], result, log_of(program).c_str(), source.c_str());
+            fprintf(stderr, "chains: %s for sm_%s: error %d\n%s\n%s", name, architectures[i],
+                    result, log_of(program).c_str(), source.c_str());
             failed++;
         } else {
             nvrtc.image_size(program, &bytes);
             std::string image(bytes, '\0');
             nvrtc.image(program, &image[0]);
-            FILE *file = fopen((std::string(folder) + "/" + name + "." + architectures[i] + ".cubin").c_str(), "wb");
-            if (file == nullptr || fwrite(image.data(), 1, bytes, file) != bytes || fclose(file) != 0) failed++;
+            FILE *file = fopen(
+                (std::string(folder) + "/" + name + "." + architectures[i] + ".cubin").c_str(),
+                "wb");
+            if (file == nullptr || fwrite(image.data(), 1, bytes, file) != bytes ||
+                fclose(file) != 0)
+                failed++;
         }
         nvrtc.destroy(&program);
     }
 }
 
-/* Values 0 to 2 are read: dense, or one of them repeated and one strided; each step reads the one before it. */
-static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, lt_dtype compute, const char *dtype, bool strided)
+/* Values 0 to 2 are read: dense, or one of them repeated and one strided; each step reads the one
+ * before it. */
+static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures,
+                      lt_dtype compute, const char *dtype, bool strided)
 {
     static char memory[64] __attribute__((aligned(16)));
     const int64_t size = lt_element_size(compute), rows = 512, columns = 1024;
     lt_iter repeated = {}, apart = {};
     for (lt_iter *it : {&repeated, &apart}) {
-        it->ndim = 2, it->operands = 2, it->numel = rows * columns, it->sizes[0] = columns, it->sizes[1] = rows;
+        it->ndim = 2, it->operands = 2, it->numel = rows * columns, it->sizes[0] = columns,
+        it->sizes[1] = rows;
         it->strides[0][0] = size, it->strides[0][1] = size * columns;
         it->dtype[0] = it->dtype[1] = compute;
         it->data[0] = it->data[1] = memory;
@@ -136,7 +148,8 @@ static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **a
     };
     const auto end = [&] {
         if (chain->n_steps == 0) return;
-        const std::string name = std::string(dtype) + (strided ? "-strided-" : "-dense-") + std::to_string(part++);
+        const std::string name =
+            std::string(dtype) + (strided ? "-strided-" : "-dense-") + std::to_string(part++);
         chain->values[chain->n_values - 1].data = memory;
         compile(nvrtc, folder, n, architectures, *chain, name.c_str());
         begin();
@@ -150,10 +163,12 @@ static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **a
         step.n = f.inputs, step.n_params = f.params;
         const int before = chain->n_steps > 0 ? chain->n_values - 1 : 0;
         for (int i = 0; i < f.inputs; i++) step.in[i] = i == 0 ? before : i;
-        for (int i = 0; i < f.params; i++) step.params[i].kind = LT_SCALAR_INT, step.params[i].v.i = 1;
+        for (int i = 0; i < f.params; i++)
+            step.params[i].kind = LT_SCALAR_INT, step.params[i].v.i = 1;
         step.out = chain->n_values;
         const bool test = f.op >= LT_PW_COMPARE && f.op < LT_PW_COMPARE_END;
-        chain->values[chain->n_values++] = {test ? LT_BOOL : compute, false, false, nullptr, nullptr};
+        chain->values[chain->n_values++] = {test ? LT_BOOL : compute, false, false, nullptr,
+                                            nullptr};
         chain->steps[chain->n_steps++] = step;
         if (chain->n_steps == 12) end();
     }
@@ -162,12 +177,14 @@ static void chains_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **a
 }
 
 /* Lines of x * row, reduced by each step, and rows of it. */
-static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures, lt_dtype dtype, const char *type)
+static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **architectures,
+                     lt_dtype dtype, const char *type)
 {
     static char memory[64] __attribute__((aligned(16)));
     const int64_t size = lt_element_size(dtype), rows = 512, columns = 1024;
     lt_iter repeated = {};
-    repeated.ndim = 2, repeated.operands = 2, repeated.numel = rows * columns, repeated.sizes[0] = columns, repeated.sizes[1] = rows;
+    repeated.ndim = 2, repeated.operands = 2, repeated.numel = rows * columns,
+    repeated.sizes[0] = columns, repeated.sizes[1] = rows;
     repeated.strides[0][0] = repeated.strides[1][0] = size, repeated.strides[0][1] = size * columns;
     repeated.dtype[0] = repeated.dtype[1] = dtype;
     repeated.data[0] = repeated.data[1] = memory;
@@ -178,23 +195,33 @@ static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **ar
     chain->values[1].walk = &repeated;
     chain->values[2] = {dtype, false, false, nullptr, nullptr};
     chain->steps[0].op = LT_PW_MUL, chain->steps[0].compute = dtype;
-    chain->steps[0].n = 2, chain->steps[0].in[0] = 0, chain->steps[0].in[1] = 1, chain->steps[0].out = 2;
-    for (const char *step : {"sum_step", "sum_abs_step", "sum_square_step", "sum_square_off_step", "sum_exp_step", "sum_numbers_step", "sum_power_step",
-                             "count_step", "prod_step", "max_step", "min_step", "max_abs_step", "min_abs_step"})
-        compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(),
-                lt_chain_end_lines(2, step, dtype == LT_FLOAT64, std::string(step) == "sum_step" ? "void" : lt_chain_element(dtype)));
+    chain->steps[0].n = 2, chain->steps[0].in[0] = 0, chain->steps[0].in[1] = 1,
+    chain->steps[0].out = 2;
+    for (const char *step : {"sum_step", "sum_abs_step", "sum_square_step", "sum_square_off_step",
+                             "sum_exp_step", "sum_numbers_step", "sum_power_step", "count_step",
+                             "prod_step", "max_step", "min_step", "max_abs_step", "min_abs_step"})
+        compile(
+            nvrtc, folder, n, architectures, *chain, (std::string(type) + "-lines-" + step).c_str(),
+            lt_chain_end_lines(2, step, dtype == LT_FLOAT64,
+                               std::string(step) == "sum_step" ? "void" : lt_chain_element(dtype)));
     for (const int runs : {1, dtype == LT_FLOAT64 ? lt_most_runs<double> : lt_most_runs<float>}) {
         const auto held = [&](const char *first, const char *second) {
-            compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-held-lines-" + second + "-" + std::to_string(runs)).c_str(),
-                    lt_chain_end_held_lines(2, first, second, runs, dtype == LT_FLOAT64, lt_chain_element(dtype)));
+            compile(
+                nvrtc, folder, n, architectures, *chain,
+                (std::string(type) + "-held-lines-" + second + "-" + std::to_string(runs)).c_str(),
+                lt_chain_end_held_lines(2, first, second, runs, dtype == LT_FLOAT64,
+                                        lt_chain_element(dtype)));
         };
         held("sum_step", "sum_square_off_step");
         held("max_step", "sum_exp_step");
     }
     for (bool held : {true, false})
-        for (const char *function : {"lt_softmax_rows", "lt_softmax_rows_backward", "lt_norm_rows"}) {
-            const char *const parameter = std::string(function) == "lt_norm_rows" ? lt_chain_element(dtype) : nullptr;
-            compile(nvrtc, folder, n, architectures, *chain, (std::string(type) + "-" + function + (held ? "-held" : "")).c_str(),
+        for (const char *function :
+             {"lt_softmax_rows", "lt_softmax_rows_backward", "lt_norm_rows"}) {
+            const char *const parameter =
+                std::string(function) == "lt_norm_rows" ? lt_chain_element(dtype) : nullptr;
+            compile(nvrtc, folder, n, architectures, *chain,
+                    (std::string(type) + "-" + function + (held ? "-held" : "")).c_str(),
                     lt_chain_end_rows(2, function, dtype, held, held ? 128 : 512, parameter));
         }
     delete chain;
@@ -206,10 +233,12 @@ int main(int argc, char **argv)
     const struct {
         lt_dtype dtype;
         const char *name;
-    } dtypes[] = {{LT_FLOAT32, "float32"}, {LT_FLOAT64, "float64"}, {LT_FLOAT16, "float16"}, {LT_BFLOAT16, "bfloat16"},
-                  {LT_INT64, "int64"},     {LT_UINT8, "uint8"},     {LT_BOOL, "bool"}};
+    } dtypes[] = {{LT_FLOAT32, "float32"},   {LT_FLOAT64, "float64"}, {LT_FLOAT16, "float16"},
+                  {LT_BFLOAT16, "bfloat16"}, {LT_INT64, "int64"},     {LT_UINT8, "uint8"},
+                  {LT_BOOL, "bool"}};
     for (const auto &d : dtypes)
-        for (bool strided : {false, true}) chains_of(nvrtc, argv[1], argc - 2, argv + 2, d.dtype, d.name, strided);
+        for (bool strided : {false, true})
+            chains_of(nvrtc, argv[1], argc - 2, argv + 2, d.dtype, d.name, strided);
     for (const auto &d : dtypes)
         if (lt_is_floating(d.dtype)) lines_of(nvrtc, argv[1], argc - 2, argv + 2, d.dtype, d.name);
     printf("generated kernels: %d compiled by NVRTC, %d failed\n", compiled, failed);

@@ -1,6 +1,7 @@
-/* signatures.cpp - our declarations of the vendor's libraries (src/cuda/libraries) beside the vendor's own: every number and
- * every type of a function must be the same, and every function is in the library. Compiled by check.sh where the vendor's headers are;
- * run with no argument it looks all functions up by the sonames that the backend opens for CUDA 13. */
+/* signatures.cpp - our declarations of the vendor's libraries (src/cuda/libraries) beside the
+ * vendor's own: every number and every type of a function must be the same, and every function is
+ * in the library. Compiled by check.sh where the vendor's headers are; run with no argument it
+ * looks all functions up by the sonames that the backend opens for CUDA 13. */
 #define LT_VENDOR_HEADERS
 #include <cuda_runtime.h>
 
@@ -78,9 +79,9 @@ LT_CUDNN_RNN_LAYOUTS(SAME_NUMBER)
 LT_CUDNN_RNN_GRADIENTS(SAME_NUMBER)
 SAME_NUMBER(CUDNN_RNN_PADDED_IO_ENABLED, LT_CUDNN_RNN_PADDED)
 
-#define SAME_TYPE(table, field, symbol) \
+#define SAME_TYPE(table, field, symbol)                                                            \
     static_assert(std::is_same<decltype(&::symbol), decltype(table::field)>::value, #symbol);
-#define OF_CUBLAS(field, symbol, arguments) SAME_TYPE(lt_cublas, field, symbol)
+#define OF_CUBLAS(field, symbol, arguments)   SAME_TYPE(lt_cublas, field, symbol)
 #define OF_CUBLAS_S(field, symbol, arguments) SAME_TYPE(lt_cublas_real<float>, field, symbol)
 #define OF_CUBLAS_D(field, symbol, arguments) SAME_TYPE(lt_cublas_real<double>, field, symbol)
 LT_CUBLAS_FUNCTIONS(OF_CUBLAS)
@@ -92,7 +93,7 @@ LT_CUBLASLT_FUNCTIONS(OF_CUBLASLT)
 LT_CUFFT_FUNCTIONS(OF_CUFFT)
 LT_CUFFT_STATUSES(SAME_NUMBER)
 LT_CUFFT_TYPES(SAME_NUMBER)
-#define OF_CUSOLVER(field, symbol, arguments) SAME_TYPE(lt_cusolver, field, symbol)
+#define OF_CUSOLVER(field, symbol, arguments)   SAME_TYPE(lt_cusolver, field, symbol)
 #define OF_CUSOLVER_S(field, symbol, arguments) SAME_TYPE(lt_cusolver_real<float>, field, symbol)
 #define OF_CUSOLVER_D(field, symbol, arguments) SAME_TYPE(lt_cusolver_real<double>, field, symbol)
 LT_CUSOLVER_FUNCTIONS(OF_CUSOLVER)
@@ -120,27 +121,32 @@ static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "");
 static_assert(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) == 64 &&
                   offsetof(cublasLtMatmulHeuristicResult_t, state) == 72 &&
                   offsetof(cublasLtMatmulHeuristicResult_t, wavesCount) == 76 &&
-                  sizeof(cublasLtMatmulHeuristicResult_t) == 96, "");
+                  sizeof(cublasLtMatmulHeuristicResult_t) == 96,
+              "");
 
 template <class Performance> constexpr bool same_performance()
 {
-    return offsetof(Performance, status) == 4 && offsetof(Performance, time) == 8 && offsetof(Performance, memory) == 16 &&
-           offsetof(Performance, determinism) == 24 && offsetof(Performance, mathType) == 28 && sizeof(Performance) == 48;
+    return offsetof(Performance, status) == 4 && offsetof(Performance, time) == 8 &&
+           offsetof(Performance, memory) == 16 && offsetof(Performance, determinism) == 24 &&
+           offsetof(Performance, mathType) == 28 && sizeof(Performance) == 48;
 }
-static_assert(same_performance<cudnnConvolutionFwdAlgoPerf_t>() && same_performance<cudnnConvolutionBwdDataAlgoPerf_t>() &&
-                  same_performance<cudnnConvolutionBwdFilterAlgoPerf_t>(), "");
+static_assert(same_performance<cudnnConvolutionFwdAlgoPerf_t>() &&
+                  same_performance<cudnnConvolutionBwdDataAlgoPerf_t>() &&
+                  same_performance<cudnnConvolutionBwdFilterAlgoPerf_t>(),
+              "");
 
 #define SYMBOL(field, symbol, arguments) #symbol,
-static const char *const of_cublas[] = {LT_CUBLAS_FUNCTIONS(SYMBOL) LT_CUBLAS_REAL_FUNCTIONS(SYMBOL, S, float)
-                                            LT_CUBLAS_REAL_FUNCTIONS(SYMBOL, D, double)
-                                                LT_CUBLASLT_FUNCTIONS(SYMBOL) nullptr};
-static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, S, float)
-                                              LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, D, double) nullptr};
+static const char *const of_cublas[] = {
+    LT_CUBLAS_FUNCTIONS(SYMBOL) LT_CUBLAS_REAL_FUNCTIONS(SYMBOL, S, float)
+        LT_CUBLAS_REAL_FUNCTIONS(SYMBOL, D, double) LT_CUBLASLT_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_cusolver[] = {LT_CUSOLVER_FUNCTIONS(SYMBOL) LT_CUSOLVER_REAL_FUNCTIONS(
+    SYMBOL, S, float) LT_CUSOLVER_REAL_FUNCTIONS(SYMBOL, D, double) nullptr};
 
 static const char *const of_cufft[] = {LT_CUFFT_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cusparse[] = {LT_CUSPARSE_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
-static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL) LT_CUDNN_GRAPH_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL)
+                                           LT_CUDNN_GRAPH_FUNCTIONS(SYMBOL) nullptr};
 
 static const char *const of_nvrtc[] = {LT_NVRTC_FUNCTIONS(SYMBOL) nullptr};
 

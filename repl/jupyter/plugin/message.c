@@ -1,4 +1,5 @@
-/* message.c - see message.h. Nettle computes the signatures, cJSON reads the one field of a header that is asked for here. */
+/* message.c - see message.h. Nettle computes the signatures, cJSON reads the one field of a header
+ * that is asked for here. */
 #include "message.h"
 
 #include <cjson/cJSON.h>
@@ -102,11 +103,12 @@ text message_part(message *m, int part)
     return message_frame(m, m->identities + 2 + (size_t)part);
 }
 
-/* ---- messages that were seen ------------------------------------------------------------------ */
+/* ---- messages that were seen ----------------------------------------------------------------- */
 
 enum { REMEMBERED = 1 << 16, NONE = 0 };
 
-/* The signatures of the last messages in a ring, and lists of them by their first digits: places of the ring, from 1. */
+/* The signatures of the last messages in a ring, and lists of them by their first digits: places of
+ * the ring, from 1. */
 static struct {
     char signature[SIGNATURE];
     uint32_t next;
@@ -187,7 +189,8 @@ const char *message_check_new(message *m)
     const char *signature = message_frame(m, m->identities + 1).bytes;
     uint32_t *list = list_of(signature);
     for (uint32_t place = *list; place != NONE; place = seen[place].next)
-        if (memcmp(seen[place].signature, signature, SIGNATURE) == 0) return "it came before: it was sent again";
+        if (memcmp(seen[place].signature, signature, SIGNATURE) == 0)
+            return "it came before: it was sent again";
     newest_seen = newest_seen % REMEMBERED + 1;
     if (ring_is_full) forget(newest_seen);
     ring_is_full = ring_is_full || newest_seen == REMEMBERED;

@@ -1,9 +1,10 @@
-/* message.h - messages of Jupyter's protocol (jupyter-client.readthedocs.io, "Messaging in Jupyter") as frames of ZeroMQ:
+/* message.h - messages of Jupyter's protocol (jupyter-client.readthedocs.io, "Messaging in
+ * Jupyter") as frames of ZeroMQ:
  *
  *   identities..., "<IDS|MSG>", signature, header, parent header, metadata, content, buffers...
  *
- * The signature is the HMAC-SHA256 of the four that follow it, in hexadecimal digits; empty where the key is. Includes
- * ZeroMQ and the C library only.
+ * The signature is the HMAC-SHA256 of the four that follow it, in hexadecimal digits; empty where
+ * the key is. Includes ZeroMQ and the C library only.
  */
 #ifndef REPL_JUPYTER_MESSAGE_H
 #define REPL_JUPYTER_MESSAGE_H
@@ -43,20 +44,24 @@ void message_send(message *m, void *socket);
 
 /* The bytes of frame i. */
 text message_frame(message *m, size_t i);
-/* Header (0), parent header (1), metadata (2) or content (3) of a message that message_check found good. */
+/* Header (0), parent header (1), metadata (2) or content (3) of a message that message_check found
+ * good. */
 text message_part(message *m, int part);
 
-/* With which key messages are signed and checked from now on; the session's name is chosen here, too. */
+/* With which key messages are signed and checked from now on; the session's name is chosen here,
+ * too. */
 void message_begin(const char *key, size_t size);
 /* NULL, or why it is none: its shape, or its signature. Sets `identities`. */
 const char *message_check(message *m);
-/* NULL, or why a message with a good signature is refused: it came before, so that what was recorded of a session cannot be run again. The
- * last 65,536 signatures are remembered. Called by one thread. */
+/* NULL, or why a message with a good signature is refused: it came before, so that what was
+ * recorded of a session cannot be run again. The last 65,536 signatures are remembered. Called by
+ * one thread. */
 const char *message_check_new(message *m);
 /* Adds all that follows the identities, with a header of that type; false: no memory. */
 bool message_finish(message *m, const char *type, text parent, text metadata, text content);
 
-/* The line that an input_reply carries, with its end, as the only frame; NULL: Ctrl-D, or there is none. */
+/* The line that an input_reply carries, with its end, as the only frame; NULL: Ctrl-D, or there is
+ * none. */
 message *message_answer(message *m);
 
 /* Whether the header says that the message is of that type. */

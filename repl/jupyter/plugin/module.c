@@ -1,6 +1,8 @@
-/* module.c - the Lua module of the plugin: sockets.h for an interpreter, and stdin that asks the front end.
+/* module.c - the Lua module of the plugin: sockets.h for an interpreter, and stdin that asks the
+ * front end.
  *
- * Lua's functions are the program's, which opens the plugin (repl/program/plugin.c). Includes the Lua API and this folder's headers.
+ * Lua's functions are the program's, which opens the plugin (repl/program/plugin.c). Includes the
+ * Lua API and this folder's headers.
  */
 #include <errno.h>
 #include <lauxlib.h>
@@ -12,7 +14,8 @@
 
 static const char *const channel_names[] = {"control", "shell", "stdin", "iopub", NULL};
 
-/* The request that is being answered, for what asks the front end meanwhile: its identities and its header. */
+/* The request that is being answered, for what asks the front end meanwhile: its identities and its
+ * header. */
 static message *current;
 static bool takes_input;
 
@@ -25,7 +28,8 @@ static text text_at(lua_State *L, int index)
 
 static int no_memory(lua_State *L) { return luaL_error(L, "not enough memory for a message"); }
 
-/* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): sockets that sign with the key. Raises what is wrong. */
+/* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): sockets that sign with the key.
+ * Raises what is wrong. */
 static int open_sockets(lua_State *L)
 {
     static const char *const names[CHANNELS] = {"control", "shell", "stdin", "iopub", "heartbeat"};
@@ -70,7 +74,8 @@ static bool add_identities(lua_State *L, message *m, int index)
     return good;
 }
 
-/* send(channel, identities, type, parent, content [, metadata]): the identities are a list of strings or one; the last three are JSON. */
+/* send(channel, identities, type, parent, content [, metadata]): the identities are a list of
+ * strings or one; the last three are JSON. */
 static int send(lua_State *L)
 {
     int channel = luaL_checkoption(L, 1, NULL, channel_names);
@@ -88,8 +93,8 @@ static int send(lua_State *L)
     return 0;
 }
 
-/* receive([milliseconds]) -> {channel, identities, header, parent, metadata, content}, the last four as JSON; nil when none has come in
- * time, or a signal has. */
+/* receive([milliseconds]) -> {channel, identities, header, parent, metadata, content}, the last
+ * four as JSON; nil when none has come in time, or a signal has. */
 static int receive(lua_State *L)
 {
     static const char *const names[MESSAGE_PARTS] = {"header", "parent", "metadata", "content"};
@@ -115,7 +120,8 @@ static int receive(lua_State *L)
     return 1;
 }
 
-/* begin_request(identities, header, takes_input): what is written, and asked of the user, belongs to this request from now on. */
+/* begin_request(identities, header, takes_input): what is written, and asked of the user, belongs
+ * to this request from now on. */
 static int begin_request(lua_State *L)
 {
     text header = text_at(L, 2);
@@ -166,7 +172,8 @@ static bool ask(void)
     return false;
 }
 
-/* The read function of stdin: asks the front end for a line. A signal ends the wait as it does at a terminal; Ctrl-D is the end. */
+/* The read function of stdin: asks the front end for a line. A signal ends the wait as it does at a
+ * terminal; Ctrl-D is the end. */
 static ssize_t read_answer(void *cookie, char *bytes, size_t size)
 {
     (void)cookie;

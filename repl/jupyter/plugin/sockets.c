@@ -118,8 +118,8 @@ static void publish(const char *type, text header, const char *content, size_t s
         message_free(m);
 }
 
-/* Publishes what has been written up to these bytes of stdout and stderr; `whole`: also the first bytes of a character whose others did
- * not come. */
+/* Publishes what has been written up to these bytes of stdout and stderr; `whole`: also the first
+ * bytes of a character whose others did not come. */
 static void publish_streams(const uint64_t end[2], bool whole)
 {
     static const char *const names[2] = {"stdout", "stderr"};
@@ -131,7 +131,8 @@ static void publish_streams(const uint64_t end[2], bool whole)
     }
 }
 
-/* Ctrl-C, as a terminal has it: for the programs that the cell has started, too, where the kernel has a group of processes of its own. */
+/* Ctrl-C, as a terminal has it: for the programs that the cell has started, too, where the kernel
+ * has a group of processes of its own. */
 static void press_ctrl_c(void)
 {
     if (getpgrp() == getpid())
@@ -354,7 +355,8 @@ const char *sockets_open(const char *const addresses[CHANNELS])
     return problem;
 }
 
-/* Hands a message over to the thread, which sends it, or does what it asks for, after all that has been written until now. */
+/* Hands a message over to the thread, which sends it, or does what it asks for, after all that has
+ * been written until now. */
 static void hand_over(message *m)
 {
     fflush(stdout);

@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* How many bytes the character at p has, of n: 0 for none that is UTF-8 (RFC 3629), minus those that are here where more would have to
- * come. */
+/* How many bytes the character at p has, of n: 0 for none that is UTF-8 (RFC 3629), minus those
+ * that are here where more would have to come. */
 static int character(const unsigned char *p, size_t n)
 {
     int length = p[0] < 0x80   ? 1

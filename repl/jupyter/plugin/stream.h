@@ -1,5 +1,6 @@
-/* stream.h - what is written to a file descriptor, read from a pipe in its place, as the contents of `stream` messages: JSON, and so
- * UTF-8. A character whose bytes came apart is put together; bytes that are none become U+FFFD. Includes the C library only.
+/* stream.h - what is written to a file descriptor, read from a pipe in its place, as the contents
+ * of `stream` messages: JSON, and so UTF-8. A character whose bytes came apart is put together;
+ * bytes that are none become U+FFFD. Includes the C library only.
  */
 #ifndef REPL_JUPYTER_STREAM_H
 #define REPL_JUPYTER_STREAM_H
@@ -21,13 +22,15 @@ typedef struct stream {
 /* How many bytes have been written so far, by any thread or process. */
 uint64_t stream_written(stream *s);
 
-/* The content of a message with what has been written, up to the byte `end` of all; NULL: nothing was, or no memory.
- * whole: the first bytes of a character whose others have not come are told, too. The caller frees it. */
+/* The content of a message with what has been written, up to the byte `end` of all; NULL: nothing
+ * was, or no memory. whole: the first bytes of a character whose others have not come are told,
+ * too. The caller frees it. */
 char *stream_take(stream *s, const char *name, uint64_t end, bool whole, size_t *size);
 /* Closes its files. */
 void stream_close(stream *s);
 
-/* `before`, the bytes as they stand between the quotes of a JSON string, `after`; NULL: no memory. The caller frees it. */
+/* `before`, the bytes as they stand between the quotes of a JSON string, `after`; NULL: no memory.
+ * The caller frees it. */
 char *stream_json(const char *before, const char *bytes, size_t n, const char *after, size_t *size);
 
 #endif

@@ -1,7 +1,9 @@
-/* mpi.c - the engine over MPI: one source, compiled with the headers of each MPI (LT_MPI_NAME) into a library that is linked with none:
- * libmpi is opened before, its symbols for all, since parts of it that it loads itself want them.
+/* mpi.c - the engine over MPI: one source, compiled with the headers of each MPI (LT_MPI_NAME) into
+ * a library that is linked with none: libmpi is opened before, its symbols for all, since parts of
+ * it that it loads itself want them.
  *
- * Counts of MPI are ints: what has more bytes goes as datatypes that say where it lies. Errors are returned, not fatal. */
+ * Counts of MPI are ints: what has more bytes goes as datatypes that say where it lies. Errors are
+ * returned, not fatal. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -59,7 +61,7 @@ static lt_status no_memory(void)
     return services->error(LT_ERR_MEMORY, "%s: no memory is left for a request", LT_MPI_NAME);
 }
 
-/* ---- the world ------------------------------------------------------------------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 static lt_status listen(void)
 {
@@ -115,7 +117,7 @@ static lt_status make_group(lt_engine_world *w, const int *ranks, int n, lt_engi
     return LT_OK;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* With room for `bytes` of arguments. */
 static lt_engine_request *new_request(size_t bytes)
@@ -167,7 +169,7 @@ static lt_status test(lt_engine_request *r, bool *done, int *from, int64_t *byte
     return check("MPI_Test", code);
 }
 
-/* ---- collectives ----------------------------------------------------------------------------------------------------------- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static lt_status barrier(lt_engine_group *g, lt_engine_request **out)
 {
@@ -281,7 +283,7 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
     return status;
 }
 
-/* ---- MPI's own reductions ---------------------------------------------------------------------------------------------------- */
+/* ---- MPI's own reductions -------------------------------------------------------------------- */
 
 static MPI_Datatype type_of(lt_dtype dtype)
 {
@@ -321,7 +323,7 @@ static lt_status all_reduce(lt_engine_group *g, void *data, int64_t count, lt_dt
                  out);
 }
 
-/* ---- messages -------------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static lt_status send_message(lt_engine_group *g, const void *data, int64_t bytes, int to, int tag,
                               lt_engine_request **out)
@@ -386,7 +388,7 @@ static bool hear(lt_engine_world *w, void *note, int *bytes, int *from)
     return true;
 }
 
-/* ---- the library ----------------------------------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 #define SHOWN __attribute__((visibility("default")))
 

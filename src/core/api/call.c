@@ -1,8 +1,9 @@
 /* call.c - lt_call: an operation by its name, its arguments as tagged values.
  *
- * Matching only looks: each overload is tried in turn, and what does not fit is noted, for the message. Then the values of the
- * overload are converted; what that makes (numbers as tensors, indices as int64) belongs to the call and goes with it. The
- * rules are those of the Lua binding (src/lua/args.c), but that indices count from 0 and that values have kinds. */
+ * Matching only looks: each overload is tried in turn, and what does not fit is noted, for the
+ * message. Then the values of the overload are converted; what that makes (numbers as tensors,
+ * indices as int64) belongs to the call and goes with it. The rules are those of the Lua binding
+ * (src/lua/args.c), but that indices count from 0 and that values have kinds. */
 #include "autograd/dual.h"
 #include "api/call.h"
 
@@ -60,7 +61,7 @@ typedef struct match {
     int n_owned;
 } match;
 
-/* ---- the caller's arrays ------------------------------------------------------------------------------------------ */
+/* ---- the caller's arrays --------------------------------------------------------------------- */
 
 static const lt_value *arg_at(const call *c, int i) { return lt_value_at(c->args, i); }
 
@@ -79,14 +80,15 @@ static lt_status check_call(const char *op, const call *c)
     for (int i = 0; i < c->nargs; i++)
         LT_TRY(lt_value_check(op, "argument", i, arg_at(c, i), c->args->size));
     for (int i = 0; i < c->nnamed; i++) {
-        LT_TRY(lt_value_check(op, "named argument", i, &named_at(c, i)->value, c->named->value.size));
+        LT_TRY(
+            lt_value_check(op, "named argument", i, &named_at(c, i)->value, c->named->value.size));
         if (named_at(c, i)->name == NULL)
             return lt_error(LT_ERR_TYPE, "%s(): named argument %d has no name", op, i);
     }
     return LT_OK;
 }
 
-/* ---- what fits ------------------------------------------------------------------------------------------------------ */
+/* ---- what fits ------------------------------------------------------------------------------- */
 
 static bool is_number(const lt_value *v)
 {
@@ -235,7 +237,7 @@ static bool fits(const lt_callable *f, const call *c, match *m, problem *p)
     return true;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static const char *const expected[] = {
     [LT_ARG_TENSOR] = "Tensor",
@@ -260,8 +262,8 @@ static const char *const expected[] = {
 
 static const char *kind_name(const lt_value *v)
 {
-    static const char *const names[] = {"none",   "bool",   "int",      "double",
-                                        "string", "Tensor", "dims",     "list of Tensors",
+    static const char *const names[] = {"none",   "bool",   "int",       "double",
+                                        "string", "Tensor", "dims",      "list of Tensors",
                                         "dtype",  "device", "generator", "table"};
     bool null = (v->kind == LT_KIND_TENSOR && v->v.tensor == NULL) ||
                 (v->kind == LT_KIND_STRING && v->v.s == NULL) ||
@@ -363,7 +365,7 @@ static lt_status refuse_combination(const lt_callable *const *f, int n, const ch
                     t.buffer);
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------------------------------- */
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 static int compare_name(const void *name, const void *entry)
 {
@@ -401,9 +403,10 @@ static lt_status choose(const lt_call_name *name, call *c, match *m, const lt_ca
                         : refuse_combination(f, name->n, name->name, c);
 }
 
-/* ---- converting --------------------------------------------------------------------------------------------------------- */
+/* ---- converting ------------------------------------------------------------------------------ */
 
-/* The number of a value, which may be a tensor's: reading that is a copy that the caller did not ask for. */
+/* The number of a value, which may be a tensor's: reading that is a copy that the caller did not
+ * ask for. */
 static lt_status number_of(const lt_value *v, lt_scalar *out)
 {
     if (v->kind != LT_KIND_TENSOR) {
@@ -535,7 +538,7 @@ static lt_status convert_all(const lt_callable *f, match *m)
     return LT_OK;
 }
 
-/* ---- doing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- doing ----------------------------------------------------------------------------------- */
 
 /* Room for the results, before anything is done. */
 static lt_status check_room(const lt_callable *f, const lt_value *results, const int *nresults)
@@ -553,10 +556,12 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
 static lt_status store(const lt_callable *f, lt_call_slot *out, lt_value *made)
 {
     const int n = f->info.n_results;
-    const lt_tensor_list outs = f->args[f->out].type == LT_ARG_TENSORS ? out->list : (lt_tensor_list){1, &out->tensor};
+    const lt_tensor_list outs =
+        f->args[f->out].type == LT_ARG_TENSORS ? out->list : (lt_tensor_list){1, &out->tensor};
     lt_tensor *results[LT_CALL_MAX_RESULTS];
     for (int i = 0; i < n; i++) results[i] = made[i].v.tensor;
-    const lt_status status = (f->exact ? lt_store_exact_outs : lt_store_outs)(f->info.name, n, results, &outs);
+    const lt_status status =
+        (f->exact ? lt_store_exact_outs : lt_store_outs)(f->info.name, n, results, &outs);
     for (int i = 0; i < n; i++) {
         lt_tensor_release(results[i]);
         made[i].v.tensor = status == LT_OK ? lt_tensor_retain(outs.v[i]) : NULL;

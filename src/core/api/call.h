@@ -1,5 +1,6 @@
-/* call.h - the tables that scripts/gen/calls.lua makes of the declarations: for lt_call, which reads them (call.c), and for the
- * enumeration of ltensor.h (catalog.c). Indices in them count from 0. */
+/* call.h - the tables that scripts/gen/calls.lua makes of the declarations: for lt_call, which
+ * reads them (call.c), and for the enumeration of ltensor.h (catalog.c). Indices in them count from
+ * 0. */
 #ifndef LT_CALL_H
 #define LT_CALL_H
 
@@ -35,7 +36,8 @@ typedef struct lt_call_frame {
     bool present[LT_MAX_ARGS];
 } lt_call_frame;
 
-/* An overload. run does it: results are filled in by kind; in place, and where `out` is present and not `copied`, nothing is. */
+/* An overload. run does it: results are filled in by kind; in place, and where `out` is present and
+ * not `copied`, nothing is. */
 typedef struct lt_callable {
     lt_op_info info; /* first */
     const lt_call_arg *args;

@@ -1,4 +1,5 @@
-/* contexts.c - lt_context as ltensor.h offers it to hosts: making and ending them, limits, interrupts. */
+/* contexts.c - lt_context as ltensor.h offers it to hosts: making and ending them, limits,
+ * interrupts. */
 #include "context/context.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 
 #define PROGRESS_SECONDS 0.1
 
-/* ---- making and ending -------------------------------------------------------------------------------------------- */
+/* ---- making and ending ----------------------------------------------------------------------- */
 
 static lt_status check(const lt_context_config *c)
 {
@@ -112,7 +113,7 @@ void lt_context_release(lt_context *context)
     if (context != NULL) lt_context_drop(context);
 }
 
-/* ---- being in one ---------------------------------------------------------------------------------------------------- */
+/* ---- being in one ---------------------------------------------------------------------------- */
 
 lt_context *lt_context_process(void) { return &lt_process_context; }
 lt_context *lt_context_current(void) { return lt_here.context; }
@@ -128,9 +129,10 @@ lt_context *lt_context_enter(lt_context *context)
     return outer.context;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The place of a device's numbers in a context. The device need not be there: a limit may be set before it is asked for. */
+/* The place of a device's numbers in a context. The device need not be there: a limit may be set
+ * before it is asked for. */
 static lt_status use_of(const char *function, lt_device device, int *use)
 {
     if (device.type == LT_CPU) {
@@ -172,7 +174,7 @@ lt_status lt_context_memory(const lt_context *context, lt_device device, int64_t
     return LT_OK;
 }
 
-/* ---- time and interrupts ------------------------------------------------------------------------------------------------ */
+/* ---- time and interrupts --------------------------------------------------------------------- */
 
 lt_status lt_context_set_deadline(lt_context *context, double seconds)
 {

@@ -1,4 +1,5 @@
-/* derivatives.c - autograd as ltensor.h offers it to hosts: handles are checked, the work is src/core/autograd's. */
+/* derivatives.c - autograd as ltensor.h offers it to hosts: handles are checked, the work is
+ * src/core/autograd's. */
 #include "autograd/autograd.h"
 #include "error.h"
 

@@ -1,4 +1,5 @@
-/* devices.c - what a host asks of devices, and generators of its own: functions of ltensor.h over the table of backend.h. */
+/* devices.c - what a host asks of devices, and generators of its own: functions of ltensor.h over
+ * the table of backend.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* elements.c - the elements of a tensor in host memory, its dtype and device, lists of tensors: functions of ltensor.h that
- * are made of ops. */
+/* elements.c - the elements of a tensor in host memory, its dtype and device, lists of tensors:
+ * functions of ltensor.h that are made of ops. */
 #include "autograd/autograd.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -11,7 +11,9 @@
 
 void *lt_tensor_data(const lt_tensor *t)
 {
-    return t != NULL && !lt_is_sparse(t) && lt_refuse_hollow("lt_tensor_data", t) == LT_OK ? lt_data(t) : NULL;
+    return t != NULL && !lt_is_sparse(t) && lt_refuse_hollow("lt_tensor_data", t) == LT_OK
+               ? lt_data(t)
+               : NULL;
 }
 
 /* Moves all elements between t and row-major host memory. */

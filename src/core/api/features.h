@@ -1,4 +1,5 @@
-/* features.h - what other libraries of ours add to what lt_has answers, from where they are loaded. */
+/* features.h - what other libraries of ours add to what lt_has answers, from where they are
+ * loaded. */
 #ifndef LT_FEATURES_H
 #define LT_FEATURES_H
 

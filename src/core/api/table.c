@@ -1,5 +1,5 @@
-/* table.c - tables of values, as scripts and their hosts hand them to each other: a list, and values by name, which are kept in
- * the order of the names' bytes. Knows nothing of Lua. */
+/* table.c - tables of values, as scripts and their hosts hand them to each other: a list, and
+ * values by name, which are kept in the order of the names' bytes. Knows nothing of Lua. */
 #include "values.h"
 
 #include <stdatomic.h>
@@ -44,13 +44,15 @@ static lt_status copy_value(const char *function, const lt_value *value, lt_valu
         if (copy.v.table == NULL) return lt_null_argument(function, "value");
         lt_table_retain(copy.v.table);
         break;
-    default: return lt_error(LT_ERR_TYPE, "%s(): a table cannot hold a value of kind %d", function, (int)copy.kind);
+    default:
+        return lt_error(LT_ERR_TYPE, "%s(): a table cannot hold a value of kind %d", function,
+                        (int)copy.kind);
     }
     *out = copy;
     return LT_OK;
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 lt_status lt_table_new(lt_table **out)
 {
@@ -70,7 +72,8 @@ lt_table *lt_table_retain(lt_table *table)
 
 void lt_table_release(lt_table *table)
 {
-    if (table == NULL || atomic_fetch_sub_explicit(&table->refs, 1, memory_order_acq_rel) != 1) return;
+    if (table == NULL || atomic_fetch_sub_explicit(&table->refs, 1, memory_order_acq_rel) != 1)
+        return;
     for (int64_t i = 0; i < table->n_list; i++) lt_value_free(&table->list[i]);
     for (int64_t i = 0; i < table->n_names; i++) {
         lt_mem_free(table->names[i].name);
@@ -130,7 +133,8 @@ static void take_away(lt_table *table, int64_t i)
     lt_mem_free(table->names[i].name);
     lt_value_free(&table->names[i].value);
     table->n_names--;
-    memmove(&table->names[i], &table->names[i + 1], (size_t)(table->n_names - i) * sizeof *table->names);
+    memmove(&table->names[i], &table->names[i + 1],
+            (size_t)(table->n_names - i) * sizeof *table->names);
 }
 
 lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value)
@@ -160,7 +164,8 @@ lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value)
         lt_value_free(&text);
         return status;
     }
-    memmove(&table->names[i + 1], &table->names[i], (size_t)(table->n_names - i) * sizeof *table->names);
+    memmove(&table->names[i + 1], &table->names[i],
+            (size_t)(table->n_names - i) * sizeof *table->names);
     table->names[i] = (named){(char *)text.v.text.s, copy};
     table->n_names++;
     return LT_OK;

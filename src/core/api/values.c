@@ -1,4 +1,5 @@
-/* values.c - tagged values as they come from callers and go back to them: what is checked, what they own. */
+/* values.c - tagged values as they come from callers and go back to them: what is checked, what
+ * they own. */
 #include "values.h"
 
 #include <string.h>
@@ -12,13 +13,18 @@
 _Static_assert(sizeof(lt_value) >= FIRST_SIZE, "values only grow");
 #define LARGEST 4096
 
-lt_status lt_value_check(const char *function, const char *what, int i, const lt_value *value, uint32_t size)
+lt_status lt_value_check(const char *function, const char *what, int i, const lt_value *value,
+                         uint32_t size)
 {
-    if (value->size < FIRST_SIZE || value->size > LARGEST || value->size % 8 != 0 || value->size != size)
-        return lt_error(LT_ERR_TYPE, "%s(): %s %d is no value: its size is %u (values are made by lt_value_int and others)",
-                        function, what, i, (unsigned)value->size);
+    if (value->size < FIRST_SIZE || value->size > LARGEST || value->size % 8 != 0 ||
+        value->size != size)
+        return lt_error(
+            LT_ERR_TYPE,
+            "%s(): %s %d is no value: its size is %u (values are made by lt_value_int and others)",
+            function, what, i, (unsigned)value->size);
     if (value->kind < LT_KIND_NONE || value->kind > LT_KIND_TABLE)
-        return lt_error(LT_ERR_TYPE, "%s(): %s %d is of kind %d, which this library does not know", function, what, i, (int)value->kind);
+        return lt_error(LT_ERR_TYPE, "%s(): %s %d is of kind %d, which this library does not know",
+                        function, what, i, (int)value->kind);
     return LT_OK;
 }
 

@@ -1,4 +1,5 @@
-/* version.c - which library this is and what it can do here: lt_version, lt_has, lt_build_options of ltensor.h. */
+/* version.c - which library this is and what it can do here: lt_version, lt_has, lt_build_options
+ * of ltensor.h. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -67,9 +68,10 @@ bool lt_has(const char *feature)
         const char *name;
         bool (*found)(void);
     } features[] = {
-        {"cuda", has_cuda},     {"simulator", has_simulator}, {"onednn", lt_dnnl_found},
-        {"int8", lt_dnnl_multiplies_int8},
-        {"mpi", has_mpi},       {"lapack", has_lapack}, {"avx2", has_avx2},           {"avx512", has_avx512},
+        {"cuda", has_cuda},        {"simulator", has_simulator},
+        {"onednn", lt_dnnl_found}, {"int8", lt_dnnl_multiplies_int8},
+        {"mpi", has_mpi},          {"lapack", has_lapack},
+        {"avx2", has_avx2},        {"avx512", has_avx512},
     };
     for (size_t i = 0; feature != NULL && i < sizeof features / sizeof *features; i++)
         if (strcmp(feature, features[i].name) == 0) return features[i].found();

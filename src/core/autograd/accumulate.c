@@ -1,8 +1,8 @@
 /* accumulate.c - where gradients end: accumulators of leaves, and making a gradient fit.
  *
- * A leaf has one accumulator at most while a graph leads to it: the graph owns it, the leaf only points
- * to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_give, so its class
- * has no apply. */
+ * A leaf has one accumulator at most while a graph leads to it: the graph owns it, the leaf only
+ * points to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_give,
+ * so its class has no apply. */
 #include <pthread.h>
 #include <string.h>
 
@@ -19,15 +19,19 @@
 #include "op/sum.h"
 #include "op/to.h"
 
-/* ---- accumulators ---------------------------------------------------------------------------------- */
+/* ---- accumulators ---------------------------------------------------------------------------- */
 
-/* A leaf's pointer is guarded by one of these, which its address chooses: threads that work on tensors of their own seldom meet at one. */
+/* A leaf's pointer is guarded by one of these, which its address chooses: threads that work on
+ * tensors of their own seldom meet at one. */
 enum { LOCKS = 64 };
 static struct {
     _Alignas(64) pthread_mutex_t lock;
 } locks[LOCKS] = {[0 ... LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
 
-static pthread_mutex_t *lock_of(const lt_tensor *leaf) { return &locks[(uintptr_t)leaf / sizeof *leaf % LOCKS].lock; }
+static pthread_mutex_t *lock_of(const lt_tensor *leaf)
+{
+    return &locks[(uintptr_t)leaf / sizeof *leaf % LOCKS].lock;
+}
 
 static void lock_all(void)
 {
@@ -40,7 +44,10 @@ static void unlock_all(void)
 }
 
 /* A forked process has one thread: what others do here must be done before. */
-__attribute__((constructor)) static void keep_fork_apart(void) { pthread_atfork(lock_all, unlock_all, unlock_all); }
+__attribute__((constructor)) static void keep_fork_apart(void)
+{
+    pthread_atfork(lock_all, unlock_all, unlock_all);
+}
 
 static void saves_nothing(lt_node *node) { (void)node; }
 
@@ -54,18 +61,25 @@ static void accumulator_destroy(lt_node *node)
     lt_tensor_release(leaf);
 }
 
-const lt_node_class lt_accumulator_class = {"AccumulateGrad", sizeof(lt_accumulator), NULL, saves_nothing,
-                                            accumulator_destroy, NULL, false, false};
+const lt_node_class lt_accumulator_class = {"AccumulateGrad",
+                                            sizeof(lt_accumulator),
+                                            NULL,
+                                            saves_nothing,
+                                            accumulator_destroy,
+                                            NULL,
+                                            false,
+                                            false};
 
-/* The leaf's lock is held. An accumulator whose count is zero waits to be freed: as good as gone. */
+/* The leaf's lock is held. An accumulator whose count is zero waits to be freed: as good as
+ * gone. */
 static lt_node *living_accumulator(const lt_autograd *autograd)
 {
     lt_node *node = autograd->accumulator;
     if (node == NULL) return NULL;
     int32_t refs = atomic_load_explicit(&node->refs, memory_order_relaxed);
     while (refs > 0)
-        if (atomic_compare_exchange_weak_explicit(&node->refs, &refs, refs + 1, memory_order_acq_rel,
-                                                  memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&node->refs, &refs, refs + 1,
+                                                  memory_order_acq_rel, memory_order_relaxed))
             return node;
     return NULL;
 }
@@ -83,7 +97,8 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
     if (node == NULL) {
         LT_TRY(lt_node_new(&lt_accumulator_class, 1, 0, &node));
         ((lt_accumulator *)node)->leaf = lt_tensor_retain(leaf);
-        if (leaf->device.type != LT_CPU) node->stream = lt_backend_of(leaf)->current_stream(leaf->device.index);
+        if (leaf->device.type != LT_CPU)
+            node->stream = lt_backend_of(leaf)->current_stream(leaf->device.index);
         pthread_mutex_lock(lock_of(leaf));
         lt_node *other = living_accumulator(autograd);
         if (other == NULL) autograd->accumulator = node;
@@ -98,30 +113,38 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
     return LT_OK;
 }
 
-/* ---- .grad ----------------------------------------------------------------------------------------- */
+/* ---- .grad ----------------------------------------------------------------------------------- */
 
-/* Whether t is dense, all there is of its storage, to be written, and nobody else's, where `tensors` share the storage. */
+/* Whether t is dense, all there is of its storage, to be written, and nobody else's, where
+ * `tensors` share the storage. */
 static bool is_alone(const lt_tensor *t, int32_t tensors)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
-           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == tensors && !t->storage->read_only && lt_is_dense(t) &&
+           atomic_load_explicit(&t->storage->refs, memory_order_acquire) == tensors &&
+           !t->storage->read_only && lt_is_dense(t) &&
            (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype) == t->storage->nbytes;
 }
 
-bool lt_is_unshared(const lt_tensor *t) { return !lt_is_sparse(t) && t->view_base == NULL && is_alone(t, 1); }
+bool lt_is_unshared(const lt_tensor *t)
+{
+    return !lt_is_sparse(t) && t->view_base == NULL && is_alone(t, 1);
+}
 
 /* A view of a tensor that only it holds: a product turned round, for one. */
 static bool is_only_view(const lt_tensor *t)
 {
-    return t->view_base != NULL && atomic_load_explicit(&t->view_base->refs, memory_order_acquire) == 1 && is_alone(t, 2);
+    return t->view_base != NULL &&
+           atomic_load_explicit(&t->view_base->refs, memory_order_acquire) == 1 && is_alone(t, 2);
 }
 
-/* Whether grad lies as the .grad of a leaf does: as the leaf where that is dense, else contiguous. */
+/* Whether grad lies as the .grad of a leaf does: as the leaf where that is dense, else
+ * contiguous. */
 static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
 {
     if (lt_is_contiguous(leaf) || !lt_is_dense(leaf)) return lt_is_contiguous(grad);
     bool same = grad->ndim == leaf->ndim;
-    for (int d = 0; same && d < grad->ndim; d++) same = grad->sizes[d] == 1 || grad->strides[d] == leaf->strides[d];
+    for (int d = 0; same && d < grad->ndim; d++)
+        same = grad->sizes[d] == 1 || grad->strides[d] == leaf->strides[d];
     return same;
 }
 
@@ -138,7 +161,8 @@ static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **ou
         return LT_OK;
     }
     if (fits) return lt_clone(grad, out);
-    if (lt_is_contiguous(leaf) || !lt_is_dense(leaf)) return lt_clone_format(grad, "contiguous_format", out);
+    if (lt_is_contiguous(leaf) || !lt_is_dense(leaf))
+        return lt_clone_format(grad, "contiguous_format", out);
     lt_tensor *copy = NULL;
     LT_TRY(lt_tensor_like(leaf, (lt_dtype)grad->dtype, grad->device, &copy));
     lt_status status = lt_copy_(copy, grad, false);
@@ -173,7 +197,7 @@ done:
     return status;
 }
 
-/* ---- fitting ---------------------------------------------------------------------------------------- */
+/* ---- fitting --------------------------------------------------------------------------------- */
 
 lt_status lt_sum_to(lt_tensor *grad, int ndim, const int64_t *sizes, lt_tensor **out)
 {

@@ -1,20 +1,22 @@
-/* cycles.c - gradients that lead to the tensor they belong to: x.grad = x * 1, or backward with create_graph.
+/* cycles.c - gradients that lead to the tensor they belong to: x.grad = x * 1, or backward with
+ * create_graph.
  *
- * Such a tensor owns its gradient, whose history ends at an accumulator that owns the tensor: nobody counts down to
- * zero. Tensors whose gradient has a history are noted; a collection walks what they own, counts for everything
- * found there how many of its references come from inside, and what has others besides is alive with all it owns.
- * A noted tensor that is not alive loses its gradient, which opens the circle (trial deletion; Christopher 1984,
- * Bacon and Rajan 2001). What is owned by something that cannot be looked into counts as alive: nothing that is in
- * use is ever taken. */
+ * Such a tensor owns its gradient, whose history ends at an accumulator that owns the tensor:
+ * nobody counts down to zero. Tensors whose gradient has a history are noted; a collection walks
+ * what they own, counts for everything found there how many of its references come from inside, and
+ * what has others besides is alive with all it owns. A noted tensor that is not alive loses its
+ * gradient, which opens the circle (trial deletion; Christopher 1984, Bacon and Rajan 2001). What
+ * is owned by something that cannot be looked into counts as alive: nothing that is in use is ever
+ * taken. */
 #include "autograd/internal.h"
 #include "context/clock.h"
 #include "error.h"
 #include "mem.h"
 
-/* ---- the noted tensors ------------------------------------------------------------------------------------- */
+/* ---- the noted tensors ----------------------------------------------------------------------- */
 
-/* Those of a context, in whose threads they were noted and will be collected: what others work on is not looked at. All under
- * autograd's lock. */
+/* Those of a context, in whose threads they were noted and will be collected: what others work on
+ * is not looked at. All under autograd's lock. */
 typedef struct noted_tensors {
     const lt_context *context;
     lt_tensor **tensors; /* weak: a tensor leaves when it is freed */
@@ -36,7 +38,8 @@ static noted_tensors *noted_here(void)
 /* NULL: there is no memory for one. */
 static noted_tensors *make_noted(lt_context *c)
 {
-    const lt_context_outer outer = lt_context_visit(&lt_process_context); /* it ends with the context, and so must not hold it */
+    /* it ends with the context, and so must not hold it */
+    const lt_context_outer outer = lt_context_visit(&lt_process_context);
     noted_tensors *noted = lt_mem_zalloc(sizeof *noted);
     lt_context_return(outer);
     if (noted == NULL) return NULL;
@@ -103,7 +106,7 @@ void lt_cycles_end(const lt_context *c)
     lt_autograd_unlock();
 }
 
-/* ---- what they own ------------------------------------------------------------------------------------------ */
+/* ---- what they own --------------------------------------------------------------------------- */
 
 typedef struct object {
     void *at; /* a tensor or a node */
@@ -115,14 +118,15 @@ typedef struct walk {
     object *objects;
     int64_t *table; /* open addressing: object + 1, 0 for a free place; 2 * capacity places */
     int64_t n, capacity;
-    bool counting; /* else: marking what is alive */
+    bool counting;    /* else: marking what is alive */
     int64_t *pending; /* objects that were found alive and not yet walked */
     int64_t n_pending;
 } walk;
 
 static int64_t place_of(const walk *w, const void *at)
 {
-    uint64_t mask = 2 * (uint64_t)w->capacity - 1, i = ((uintptr_t)at >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
+    uint64_t mask = 2 * (uint64_t)w->capacity - 1,
+             i = ((uintptr_t)at >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
     while (w->table[i] != 0 && w->objects[w->table[i] - 1].at != at) i = (i + 1) & mask;
     return (int64_t)i;
 }
@@ -207,7 +211,8 @@ static lt_status find(walk *w, const noted_tensors *noted)
     w->counting = true;
     for (int64_t i = 0; i < noted->n; i++) {
         LT_TRY(meet(w, noted->tensors[i], false));
-        w->objects[w->table[place_of(w, noted->tensors[i])] - 1].inside--; /* the list owns nothing */
+        /* the list owns nothing */
+        w->objects[w->table[place_of(w, noted->tensors[i])] - 1].inside--;
     }
     for (int64_t i = 0; i < w->n; i++) {
         const object o = w->objects[i]; /* walking may move the objects */
@@ -225,9 +230,10 @@ static lt_status find(walk *w, const noted_tensors *noted)
     return LT_OK;
 }
 
-/* ---- collecting --------------------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
-/* Gradients of circles, taken out of their tensors: releasing one may free tensors that are noted, which the lock is for. */
+/* Gradients of circles, taken out of their tensors: releasing one may free tensors that are noted,
+ * which the lock is for. */
 typedef struct gradients {
     lt_tensor **v; /* NULL: none were taken */
     int64_t n;
@@ -238,7 +244,9 @@ static gradients open_circles(const walk *w, const noted_tensors *noted)
     gradients found = {lt_mem_alloc((size_t)(noted->n > 0 ? noted->n : 1) * sizeof *found.v), 0};
     for (int64_t i = 0; i < noted->n && found.v != NULL; i++) {
         lt_autograd *autograd = noted->tensors[i]->autograd;
-        if (w->objects[w->table[place_of(w, noted->tensors[i])] - 1].alive || autograd->grad == NULL) continue;
+        if (w->objects[w->table[place_of(w, noted->tensors[i])] - 1].alive ||
+            autograd->grad == NULL)
+            continue;
         found.v[found.n++] = autograd->grad;
         autograd->grad = NULL;
     }
@@ -252,7 +260,8 @@ static void collect(bool only_if_due)
     lt_autograd_lock();
     noted_tensors *noted = noted_here();
     const double begin = noted != NULL ? lt_clock() : 0;
-    if (noted != NULL && noted->n > 0 && (!only_if_due || noted->fresh || begin - noted->checked > 50 * noted->took)) {
+    if (noted != NULL && noted->n > 0 &&
+        (!only_if_due || noted->fresh || begin - noted->checked > 50 * noted->took)) {
         noted->fresh = false;
         if (find(&w, noted) == LT_OK) found = open_circles(&w, noted);
         noted->checked = lt_clock();

@@ -1,8 +1,9 @@
 /* dual.c - levels of forward mode and the tangents of tensors (dual.h).
  *
- * A tensor's tangents are a list; each entry is in the list of its level too, so that a level that ends finds them. Both lists are
- * changed and read under autograd's lock, since the tensor may go on another thread than the level's. An entry without a value says
- * that the tensor has no tangent though its base has one. */
+ * A tensor's tangents are a list; each entry is in the list of its level too, so that a level that
+ * ends finds them. Both lists are changed and read under autograd's lock, since the tensor may go
+ * on another thread than the level's. An entry without a value says that the tensor has no tangent
+ * though its base has one. */
 #include "autograd/dual.h"
 
 #include "autograd/internal.h"
@@ -31,7 +32,7 @@ struct lt_tangent {
 
 static _Thread_local dual_level *levels[LT_MOST_DUALS];
 
-/* ---- levels -------------------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 lt_status lt_dual_enter(int *level)
 {
@@ -62,7 +63,8 @@ static void leave_level(lt_tangent *entry)
     if (entry->after != NULL) entry->after->before = entry->before;
 }
 
-/* Frees entries that are linked by `after`: releasing a value may free tensors, which takes the lock. */
+/* Frees entries that are linked by `after`: releasing a value may free tensors, which takes the
+ * lock. */
 static void free_all(lt_tangent *entry)
 {
     while (entry != NULL) {
@@ -102,7 +104,7 @@ void lt_tangents_free(lt_tensor *t)
     free_all(first);
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static lt_status no_level(int level)
 {
@@ -153,7 +155,8 @@ bool lt_any_dual(const lt_tensor_list *list)
     return false;
 }
 
-/* New reference to the value of the entry that tells t's tangent, and whether the entry is its own. */
+/* New reference to the value of the entry that tells t's tangent, and whether the entry is its
+ * own. */
 static lt_tensor *value_of(const lt_tensor *t, int level, bool *own)
 {
     lt_autograd_lock();
@@ -209,7 +212,7 @@ lt_status lt_tangent_of(lt_tensor *t, int level, lt_tensor **out)
     return status;
 }
 
-/* ---- setting ------------------------------------------------------------------------------------------- */
+/* ---- setting --------------------------------------------------------------------------------- */
 
 lt_status lt_tangent_set_give(lt_tensor *t, int level, lt_tensor *tangent)
 {
@@ -330,7 +333,7 @@ done:
     return status;
 }
 
-/* ---- dual tensors ---------------------------------------------------------------------------------------- */
+/* ---- dual tensors ---------------------------------------------------------------------------- */
 
 lt_status lt_make_dual(lt_tensor *primal, lt_tensor *tangent, int level, lt_tensor **out)
 {
@@ -353,7 +356,8 @@ done:
     return status;
 }
 
-/* New reference: t as it is, but for the level, with its history. No view, so that its base's tangents are not its own. */
+/* New reference: t as it is, but for the level, with its history. No view, so that its base's
+ * tangents are not its own. */
 static lt_status without(lt_tensor *t, int level, lt_tensor **out)
 {
     lt_tensor *primal = NULL, *tangent = NULL;

@@ -1,11 +1,11 @@
 /* engine.c - lt_run_backward: carries gradients from roots to leaves.
  *
- * All nodes that the roots lead to are discovered first, and how many edges lead to each. A node runs when
- * the gradients of all these have been added up at its inputs. When gradients of given inputs are wanted,
- * they are captured where they complete, and only nodes that lead there run.
+ * All nodes that the roots lead to are discovered first, and how many edges lead to each. A node
+ * runs when the gradients of all these have been added up at its inputs. When gradients of given
+ * inputs are wanted, they are captured where they complete, and only nodes that lead there run.
  *
- * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on that
- * node's stream already; what the caller gets is ordered on the caller's. */
+ * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on
+ * that node's stream already; what the caller gets is ordered on the caller's. */
 #include <string.h>
 
 #include "compile/window.h"
@@ -37,7 +37,7 @@ typedef struct run {
     bool window;     /* one is open: a node was met whose forward op was recorded */
 } run;
 
-/* ---- streams ------------------------------------------------------------------------------------------ */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 /* What was current before a node's stream. */
 typedef struct stream_scope {
@@ -72,7 +72,8 @@ static void record_components(const lt_backend *backend, const lt_sparse *parts,
 {
     lt_tensor *const all[] = {parts->indices, parts->compressed, parts->plain, parts->values};
     for (int i = 0; i < 4; i++)
-        if (all[i] != NULL && all[i]->storage->release == NULL) backend->record_stream(all[i]->storage->ctx, to);
+        if (all[i] != NULL && all[i]->storage->release == NULL)
+            backend->record_stream(all[i]->storage->ctx, to);
 }
 
 /* Makes stream `to` wait for what is queued on `from`, where t was written. */
@@ -101,23 +102,30 @@ static lt_status hand_over(lt_tensor *t, const lt_node *node)
 /* t, which a node's stream wrote, is given to the caller. */
 static lt_status hand_out(lt_tensor *t, const stream_scope *scope)
 {
-    return lt_device_equal(t->device, scope->device) ? order(t, scope->own, scope->previous) : LT_OK;
+    return lt_device_equal(t->device, scope->device) ? order(t, scope->own, scope->previous)
+                                                     : LT_OK;
 }
 
-/* ---- gradients that arrive ---------------------------------------------------------------------------- */
+/* ---- gradients that arrive ------------------------------------------------------------------- */
 
 /* Whether there is nobody else who could see that t is written. */
-static bool may_write(const lt_tensor *t) { return !lt_grad_mode_on() && lt_is_unshared(t) && !t->storage->hollow; }
+static bool may_write(const lt_tensor *t)
+{
+    return !lt_grad_mode_on() && lt_is_unshared(t) && !t->storage->hollow;
+}
 
-/* Whether a result may be where t was: there is nothing of t but its elements, and forward mode, which computes a tangent from them as well, is not there. */
+/* Whether a result may be where t was: there is nothing of t but its elements, and forward mode,
+ * which computes a tangent from them as well, is not there. */
 static bool may_spend(const lt_tensor *t)
 {
-    return t != NULL && lt_here.duals == 0 && lt_here.batches == 0 && t->autograd == NULL && !(t->flags & ~(LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME)) && may_write(t);
+    return t != NULL && lt_here.duals == 0 && lt_here.batches == 0 && t->autograd == NULL &&
+           !(t->flags & ~(LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME)) && may_write(t);
 }
 
 static bool same_layout(const lt_tensor *a, const lt_tensor *b)
 {
-    return a->dtype == b->dtype && lt_same_sizes(a, b) && memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides) == 0;
+    return a->dtype == b->dtype && lt_same_sizes(a, b) &&
+           memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides) == 0;
 }
 
 /* Takes over grad. What nobody else has is added to in place. */
@@ -129,7 +137,8 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
         *sum = grad;
         return LT_OK;
     }
-    if (!may_write(*sum) && may_write(grad) && same_layout(*sum, grad)) { /* the sum is the same to the bit */
+    /* the sum is the same to the bit */
+    if (!may_write(*sum) && may_write(grad) && same_layout(*sum, grad)) {
         lt_tensor *other = *sum;
         *sum = grad;
         grad = other;
@@ -169,7 +178,7 @@ static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
     return leave_stream(&scope, add_give(&lt_visit_grads(v)[slot], grad));
 }
 
-/* ---- running a node ------------------------------------------------------------------------------------ */
+/* ---- running a node -------------------------------------------------------------------------- */
 
 /* Sends the results of a node on and counts its edges off. Takes over the results it sends. */
 static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
@@ -189,14 +198,16 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
     return LT_OK;
 }
 
-static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tensor **results,
+                         const bool *needs)
 {
     if (node->recorded != 0 && !r->window) {
         LT_TRY(lt_window_open(node->recorded));
         r->window = true;
     }
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
-    if (node->class->spends && may_spend(grads[0]) && !lt_node_has_post_hooks(node)) lt_here.spent = grads[0];
+    if (node->class->spends && may_spend(grads[0]) && !lt_node_has_post_hooks(node))
+        lt_here.spent = grads[0];
     lt_status status = lt_node_apply(node, grads, results, needs);
     lt_here.spent = NULL;
     if (event >= 0) lt_profile_end(event);
@@ -249,17 +260,20 @@ done:
 static lt_status accumulate(lt_visit *v, const stream_scope *scope)
 {
     lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
-    lt_tensor *seen = lt_node_has_post_hooks(v->node) ? lt_tensor_retain(grad) : NULL; /* makes the gradient shared: it is copied */
+    /* makes the gradient shared: it is copied */
+    lt_tensor *seen = lt_node_has_post_hooks(v->node) ? lt_tensor_retain(grad) : NULL;
     v->grad = NULL;
     lt_status status = lt_accumulate_give(leaf, grad);
     if (status == LT_OK) status = hand_out(leaf->autograd->grad, scope);
     if (status == LT_OK) status = lt_run_post_hooks(leaf);
-    if (status == LT_OK && seen != NULL) status = lt_run_node_hooks(v->node, LT_SLOT_NODE_AFTER, NULL, 0, &seen, 1);
+    if (status == LT_OK && seen != NULL)
+        status = lt_run_node_hooks(v->node, LT_SLOT_NODE_AFTER, NULL, 0, &seen, 1);
     lt_tensor_release(seen);
     return status;
 }
 
-/* All gradients of a node are there: hooks see them, those asked for are captured, the node runs. */
+/* All gradients of a node are there: hooks see them, those asked for are captured, the node
+ * runs. */
 static lt_status complete(run *r, int32_t at, const stream_scope *scope)
 {
     lt_visit *v = &r->graph.visits[at];
@@ -269,7 +283,8 @@ static lt_status complete(run *r, int32_t at, const stream_scope *scope)
     for (int slot = 0; grads != NULL && slot < node->inputs; slot++) {
         if (grads[slot] == NULL) continue;
         any = true;
-        if (r->leaf_hooks || !lt_is_accumulator(node)) LT_TRY(lt_run_hooks(node, slot, &grads[slot]));
+        if (r->leaf_hooks || !lt_is_accumulator(node))
+            LT_TRY(lt_run_hooks(node, slot, &grads[slot]));
         if (node->hooks != NULL) LT_TRY(hand_out(grads[slot], scope));
     }
     for (int32_t i = v->capture; i >= 0; i = r->captures[i].next) {
@@ -296,7 +311,7 @@ static lt_status run_all(run *r)
     return LT_OK;
 }
 
-/* ---- where it starts and ends -------------------------------------------------------------------------- */
+/* ---- where it starts and ends ---------------------------------------------------------------- */
 
 /* The record of the node that t's gradient flows to; the graph holds the node. */
 static lt_status visit_tensor(lt_graph *g, lt_tensor *t, int32_t *at, int *slot)
@@ -318,7 +333,8 @@ static lt_status add_captures(run *r, lt_tensor *const *inputs, int n)
     for (int i = 0; i < n; i++) {
         capture *c = &r->captures[i];
         if (!lt_requires_grad(inputs[i]))
-            return lt_error(LT_ERR_RUNTIME, "One of the differentiated Tensors does not require grad");
+            return lt_error(LT_ERR_RUNTIME,
+                            "One of the differentiated Tensors does not require grad");
         LT_TRY(visit_tensor(&r->graph, inputs[i], &c->at, &c->slot));
         c->next = r->graph.visits[c->at].capture;
         r->graph.visits[c->at].capture = i;
@@ -337,8 +353,10 @@ static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tens
     if (given == NULL && root->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for scalar outputs");
     if (given == NULL && lt_dtype_is_complex((lt_dtype)root->dtype))
-        return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for real scalar outputs but got torch.%s",
-                        lt_dtype_name((lt_dtype)root->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "grad can be implicitly created only for real scalar outputs but got torch.%s",
+            lt_dtype_name((lt_dtype)root->dtype));
     if (given == NULL) return lt_ones_like(root, LT_DTYPE_NONE, NULL, out);
     if (!lt_same_sizes(root, given))
         return lt_error(LT_ERR_RUNTIME,
@@ -358,7 +376,8 @@ static lt_status add_root(run *r, lt_tensor *root, lt_tensor *given, int i)
     int slot;
     LT_TRY(root_gradient(root, given, i, &grad));
     lt_status status = visit_tensor(&r->graph, root, &at, &slot);
-    if (status == LT_OK) status = lt_fit_gradient(NULL, i, &r->graph.visits[at].node->meta[slot], &grad);
+    if (status == LT_OK)
+        status = lt_fit_gradient(NULL, i, &r->graph.visits[at].node->meta[slot], &grad);
     if (status == LT_OK) return arrive_give(&r->graph.visits[at], slot, grad);
     lt_tensor_release(grad);
     return status;
@@ -374,12 +393,14 @@ static lt_status add_roots(run *r, lt_tensor *const *roots, lt_tensor *const *gr
             LT_TRY(lt_graph_discover(&r->graph, at));
     for (int32_t at = 0; at < starts; at++) {
         const lt_visit *v = &r->graph.visits[at];
-        if (v->discovered && v->waits == 0 && lt_graph_wants(&r->graph, at)) lt_graph_push(&r->graph, at);
+        if (v->discovered && v->waits == 0 && lt_graph_wants(&r->graph, at))
+            lt_graph_push(&r->graph, at);
     }
     return LT_OK;
 }
 
-static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool allow_unused, lt_tensor **results)
+static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool allow_unused,
+                               lt_tensor **results)
 {
     for (int i = 0; i < n && results != NULL && !allow_unused; i++)
         if (r->captures[i].grad == NULL)
@@ -399,9 +420,9 @@ static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool all
     return LT_OK;
 }
 
-static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph,
-                              bool create_graph, lt_tensor *const *inputs, int n_inputs, bool allow_unused,
-                              bool leaf_hooks, lt_tensor **results)
+static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n,
+                              bool retain_graph, bool create_graph, lt_tensor *const *inputs,
+                              int n_inputs, bool allow_unused, bool leaf_hooks, lt_tensor **results)
 {
     run r; /* not zeroed as a whole: the records of small graphs lie in it */
     lt_status status = LT_OK;
@@ -431,14 +452,17 @@ done:
     return status;
 }
 
-lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n, bool retain_graph, bool create_graph,
-                          lt_tensor *const *inputs, int n_inputs, bool allow_unused, lt_tensor **results)
+lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n,
+                          bool retain_graph, bool create_graph, lt_tensor *const *inputs,
+                          int n_inputs, bool allow_unused, lt_tensor **results)
 {
-    return run_backward(roots, grads, n, retain_graph, create_graph, inputs, n_inputs, allow_unused, true, results);
+    return run_backward(roots, grads, n, retain_graph, create_graph, inputs, n_inputs, allow_unused,
+                        true, results);
 }
 
-lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n, lt_tensor *const *inputs, int n_inputs,
-                         lt_tensor **results)
+lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n,
+                         lt_tensor *const *inputs, int n_inputs, lt_tensor **results)
 {
-    return run_backward(roots, grads, n, true, lt_grad_mode_on(), inputs, n_inputs, true, false, results);
+    return run_backward(roots, grads, n, true, lt_grad_mode_on(), inputs, n_inputs, true, false,
+                        results);
 }

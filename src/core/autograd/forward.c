@@ -40,7 +40,7 @@ lt_status lt_refuse_dual_out(const char *op)
                     op);
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 lt_status lt_dual_open(lt_dual *d, lt_tensor *const *given, int n)
 {
@@ -128,7 +128,7 @@ void lt_dual_close_list(lt_dual_pieces *p)
     lt_mem_free((void *)p->tangent.v);
 }
 
-/* ---- results ------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 lt_status lt_dual_add(lt_dual *d, lt_tensor **term)
 {
@@ -192,7 +192,7 @@ lt_status lt_replace_with(lt_tensor *self, lt_tensor *result)
     return lt_copy_(self, result, false);
 }
 
-/* ---- ops without a formula ------------------------------------------------------------------------------- */
+/* ---- ops without a formula ------------------------------------------------------------------- */
 
 lt_status lt_dual_weight(lt_dual *d, const lt_tensor *result, bool conjugates, lt_tensor **leaf,
                          lt_tensor **grad)

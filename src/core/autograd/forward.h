@@ -1,15 +1,16 @@
-/* forward.h - one op on dual tensors: what the functions of scripts/gen/forward.lua are made of. Included by generated wrappers.
+/* forward.h - one op on dual tensors: what the functions of scripts/gen/forward.lua are made of.
+ * Included by generated wrappers.
  *
- *     lt_dual d = {0};
- *     LT_CHECK(lt_dual_open(&d, given, 2));            the highest level of all arguments comes off
- *     ...                                              the op on d.primal, terms of the result's tangent
- *     LT_CHECK(lt_dual_add(&d, &term));
- *     LT_CHECK(lt_dual_give(&d, result));
+ *     lt_dual d = {0}; LT_CHECK(lt_dual_open(&d, given, 2));            the highest level of all
+ *         arguments comes off ...                                              the op on d.primal,
+ *         terms of the result's tangent LT_CHECK(lt_dual_add(&d, &term)); LT_CHECK(lt_dual_give(&d,
+ *         result));
  *   done:
  *     lt_dual_close(&d);
  *
- * An op without a formula of its own is transposed: its derivative is linear in the gradient, and the gradient of that by the gradient, in
- * the direction of the tangents, is the tangent of the result. It takes two passes of the op's backward, of a graph of this op alone. */
+ * An op without a formula of its own is transposed: its derivative is linear in the gradient, and
+ * the gradient of that by the gradient, in the direction of the tangents, is the tangent of the
+ * result. It takes two passes of the op's backward, of a graph of this op alone. */
 #ifndef LT_FORWARD_H
 #define LT_FORWARD_H
 
@@ -26,8 +27,9 @@ typedef struct lt_dual {
 } lt_dual;
 
 lt_status lt_dual_open(lt_dual *d, lt_tensor *const *given, int n);
-/* As lt_dual_open, at a level, for an op that writes the first argument: no primals, its tangent is the one to write, and missing
- * ones are zeros. *any: whether there is anything to do; without `others`, only what is written counts. */
+/* As lt_dual_open, at a level, for an op that writes the first argument: no primals, its tangent is
+ * the one to write, and missing ones are zeros. *any: whether there is anything to do; without
+ * `others`, only what is written counts. */
 lt_status lt_dual_open_written(lt_dual *d, int level, lt_tensor *const *given, int n, bool others,
                                bool *any);
 /* Zeros for the tangents that are missing. */
@@ -38,7 +40,8 @@ lt_status lt_dual_add(lt_dual *d, lt_tensor **term);
 lt_status lt_dual_give(lt_dual *d, lt_tensor *result);
 void lt_dual_close(lt_dual *d);
 
-/* *result, which has a history of its own for the formula's sake, is replaced by itself without one; its tangents stay. */
+/* *result, which has a history of its own for the formula's sake, is replaced by itself without
+ * one; its tangents stay. */
 lt_status lt_dual_plain(lt_tensor **result);
 
 /* The entries of a list. */
@@ -50,16 +53,17 @@ typedef struct lt_dual_pieces {
 lt_status lt_dual_open_list(lt_dual_pieces *p, const lt_tensor_list *given);
 void lt_dual_close_list(lt_dual_pieces *p);
 
-/* What an op of this name, whose result is like `result`, is asked to take the gradient of: *leaf, and *grad made from it. Gradients are
- * recorded from here until lt_dual_close. */
+/* What an op of this name, whose result is like `result`, is asked to take the gradient of: *leaf,
+ * and *grad made from it. Gradients are recorded from here until lt_dual_close. */
 lt_status lt_dual_weight(lt_dual *d, const lt_tensor *result, bool conjugates, lt_tensor **leaf,
                          lt_tensor **grad);
-/* Adds the term that the gradients (of the arguments at[i], of n; NULL where none was wanted) say. */
+/* Adds the term that the gradients (of the arguments at[i], of n; NULL where none was wanted)
+ * say. */
 lt_status lt_dual_transpose(lt_dual *d, const char *op, bool conjugates, lt_tensor *leaf,
                             lt_tensor **gradients, const int *at, int n);
 
-/* In place: self as it is, for an op that saves it; a copy where a history is recorded. Then self gets what the op made of it, with its
- * tangents. */
+/* In place: self as it is, for an op that saves it; a copy where a history is recorded. Then self
+ * gets what the op made of it, with its tangents. */
 lt_status lt_dual_before(lt_tensor *self, lt_tensor **out);
 lt_status lt_replace_with(lt_tensor *self, lt_tensor *result);
 

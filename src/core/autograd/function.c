@@ -1,7 +1,7 @@
 /* function.c - nodes whose derivative is a callback, and anomaly mode.
  *
- * In anomaly mode every node remembers the line of the user's code that made it, and results of nodes are
- * searched for nan. The mode is the context's. */
+ * In anomaly mode every node remembers the line of the user's code that made it, and results of
+ * nodes are searched for nan. The mode is the context's. */
 #include "autograd/internal.h"
 #include "counting.h"
 #include "devices/copies.h"
@@ -13,9 +13,10 @@
 #include "op/any.h"
 #include "op/isnan.h"
 
-/* ---- custom Functions -------------------------------------------------------------------------------- */
+/* ---- custom Functions ------------------------------------------------------------------------ */
 
-static lt_status function_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status function_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
+                                const bool *needs)
 {
     lt_function_node *function = (lt_function_node *)node;
     return function->apply(function->ctx, grads, results, needs);
@@ -34,13 +35,25 @@ static void function_destroy(lt_node *node)
     lt_mem_free(function->name);
 }
 
-const lt_node_class lt_function_class = {"FunctionBackward", sizeof(lt_function_node), function_apply,
-                                         function_release_saved, function_destroy, NULL, false, false};
+const lt_node_class lt_function_class = {"FunctionBackward",
+                                         sizeof(lt_function_node),
+                                         function_apply,
+                                         function_release_saved,
+                                         function_destroy,
+                                         NULL,
+                                         false,
+                                         false};
 
-/* ---- anomaly mode ------------------------------------------------------------------------------------- */
+/* ---- anomaly mode ---------------------------------------------------------------------------- */
 
-void lt_set_anomaly(bool on) { atomic_store_explicit(&lt_here.context->anomaly, on, memory_order_relaxed); }
-bool lt_anomaly(void) { return atomic_load_explicit(&lt_here.context->anomaly, memory_order_relaxed); }
+void lt_set_anomaly(bool on)
+{
+    atomic_store_explicit(&lt_here.context->anomaly, on, memory_order_relaxed);
+}
+bool lt_anomaly(void)
+{
+    return atomic_load_explicit(&lt_here.context->anomaly, memory_order_relaxed);
+}
 
 lt_status lt_node_note_origin(lt_node *node)
 {

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "mem.h"
 
-/* ---- records ----------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static _Atomic int64_t last_number;
 
@@ -38,7 +38,8 @@ void lt_graph_close(lt_graph *g)
     for (int32_t i = 0; i < g->n; i++) {
         lt_visit *v = &g->visits[i];
         lt_tensor_release(v->grad);
-        for (int slot = 0; v->grads != NULL && slot < v->node->inputs; slot++) lt_tensor_release(v->grads[slot]);
+        for (int slot = 0; v->grads != NULL && slot < v->node->inputs; slot++)
+            lt_tensor_release(v->grads[slot]);
         lt_mem_free(v->grads);
     }
     for (int32_t i = 0; i < g->n; i++)
@@ -46,16 +47,22 @@ void lt_graph_close(lt_graph *g)
     free_arrays(g);
 }
 
-/* Where a node stands in the table, or the free place where it belongs. Addresses are multiples of 16. */
+/* Where a node stands in the table, or the free place where it belongs. Addresses are multiples of
+ * 16. */
 static uint32_t place_of(const lt_graph *g, const lt_node *node)
 {
     uint32_t mask = 2 * (uint32_t)g->capacity - 1;
-    uint32_t place = (uint32_t)(((uint64_t)(uintptr_t)node >> 4) * 0x9E3779B97F4A7C15u >> 32) & mask;
-    while (g->table[place] != 0 && g->visits[g->table[place] - 1].node != node) place = (place + 1) & mask;
+    uint32_t place =
+        (uint32_t)(((uint64_t)(uintptr_t)node >> 4) * 0x9E3779B97F4A7C15u >> 32) & mask;
+    while (g->table[place] != 0 && g->visits[g->table[place] - 1].node != node)
+        place = (place + 1) & mask;
     return place;
 }
 
-int32_t lt_graph_find(const lt_graph *g, const lt_node *node) { return g->table[place_of(g, node)] - 1; }
+int32_t lt_graph_find(const lt_graph *g, const lt_node *node)
+{
+    return g->table[place_of(g, node)] - 1;
+}
 
 static lt_status grow(lt_graph *g)
 {
@@ -102,10 +109,10 @@ void lt_graph_hold_give(lt_graph *g, int32_t at)
     v->held = true;
 }
 
-/* ---- discovery --------------------------------------------------------------------------------------- */
+/* ---- discovery ------------------------------------------------------------------------------- */
 
-/* Depth first, by the records' own parents and cursors. A node is left after all that it leads to, so
- * `needed` is known of everything below it. */
+/* Depth first, by the records' own parents and cursors. A node is left after all that it leads to,
+ * so `needed` is known of everything below it. */
 lt_status lt_graph_discover(lt_graph *g, int32_t root)
 {
     int32_t at = root;
@@ -134,7 +141,7 @@ lt_status lt_graph_discover(lt_graph *g, int32_t root)
     return LT_OK;
 }
 
-/* ---- the queue --------------------------------------------------------------------------------------- */
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 static uint64_t priority(const lt_graph *g, int32_t at)
 {
@@ -161,7 +168,9 @@ int32_t lt_graph_pop(lt_graph *g)
     for (;;) {
         int32_t child = 2 * i + 1;
         if (child >= g->n_ready) break;
-        if (child + 1 < g->n_ready && priority(g, g->ready[child + 1]) > priority(g, g->ready[child])) child++;
+        if (child + 1 < g->n_ready &&
+            priority(g, g->ready[child + 1]) > priority(g, g->ready[child]))
+            child++;
         if (priority(g, g->ready[child]) <= own) break;
         g->ready[i] = g->ready[child];
         i = child;

@@ -1,9 +1,9 @@
-/* graph.h - what a backward run knows of the nodes it passes: a record per node, found by the node's
- * address, the gradients that arrived, and the queue of nodes that are ready.
+/* graph.h - what a backward run knows of the nodes it passes: a record per node, found by the
+ * node's address, the gradients that arrived, and the queue of nodes that are ready.
  *
- * Included by graph.c, engine.c and leaves.c only. All of it belongs to one call of lt_run_backward, so that hooks may
- * start runs of their own. The records of small graphs lie in the struct itself. Records do not move once
- * all roots are discovered. */
+ * Included by graph.c, engine.c and leaves.c only. All of it belongs to one call of
+ * lt_run_backward, so that hooks may start runs of their own. The records of small graphs lie in
+ * the struct itself. Records do not move once all roots are discovered. */
 #ifndef LT_AUTOGRAD_GRAPH_H
 #define LT_AUTOGRAD_GRAPH_H
 
@@ -29,8 +29,8 @@ typedef struct lt_graph {
     int32_t *table; /* open addressing: record + 1, 0 for a free place; 2 * capacity places */
     int32_t *ready; /* heap of records */
     int32_t n, capacity, n_ready;
-    bool only_captures; /* only paths that lead to a capture are of interest */
-    int64_t number;     /* of the run; no other has it */
+    bool only_captures;     /* only paths that lead to a capture are of interest */
+    int64_t number;         /* of the run; no other has it */
     struct lt_graph *outer; /* that of the run in which this one was started; NULL: there is none */
     lt_visit few_visits[LT_GRAPH_FEW];
     int32_t few_table[2 * LT_GRAPH_FEW];
@@ -48,7 +48,8 @@ lt_status lt_graph_visit(lt_graph *g, lt_node *node, int32_t *out);
 /* Takes over a reference to the record's node. */
 void lt_graph_hold_give(lt_graph *g, int32_t at);
 
-/* Visits all nodes that are reached from one, counts what they wait for and marks those that are needed. */
+/* Visits all nodes that are reached from one, counts what they wait for and marks those that are
+ * needed. */
 lt_status lt_graph_discover(lt_graph *g, int32_t root);
 
 /* Whether gradients at the node's inputs are of interest. */
@@ -58,9 +59,13 @@ static inline bool lt_graph_wants(const lt_graph *g, int32_t at)
 }
 
 /* Node's inputs of them. */
-static inline lt_tensor **lt_visit_grads(lt_visit *v) { return v->node->inputs == 1 ? &v->grad : v->grads; }
+static inline lt_tensor **lt_visit_grads(lt_visit *v)
+{
+    return v->node->inputs == 1 ? &v->grad : v->grads;
+}
 
-/* The queue: accumulators first, which frees their gradients; then nodes in reverse order of creation. */
+/* The queue: accumulators first, which frees their gradients; then nodes in reverse order of
+ * creation. */
 void lt_graph_push(lt_graph *g, int32_t at);
 int32_t lt_graph_pop(lt_graph *g); /* -1 when it is empty */
 

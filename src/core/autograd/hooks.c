@@ -1,9 +1,10 @@
-/* hooks.c - what runs when a tensor's gradient is complete: registered hooks, and retained gradients; and what runs before and
- * after a node.
+/* hooks.c - what runs when a tensor's gradient is complete: registered hooks, and retained
+ * gradients; and what runs before and after a node.
  *
- * A leaf's hooks belong to the leaf. Those of any other tensor belong to the node it is an output of, and
- * stay there when the tensor becomes an output of another node; the tensor keeps a list too, by which
- * they are found for removal. Entries are counted, since a hook may remove itself while it runs. */
+ * A leaf's hooks belong to the leaf. Those of any other tensor belong to the node it is an output
+ * of, and stay there when the tensor becomes an output of another node; the tensor keeps a list
+ * too, by which they are found for removal. Entries are counted, since a hook may remove itself
+ * while it runs. */
 #include <string.h>
 
 #include "autograd/internal.h"
@@ -12,7 +13,7 @@
 
 static _Atomic int64_t next_id = 1;
 
-/* ---- lists ------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static void entry_release(lt_hook_entry *entry)
 {
@@ -45,7 +46,10 @@ static lt_status list_of(struct lt_hook_list **place, struct lt_hook_list **out)
     return LT_OK;
 }
 
-lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out) { return list_of(&node->hooks, out); }
+lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out)
+{
+    return list_of(&node->hooks, out);
+}
 
 static lt_status reserve(struct lt_hook_list *list)
 {
@@ -68,12 +72,13 @@ static void drop_removed(struct lt_hook_list *list)
             continue;
         }
         list->n--;
-        memmove(&list->entries[i], &list->entries[i + 1], (size_t)(list->n - i) * sizeof *list->entries);
+        memmove(&list->entries[i], &list->entries[i + 1],
+                (size_t)(list->n - i) * sizeof *list->entries);
         entry_release(entry);
     }
 }
 
-/* ---- registering ------------------------------------------------------------------------------------ */
+/* ---- registering ----------------------------------------------------------------------------- */
 
 static lt_status register_in(lt_tensor *t, lt_node *fn, int slot, lt_hook hook, int64_t *id)
 {
@@ -103,7 +108,8 @@ lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id)
     lt_node *fn;
     int slot;
     if (!lt_requires_grad(t))
-        return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+        return lt_error(LT_ERR_RUNTIME,
+                        "cannot register a hook on a tensor that doesn't require gradient");
     LT_TRY(lt_grad_slot(t, &fn, &slot));
     return register_in(t, fn, slot, hook, id);
 }
@@ -112,9 +118,12 @@ lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id)
 {
     lt_node *fn;
     if (!lt_requires_grad(t))
-        return lt_error(LT_ERR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+        return lt_error(LT_ERR_RUNTIME,
+                        "cannot register a hook on a tensor that doesn't require gradient");
     LT_TRY(lt_grad_fn(t, &fn));
-    if (fn != NULL) return lt_error(LT_ERR_RUNTIME, "post accumulate grad hooks cannot be registered on non-leaf tensors");
+    if (fn != NULL)
+        return lt_error(LT_ERR_RUNTIME,
+                        "post accumulate grad hooks cannot be registered on non-leaf tensors");
     return register_in(t, NULL, LT_SLOT_AFTER, hook, id);
 }
 
@@ -142,7 +151,7 @@ void lt_remove_hook(lt_tensor *t, int64_t id)
     drop_removed(autograd->hooks);
 }
 
-/* ---- retained gradients ----------------------------------------------------------------------------- */
+/* ---- retained gradients ---------------------------------------------------------------------- */
 
 /* Makes t the tensor whose .grad takes what arrives at the node's input. */
 static lt_status retain_at(lt_node *node, int slot, lt_tensor *t)
@@ -194,7 +203,7 @@ static lt_tensor *retaining(const struct lt_hook_list *list, int slot)
     return t;
 }
 
-/* ---- running ----------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static lt_status run_hook(const lt_hook *hook, lt_tensor **grad)
 {
@@ -234,7 +243,8 @@ static lt_status run_list(const struct lt_hook_list *list, int slot, const hook_
     for (int i = 0; i < n; i++) entries[i] = entry_retain(list->entries[i]);
     for (int i = 0; i < n && status == LT_OK; i++) {
         const lt_hook *hook = &entries[i]->hook;
-        if (entries[i]->slot == slot) status = hook->run != NULL ? run_hook(hook, on->values) : run_node_hook(hook, on);
+        if (entries[i]->slot == slot)
+            status = hook->run != NULL ? run_hook(hook, on->values) : run_node_hook(hook, on);
     }
     for (int i = 0; i < n; i++) entry_release(entries[i]);
     lt_mem_free(entries);
@@ -246,7 +256,8 @@ static lt_status run_on(const struct lt_hook_list *list, int slot, lt_tensor **g
     return run_list(list, slot, &(hook_values){.values = grad, .n = 1});
 }
 
-lt_status lt_run_node_hooks(const lt_node *node, int slot, lt_tensor **values, int n, lt_tensor *const *seen, int m)
+lt_status lt_run_node_hooks(const lt_node *node, int slot, lt_tensor **values, int n,
+                            lt_tensor *const *seen, int m)
 {
     if (node->hooks == NULL) return LT_OK;
     return run_list(node->hooks, slot, &(hook_values){values, n, seen, m});

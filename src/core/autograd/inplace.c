@@ -1,9 +1,9 @@
 /* inplace.c - in-place ops and views: who may be written, and how histories follow.
  *
- * After a view was written, its base is an output of a CopySlices node, which gives the written part of
- * the gradient to the op's own node and the rest to what the base was before. All other views of the base
- * notice by the storage's version that their history is stale, and get a new one, as_strided of the base,
- * when it is next asked for. */
+ * After a view was written, its base is an output of a CopySlices node, which gives the written
+ * part of the gradient to the op's own node and the rest to what the base was before. All other
+ * views of the base notice by the storage's version that their history is stale, and get a new one,
+ * as_strided of the base, when it is next asked for. */
 #include <stddef.h>
 
 #include "autograd/dual.h"
@@ -21,7 +21,7 @@
 #include "op/view_as_complex.h"
 #include "op/view_as_real.h"
 
-/* ---- histories of views ------------------------------------------------------------------------------ */
+/* ---- histories of views ---------------------------------------------------------------------- */
 
 /* What t shows a part of; NULL when it stands for itself, or its data was replaced. */
 static lt_tensor *base_of(const lt_tensor *t)
@@ -32,15 +32,19 @@ static lt_tensor *base_of(const lt_tensor *t)
 
 static lt_status no_grad_view(const char *event)
 {
-    return lt_error(LT_ERR_RUNTIME,
-                    "A view was created in no_grad mode and %s modified inplace with grad mode enabled. Given "
-                    "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
-                    "by moving both the view and the inplace either both inside the no_grad block (if you don't "
-                    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked).",
-                    event);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "A view was created in no_grad mode and %s modified inplace with grad mode enabled. Given "
+        "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+        "code "
+        "by moving both the view and the inplace either both inside the no_grad block (if you "
+        "don't "
+        "want the inplace to be tracked) or both outside (if you want the inplace to be tracked).",
+        event);
 }
 
-/* A view made without grad mode is a leaf of its own, as long as its base's history is what it was then. */
+/* A view made without grad mode is a leaf of its own, as long as its base's history is what it was
+ * then. */
 static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, uint32_t version)
 {
     bool base_is_leaf = base->autograd == NULL || base->autograd->grad_fn == NULL;
@@ -49,8 +53,9 @@ static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, u
     return no_grad_view("its base or another view of its base has been");
 }
 
-lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes, const lt_dims *strides, int64_t offset,
-                          int64_t from, int64_t to, lt_tensor **out)
+lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes,
+                          const lt_dims *strides, int64_t offset, int64_t from, int64_t to,
+                          lt_tensor **out)
 {
     const bool parts = lt_dtype_is_complex((lt_dtype)memory->dtype) && !lt_dtype_is_complex(dtype);
     const bool pairs = !lt_dtype_is_complex((lt_dtype)memory->dtype) && lt_dtype_is_complex(dtype);
@@ -83,7 +88,8 @@ static lt_status regenerate(lt_tensor *t, lt_tensor *base)
     for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
     lt_tensor *again = NULL;
     bool grad_mode = lt_set_grad_enabled(true);
-    lt_status status = lt_strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
+    lt_status status =
+        lt_strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
     lt_set_grad_enabled(grad_mode);
     if (status == LT_OK) status = lt_node_attach(again->autograd->grad_fn, 0, t);
     lt_tensor_release(again);
@@ -97,7 +103,8 @@ lt_status lt_grad_fn(lt_tensor *t, lt_node **out)
     lt_tensor *base = base_of(t);
     if (base != NULL && base->flags & LT_FLAG_REQUIRES_GRAD) {
         uint32_t version = atomic_load_explicit(&t->storage->version, memory_order_relaxed);
-        bool current = autograd != NULL && autograd->grad_fn != NULL && autograd->view_version == version;
+        bool current =
+            autograd != NULL && autograd->grad_fn != NULL && autograd->view_version == version;
         if (t->flags & LT_FLAG_NO_GRAD_VIEW) {
             LT_TRY(check_no_grad_view(t, base, version));
         } else if (!current) {
@@ -120,7 +127,7 @@ lt_status lt_grad_slot(lt_tensor *t, lt_node **fn, int *slot)
     return LT_OK;
 }
 
-/* ---- in-place ops ------------------------------------------------------------------------------------- */
+/* ---- in-place ops ---------------------------------------------------------------------------- */
 
 lt_status lt_check_inplace(lt_tensor *t)
 {
@@ -128,19 +135,23 @@ lt_status lt_check_inplace(lt_tensor *t)
     if (base != NULL && t->flags & LT_FLAG_NO_GRAD_VIEW) return no_grad_view("is being");
     if (!lt_requires_grad(t)) return LT_OK;
     if (base != NULL && lt_is_leaf(base))
-        return lt_error(LT_ERR_RUNTIME,
-                        "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     if (lt_is_leaf(t))
-        return lt_error(LT_ERR_RUNTIME, "a leaf Variable that requires grad is being used in an in-place operation.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "a leaf Variable that requires grad is being used in an in-place operation.");
     return LT_OK;
 }
 
 /* The history of a base of which a part was written. */
 typedef struct copy_slices {
     lt_node node;
-    lt_node *op; /* counted: the node of the op that wrote the part; NULL once the graph's memory was freed */
+    /* counted: the node of the op that wrote the part; NULL once the graph's memory was freed */
+    lt_node *op;
     lt_geometry base, part;
-    bool dense; /* the base's elements lie in order */
+    bool dense;        /* the base's elements lie in order */
     int8_t part_dtype; /* of complex numbers a part may be the real or imaginary ones */
 } copy_slices;
 
@@ -159,11 +170,13 @@ static lt_dims strides_of(const lt_geometry *geometry)
 }
 
 /* A view of memory as a geometry says, whose base starts where memory's elements do. */
-static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometry *geometry, lt_tensor **out)
+static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometry *geometry,
+                       lt_tensor **out)
 {
     lt_dims sizes = sizes_of(geometry), strides = strides_of(geometry);
     const lt_dtype dtype = geometry == &c->part ? (lt_dtype)c->part_dtype : (lt_dtype)memory->dtype;
-    return lt_strided_view(memory, dtype, &sizes, &strides, geometry->offset, c->base.offset, memory->offset, out);
+    return lt_strided_view(memory, dtype, &sizes, &strides, geometry->offset, c->base.offset,
+                           memory->offset, out);
 }
 
 /* New reference: the base's gradient with its elements placed in memory as the base's are. */
@@ -173,7 +186,8 @@ static lt_status laid_out(const copy_slices *c, lt_tensor *grad, lt_tensor **out
     int64_t length = 1;
     for (int d = 0; d < c->base.ndim; d++) {
         if (c->base.sizes[d] == 0) length = 0;
-        if (length > 0) length = lt_add_within(length, lt_mul_within(c->base.sizes[d] - 1, c->base.strides[d]));
+        if (length > 0)
+            length = lt_add_within(length, lt_mul_within(c->base.sizes[d] - 1, c->base.strides[d]));
     }
     lt_dims line = {.n = 1, .v = {length}};
     lt_tensor *memory = NULL, *as_base = NULL;
@@ -189,8 +203,10 @@ done:
     return status;
 }
 
-/* New reference: memory with the part replaced by what the op's node gave (NULL: by zeros), as the base. */
-static lt_status with_part(const copy_slices *c, lt_tensor *memory, lt_tensor *given, lt_tensor **out)
+/* New reference: memory with the part replaced by what the op's node gave (NULL: by zeros), as the
+ * base. */
+static lt_status with_part(const copy_slices *c, lt_tensor *memory, lt_tensor *given,
+                           lt_tensor **out)
 {
     lt_tensor *copy = NULL, *part = NULL;
     lt_status status;
@@ -208,7 +224,8 @@ done:
     return status;
 }
 
-static lt_status copy_slices_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status copy_slices_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
+                                   const bool *needs)
 {
     copy_slices *c = (copy_slices *)node;
     lt_tensor *memory = NULL, *part = NULL, *whole = NULL;
@@ -228,7 +245,8 @@ done:
     return status;
 }
 
-/* What the op's node saved may be part of the graph of a second derivative: it is not freed itself. */
+/* What the op's node saved may be part of the graph of a second derivative: it is not freed
+ * itself. */
 static void copy_slices_release(lt_node *node)
 {
     copy_slices *c = (copy_slices *)node;
@@ -237,9 +255,16 @@ static void copy_slices_release(lt_node *node)
     lt_node_release(op);
 }
 
-static const lt_owned copy_slices_owned[] = {{offsetof(copy_slices, op), LT_OWNED_NODE}, {0, LT_OWNED_NODE}};
-static const lt_node_class copy_slices_class = {"CopySlices", sizeof(copy_slices), copy_slices_apply,
-                                                copy_slices_release, NULL, copy_slices_owned, false, false};
+static const lt_owned copy_slices_owned[] = {{offsetof(copy_slices, op), LT_OWNED_NODE},
+                                             {0, LT_OWNED_NODE}};
+static const lt_node_class copy_slices_class = {"CopySlices",
+                                                sizeof(copy_slices),
+                                                copy_slices_apply,
+                                                copy_slices_release,
+                                                NULL,
+                                                copy_slices_owned,
+                                                false,
+                                                false};
 
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
 {
@@ -272,7 +297,8 @@ lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *cla
     t->offset = view->offset;
     t->numel = view->numel;
     t->sizes[0] = t->strides[0] = 1;
-    for (int d = 0; d < view->ndim; d++) t->sizes[d] = view->sizes[d], t->strides[d] = view->strides[d];
+    for (int d = 0; d < view->ndim; d++)
+        t->sizes[d] = view->sizes[d], t->strides[d] = view->strides[d];
     t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (view->flags & LT_FLAG_CONTIGUOUS));
     lt_bump_version(t);
     if (__builtin_expect(lt_here.duals != 0, 0)) LT_TRY(lt_dual_share(view, t));

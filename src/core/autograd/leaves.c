@@ -1,4 +1,5 @@
-/* leaves.c - where the gradients of some tensors flow to: which leaves they reach, and what a backward that runs passes. */
+/* leaves.c - where the gradients of some tensors flow to: which leaves they reach, and what a
+ * backward that runs passes. */
 #include "autograd/graph.h"
 #include "autograd/internal.h"
 #include "error.h"

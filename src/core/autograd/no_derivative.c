@@ -1,5 +1,6 @@
-/* no_derivative.c - ops that have no derivative, at all or for one argument: the error at the call, and the node that raises it in
- * backward. Without them such an argument would be a constant, and its gradient silently lack a part. */
+/* no_derivative.c - ops that have no derivative, at all or for one argument: the error at the call,
+ * and the node that raises it in backward. Without them such an argument would be a constant, and
+ * its gradient silently lack a part. */
 #include "autograd/autograd.h"
 #include "error.h"
 

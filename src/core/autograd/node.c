@@ -1,8 +1,8 @@
 /* node.c - lifetime of nodes, their edges, and making a tensor an output of one.
  *
- * A node, its edges and its input descriptions are one allocation. Nodes whose count drops to zero are
- * freed by a loop: releasing one may release others (by its edges and by what it saved), which are
- * queued per thread instead of being freed by recursion. */
+ * A node, its edges and its input descriptions are one allocation. Nodes whose count drops to zero
+ * are freed by a loop: releasing one may release others (by its edges and by what it saved), which
+ * are queued per thread instead of being freed by recursion. */
 #include <pthread.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A forked process has one thread: what others do here must be done before. After mem.c's handlers, so that this lock is taken
- * first, as it is where both are needed. */
+/* A forked process has one thread: what others do here must be done before. After mem.c's handlers,
+ * so that this lock is taken first, as it is where both are needed. */
 __attribute__((constructor(202))) static void keep_fork_apart(void)
 {
     pthread_atfork(lt_autograd_lock, lt_autograd_unlock, lt_autograd_unlock);
@@ -42,14 +42,18 @@ bool lt_any_requires_grad(const lt_tensor_list *list)
     return false;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
 
-static bool is_complex(const lt_tensor *t) { return t != NULL && lt_dtype_is_complex((lt_dtype)t->dtype); }
+static bool is_complex(const lt_tensor *t)
+{
+    return t != NULL && lt_dtype_is_complex((lt_dtype)t->dtype);
+}
 
 /* Of an op with complex results, all of one dtype. */
-static lt_status apply_conjugated(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+static lt_status apply_conjugated(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
+                                  const bool *needs)
 {
     enum { FEW = 8 };
     lt_tensor *few[FEW] = {NULL}, **conjugates = few;
@@ -75,11 +79,14 @@ done:
     return status;
 }
 
-lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)
+lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
+                        const bool *needs)
 {
     bool conjugated = false;
-    for (int i = 0; node->class->conjugates && i < node->inputs; i++) conjugated = conjugated || is_complex(grads[i]);
-    return conjugated ? apply_conjugated(node, grads, results, needs) : node->class->apply(node, grads, results, needs);
+    for (int i = 0; node->class->conjugates && i < node->inputs; i++)
+        conjugated = conjugated || is_complex(grads[i]);
+    return conjugated ? apply_conjugated(node, grads, results, needs)
+                      : node->class->apply(node, grads, results, needs);
 }
 
 lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out)
@@ -181,7 +188,7 @@ const char *lt_node_name_kept(const char *name)
     return kept->text;
 }
 
-/* ---- inference mode ------------------------------------------------------------------------------ */
+/* ---- inference mode -------------------------------------------------------------------------- */
 
 bool lt_set_inference_mode(bool on)
 {
@@ -192,19 +199,24 @@ bool lt_set_inference_mode(bool on)
 
 lt_status lt_inference_write_error(void)
 {
-    return lt_error(LT_ERR_RUNTIME, "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-                                    "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
+    return lt_error(LT_ERR_RUNTIME, "Inplace update to inference tensor outside InferenceMode is "
+                                    "not allowed.You can make a clone to get a "
+                                    "normal tensor before doing inplace update.See "
+                                    "https://github.com/pytorch/rfcs/pull/17 for more details.");
 }
 
 lt_status lt_refuse_saving_inference(const lt_tensor *t)
 {
     if (!(t->flags & LT_FLAG_INFERENCE) || lt_here.inference) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-                                    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
-                                    "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+    return lt_error(LT_ERR_RUNTIME,
+                    "Inference tensors cannot be saved for backward. Please do not use Tensors "
+                    "created in inference mode in "
+                    "computation tracked by autograd. To work around this, you can make a clone to "
+                    "get a normal tensor and use it "
+                    "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
 }
 
-/* ---- edges and outputs ------------------------------------------------------------------------- */
+/* ---- edges and outputs ----------------------------------------------------------------------- */
 
 lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
 {
@@ -261,7 +273,8 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
     return LT_OK;
 }
 
-/* A view of a tensor with history made so remembers the version: it may be used while that holds. */
+/* A view of a tensor with history made so remembers the version: it may be used while that
+ * holds. */
 void lt_note_view(lt_tensor *self, lt_tensor *view)
 {
     if (!lt_grad_mode_on()) view->flags |= LT_FLAG_NO_GRAD_VIEW;

@@ -1,11 +1,13 @@
 /* saved.c - what nodes keep for their derivatives.
  *
- * A saved tensor remembers its storage's version. It is kept as an alias without history, with the node and
- * slot it is an output of beside it: the tensor itself may be written in place by what was computed from it
- * (y:mul_(y), y:add_(f(y))), and its history then leads to the node that saved it, which would hold itself
- * alive. The same goes for an output that its own node saves. Unpacking gives the alias its history back.
- * Leaves that require grad are never written so and are kept themselves, as are wrapped numbers, which
- * nobody else has. With hooks (torch.autograd.graph.saved_tensors_hooks) none of them is kept, but what the hooks made of it. */
+ * A saved tensor remembers its storage's version. It is kept as an alias without history, with the
+ * node and slot it is an output of beside it: the tensor itself may be written in place by what was
+ * computed from it (y:mul_(y), y:add_(f(y))), and its history then leads to the node that saved it,
+ * which would hold itself alive. The same goes for an output that its own node saves. Unpacking
+ * gives the alias its history back. Leaves that require grad are never written so and are kept
+ * themselves, as are wrapped numbers, which nobody else has. With hooks
+ * (torch.autograd.graph.saved_tensors_hooks) none of them is kept, but what the hooks made of
+ * it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ static lt_status kept(lt_tensor *t, lt_tensor **out)
     return __builtin_expect(lt_here.duals != 0, 0) ? lt_dual_share(t, *out) : LT_OK;
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------------ */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 typedef struct lt_packed {
     lt_saved_hooks *hooks; /* counted */
@@ -94,14 +96,18 @@ static lt_status unpack(const lt_packed *p, lt_tensor **out)
     lt_here.saved_hooks = outer;
     lt_set_grad_enabled(grad_mode);
     if (status != LT_OK) return status;
-    bool same = t->ndim == p->like.ndim && t->dtype == p->like.dtype && lt_device_equal(t->device, p->like.device);
+    bool same = t->ndim == p->like.ndim && t->dtype == p->like.dtype &&
+                lt_device_equal(t->device, p->like.device);
     for (int d = 0; same && d < t->ndim; d++) same = t->sizes[d] == p->like.sizes[d];
     if (!same) {
         status = lt_error(LT_ERR_RUNTIME,
-                          "saved_tensors_hooks: unpack_hook has to give a tensor like the one that was packed, of shape %s and dtype torch.%s, "
+                          "saved_tensors_hooks: unpack_hook has to give a tensor like the one that "
+                          "was packed, of shape %s and dtype torch.%s, "
                           "on its device, but gave one of shape %s and dtype torch.%s",
-                          lt_format_sizes(expected, sizeof expected, p->like.ndim, p->like.sizes), lt_dtype_name((lt_dtype)p->like.dtype),
-                          lt_format_sizes(got, sizeof got, t->ndim, t->sizes), lt_dtype_name((lt_dtype)t->dtype));
+                          lt_format_sizes(expected, sizeof expected, p->like.ndim, p->like.sizes),
+                          lt_dtype_name((lt_dtype)p->like.dtype),
+                          lt_format_sizes(got, sizeof got, t->ndim, t->sizes),
+                          lt_dtype_name((lt_dtype)t->dtype));
         lt_tensor_release(t);
         return status;
     }
@@ -117,7 +123,7 @@ static void drop(lt_packed *p)
     lt_mem_free(p);
 }
 
-/* ---- saving ----------------------------------------------------------------------------------------- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 /* As lt_save_input: a leaf is known by its accumulator, since the tensor itself is not kept. */
 static lt_status save_packed(lt_saved *s, lt_tensor *t)
@@ -138,7 +144,8 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
     lt_node *fn = NULL;
     if (t == NULL) return LT_OK;
     LT_TRY(lt_refuse_saving_inference(t));
-    if (__builtin_expect(lt_here.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER)) return save_packed(s, t);
+    if (__builtin_expect(lt_here.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER))
+        return save_packed(s, t);
     bool has_grad = lt_requires_grad(t);
     int slot = 0;
     if (has_grad) LT_TRY(lt_grad_slot(t, &fn, &slot));
@@ -164,8 +171,9 @@ lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
     return LT_OK;
 }
 
-/* ", which is output 0 of Exp,": the op's name is its node's without the word Backward. Of an argument, the
- * op whose output the tensor is now, after the change: the one that changed it, if that was recorded. */
+/* ", which is output 0 of Exp,": the op's name is its node's without the word Backward. Of an
+ * argument, the op whose output the tensor is now, after the change: the one that changed it, if
+ * that was recorded. */
 static void describe_origin(char *buffer, size_t n, const lt_saved *s, const lt_node *node)
 {
     const lt_node *fn = s->is_output ? node : s->fn;
@@ -191,20 +199,22 @@ static lt_status changed(const lt_saved *s, const lt_node *node)
     describe_origin(source, sizeof source, s, node);
     if (node->origin != NULL)
         snprintf(where, sizeof where,
-                 "Hint: the operation that failed to compute its gradient was called at %s. The variable in "
+                 "Hint: the operation that failed to compute its gradient was called at %s. The "
+                 "variable in "
                  "question was changed there or anywhere later.",
                  node->origin);
     else
         snprintf(where, sizeof where,
-                 "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
+                 "Hint: enable anomaly detection to find the operation that failed to compute its "
+                 "gradient, "
                  "with torch.autograd.set_detect_anomaly(true).");
-    return lt_error(LT_ERR_RUNTIME,
-                    "one of the variables needed for gradient computation has been modified by an inplace "
-                    "operation: [torch.%s%sTensor %s]%s is at version %u; expected version %u instead. %s",
-                    t->device.type == LT_CPU ? "" : "cuda.",
-                    lt_dtype_scalar_name((lt_dtype)t->dtype),
-                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes), source,
-                    (unsigned)version_of(t), (unsigned)s->version, where);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: [torch.%s%sTensor %s]%s is at version %u; expected version %u instead. %s",
+        t->device.type == LT_CPU ? "" : "cuda.", lt_dtype_scalar_name((lt_dtype)t->dtype),
+        lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes), source, (unsigned)version_of(t),
+        (unsigned)s->version, where);
 }
 
 /* New reference: the saved tensor as output of fn, which may be the node that saved it. */
@@ -229,9 +239,11 @@ lt_status lt_saved_is_freed(void)
 {
     return lt_error(
         LT_ERR_RUNTIME,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they "
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they "
         "have already been freed). Saved intermediate values of the graph are freed when you call "
-        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+        "the "
         "graph a second time or if you need to access saved tensors after calling backward.");
 }
 
@@ -275,7 +287,7 @@ void lt_saved_release(lt_saved *s)
     lt_node_release(fn);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list)
 {

@@ -1,7 +1,9 @@
-/* saved_copies.c - see saved_copies.h: hooks of saved tensors that keep each as an alias, in a list that writers look through.
+/* saved_copies.c - see saved_copies.h: hooks of saved tensors that keep each as an alias, in a list
+ * that writers look through.
  *
- * An entry belongs to the node that saved it and, while it is in the list, to the list's lock: graphs may be freed by any thread. It is
- * copied outside of the lock, since who makes room for the copy may free graphs. */
+ * An entry belongs to the node that saved it and, while it is in the list, to the list's lock:
+ * graphs may be freed by any thread. It is copied outside of the lock, since who makes room for the
+ * copy may free graphs. */
 #include "autograd/saved_copies.h"
 
 #include <pthread.h>
@@ -30,7 +32,7 @@ static uint32_t version_of(const lt_tensor *t)
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
-/* ---- the hooks ---------------------------------------------------------------------------------------- */
+/* ---- the hooks ------------------------------------------------------------------------------- */
 
 static lt_status pack(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
 {
@@ -88,7 +90,7 @@ static void free_hooks(lt_saved_hooks *hooks)
     lt_mem_free(c);
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* An entry whose tensor still lies in the storage, held; NULL when there is none. */
 static entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
@@ -135,7 +137,7 @@ lt_status lt_copy_saved(const lt_tensor *written)
     return status;
 }
 
-/* ---- the scope ---------------------------------------------------------------------------------------- */
+/* ---- the scope ------------------------------------------------------------------------------- */
 
 lt_status lt_saved_copies_open(void)
 {

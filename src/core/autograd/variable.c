@@ -36,7 +36,8 @@ static void autograd_free(lt_tensor *t)
 lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out)
 {
     if (lt_is_batched(t))
-        return lt_error(LT_ERR_RUNTIME, "vmap: a batched tensor has no gradient of its own: torch.func.grad differentiates inside of vmap");
+        return lt_error(LT_ERR_RUNTIME, "vmap: a batched tensor has no gradient of its own: "
+                                        "torch.func.grad differentiates inside of vmap");
     if (t->autograd == NULL) {
         t->autograd = lt_mem_zalloc(sizeof *t->autograd);
         if (t->autograd == NULL) return LT_ERR_MEMORY;
@@ -67,7 +68,7 @@ lt_status lt_detach_inplace(lt_tensor *t)
         t->autograd->slot = 0;
         lt_node_release(fn);
     }
-    t->flags &= (uint16_t)~(LT_FLAG_REQUIRES_GRAD | LT_FLAG_RETAINS_GRAD);
+    t->flags &= (uint16_t) ~(LT_FLAG_REQUIRES_GRAD | LT_FLAG_RETAINS_GRAD);
     return LT_OK;
 }
 
@@ -78,30 +79,34 @@ bool lt_is_leaf(const lt_tensor *t)
     return !lt_requires_grad(t) || (lt_grad_fn((lt_tensor *)t, &fn) == LT_OK && fn == NULL);
 }
 
-lt_tensor *lt_tensor_grad(const lt_tensor *t) { return t != NULL && t->autograd != NULL ? t->autograd->grad : NULL; }
+lt_tensor *lt_tensor_grad(const lt_tensor *t)
+{
+    return t != NULL && t->autograd != NULL ? t->autograd->grad : NULL;
+}
 
 static lt_status check_gradient(const lt_tensor *t, const lt_tensor *grad)
 {
     char a[256], b[256];
     if (grad == t) return lt_error(LT_ERR_RUNTIME, "can't assign Variable as its own grad");
     if (!lt_same_sizes(t, grad))
-        return lt_error(LT_ERR_RUNTIME,
-                        "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure "
-                        "that the gradient and the tensor are the same size",
-                        lt_format_sizes(a, sizeof a, grad->ndim, grad->sizes),
-                        lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure "
+            "that the gradient and the tensor are the same size",
+            lt_format_sizes(a, sizeof a, grad->ndim, grad->sizes),
+            lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
     if (grad->dtype != t->dtype)
-        return lt_error(LT_ERR_RUNTIME,
-                        "attempting to assign a gradient with dtype '%s' to a tensor with dtype '%s'. The "
-                        "gradient must match the tensor's dtype",
-                        lt_dtype_scalar_name((lt_dtype)grad->dtype),
-                        lt_dtype_scalar_name((lt_dtype)t->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "attempting to assign a gradient with dtype '%s' to a tensor with dtype '%s'. The "
+            "gradient must match the tensor's dtype",
+            lt_dtype_scalar_name((lt_dtype)grad->dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
     if (!lt_device_equal(grad->device, t->device))
-        return lt_error(LT_ERR_RUNTIME,
-                        "attempting to assign a gradient with device type '%s' to a tensor with device type "
-                        "'%s'. Please ensure that the gradient and the tensor are on the same device",
-                        lt_format_device(a, sizeof a, grad->device),
-                        lt_format_device(b, sizeof b, t->device));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "attempting to assign a gradient with device type '%s' to a tensor with device type "
+            "'%s'. Please ensure that the gradient and the tensor are on the same device",
+            lt_format_device(a, sizeof a, grad->device), lt_format_device(b, sizeof b, t->device));
     return LT_OK;
 }
 
@@ -121,18 +126,23 @@ lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad)
 lt_status lt_set_requires_grad(lt_tensor *t, bool on)
 {
     if (lt_is_batched(t))
-        return lt_error(LT_ERR_RUNTIME, "vmap: requires_grad_() of a batched tensor is not possible: torch.func.grad differentiates inside of vmap");
+        return lt_error(LT_ERR_RUNTIME, "vmap: requires_grad_() of a batched tensor is not "
+                                        "possible: torch.func.grad differentiates inside of vmap");
     if (!lt_is_leaf(t)) {
         if (on) return LT_OK;
-        return lt_error(LT_ERR_RUNTIME,
-                        "you can only change requires_grad flags of leaf variables. If you want to use a "
-                        "computed variable in a subgraph that doesn't require differentiation use "
-                        "what detach gives.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "you can only change requires_grad flags of leaf variables. If you want to use a "
+            "computed variable in a subgraph that doesn't require differentiation use "
+            "what detach gives.");
     }
     if (on && !lt_dtype_is_inexact((lt_dtype)t->dtype))
-        return lt_error(LT_ERR_RUNTIME, "only Tensors of floating point and complex dtype can require gradients");
+        return lt_error(LT_ERR_RUNTIME,
+                        "only Tensors of floating point and complex dtype can require gradients");
     if (on && t->flags & LT_FLAG_INFERENCE && !lt_here.inference)
-        return lt_error(LT_ERR_RUNTIME, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     if (on)
         t->flags |= LT_FLAG_REQUIRES_GRAD;
     else

@@ -27,12 +27,12 @@ typedef struct plan {
         int steps, values;       /* values: at most */
     } group[LT_WINDOW_MOST];
     lt_chain chain; /* of the group at hand */
-    const lt_tensor *read
-        [LT_CHAIN_VALUES]; /* what each of its values is in memory; NULL: the result of a step, or of another chain */
+    /* what each of its values is in memory; NULL: the result of a step, or of another chain */
+    const lt_tensor *read[LT_CHAIN_VALUES];
     lt_iter *walks[LT_CHAIN_VALUES];
 } plan;
 
-/* ---- what belongs together ------------------------------------------------------------------------------------ */
+/* ---- what belongs together ------------------------------------------------------------------- */
 
 static bool same_geometry(const lt_pending *a, int ndim, const int64_t *sizes,
                           const int64_t *strides)
@@ -65,7 +65,8 @@ static void collect(plan *s, struct lt_window *w)
         if (p->needed) s->values[s->n++] = p;
 }
 
-/* A chain that p may join: the last of its geometry there, unless it needs from memory what that one or a later one writes. */
+/* A chain that p may join: the last of its geometry there, unless it needs from memory what that
+ * one or a later one writes. */
 static int group_for(plan *s, const lt_pending *p, int least)
 {
     for (int g = s->groups - 1; g >= least; g--)
@@ -106,7 +107,7 @@ static void group_all(plan *s)
     }
 }
 
-/* ---- one chain ------------------------------------------------------------------------------------------------ */
+/* ---- one chain ------------------------------------------------------------------------------- */
 
 static bool same_memory(const lt_tensor *a, const lt_tensor *b)
 {
@@ -135,7 +136,10 @@ static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value 
     bool number = true, flat = it.ndim <= 1;
     for (int d = 0; d < it.ndim; d++) number = number && it.strides[1][d] == 0;
     if (it.ndim == 1) flat = it.strides[1][0] == (int64_t)lt_dtype_size((lt_dtype)t->dtype);
-    *value = (lt_chain_value){.dtype = (lt_dtype)t->dtype, .number = number, .host = it.host_scalar[1], .data = lt_data(t)};
+    *value = (lt_chain_value){.dtype = (lt_dtype)t->dtype,
+                              .number = number,
+                              .host = it.host_scalar[1],
+                              .data = lt_data(t)};
     if (number || flat) return LT_OK;
     *walk = lt_mem_alloc(sizeof it);
     if (*walk == NULL) return LT_ERR_MEMORY;
@@ -148,7 +152,8 @@ static bool same_roll(const lt_chain_roll *a, const lt_chain_roll *b)
 {
     const int n = a != NULL ? a->n : 0;
     bool same = n == (b != NULL ? b->n : 0);
-    for (int k = 0; k < n && same; k++) same = a->size[k] == b->size[k] && a->step[k] == b->step[k] && a->by[k] == b->by[k];
+    for (int k = 0; k < n && same; k++)
+        same = a->size[k] == b->size[k] && a->step[k] == b->step[k] && a->by[k] == b->by[k];
     return same;
 }
 
@@ -179,7 +184,9 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
     lt_storage memory;
     lt_tensor at = place_of(s, p, i, &memory);
     for (int v = 0; v < c->n_values && input == NULL; v++) {
-        if (s->read[v] == NULL || !same_memory(s->read[v], t) || !same_roll(c->values[v].roll, &p->roll)) continue;
+        if (s->read[v] == NULL || !same_memory(s->read[v], t) ||
+            !same_roll(c->values[v].roll, &p->roll))
+            continue;
         *out = v;
         return LT_OK;
     }
@@ -188,7 +195,8 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
     s->walks[made] = NULL;
     *out = made;
     if (p->roll.n == 0) return describe(shape, &at, &c->values[made], &s->walks[made]);
-    c->values[made] = (lt_chain_value){.dtype = (lt_dtype)at.dtype, .data = lt_data(&at), .roll = &p->roll};
+    c->values[made] =
+        (lt_chain_value){.dtype = (lt_dtype)at.dtype, .data = lt_data(&at), .roll = &p->roll};
     return LT_OK;
 }
 
@@ -218,7 +226,8 @@ static int new_result(plan *s, lt_dtype dtype, char *data)
 /* Whether who reads p may as well read what p copies. */
 static bool is_read_through(const plan *s, const lt_pending *p)
 {
-    return p->op == LT_CHAIN_COPY && p->dtype == (lt_dtype)p->inputs[0]->dtype && !p->written && !(s->fed != NULL && s->fed->value == p);
+    return p->op == LT_CHAIN_COPY && p->dtype == (lt_dtype)p->inputs[0]->dtype && !p->written &&
+           !(s->fed != NULL && s->fed->value == p);
 }
 
 static lt_status add_step(plan *s, const lt_pending *shape, int v)
@@ -322,7 +331,8 @@ static lt_status run_group(plan *s, int g, lt_evaluated *done)
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
     const lt_fed_value *fed = s->fed;
-    const bool feeds = fed != NULL && fed->value->group == g; /* which is the last one: it is made of all others */
+    /* which is the last one: it is made of all others */
+    const bool feeds = fed != NULL && fed->value->group == g;
     if (feeds)
         status = fed->take(fed->context, &(lt_fed){c, fed->value->value, &together});
     else
@@ -340,7 +350,7 @@ done:
     return status;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static lt_status compute_all(plan *s, lt_evaluated *done)
 {
@@ -367,7 +377,8 @@ static lt_status compute_all(plan *s, lt_evaluated *done)
 done:
     for (int v = 0; v < n; v++) {
         const block *b = &s->blocks[v];
-        if (b->data != NULL) lt_backends[b->device.type]->free(b->device.index, b->data, b->capacity, b->handle);
+        if (b->data != NULL)
+            lt_backends[b->device.type]->free(b->device.index, b->data, b->capacity, b->handle);
     }
     return status;
 }

@@ -1,4 +1,5 @@
-/* pending.h - values that were recorded and are not yet computed: what window.c keeps and evaluate.c computes. Only they include it. */
+/* pending.h - values that were recorded and are not yet computed: what window.c keeps and
+ * evaluate.c computes. Only they include it. */
 #ifndef LT_PENDING_H
 #define LT_PENDING_H
 
@@ -8,8 +9,9 @@
 
 enum { LT_WINDOW_MOST = 256 }; /* values that are pending in a window */
 
-/* Lives as long as its storage is hollow. The tensors that it reads are its own (lt_tensor_alias): the program may change those that it gave.
- * A storage's `readers` counts how many of these lie in it; it is held by somebody else when it has more references than readers. */
+/* Lives as long as its storage is hollow. The tensors that it reads are its own (lt_tensor_alias):
+ * the program may change those that it gave. A storage's `readers` counts how many of these lie in
+ * it; it is held by somebody else when it has more references than readers. */
 typedef struct lt_pending {
     lt_absence absence;
     struct lt_window *window;          /* NULL: it was given up */
@@ -20,7 +22,7 @@ typedef struct lt_pending {
     lt_tensor *inputs[LT_CHAIN_INPUTS];
     lt_scalar params[LT_CHAIN_PARAMS];
     lt_chain_roll roll; /* of what it reads */
-    int ndim; /* of the result: dense, from the start of its storage */
+    int ndim;           /* of the result: dense, from the start of its storage */
     int64_t numel, sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     bool passed; /* computed once on the way to others; the next time its memory is kept */
 
@@ -42,7 +44,8 @@ struct lt_window {
 /* The pending value that is to fill the storage; NULL: none. */
 lt_pending *lt_pending_of(const lt_storage *s);
 
-/* The last value of the window, for a result that was promised memory: it lives as long as that is hollow. Its inputs are aliased. */
+/* The last value of the window, for a result that was promised memory: it lives as long as that is
+ * hollow. Its inputs are aliased. */
 lt_status lt_pending_new(struct lt_window *w, lt_tensor *result, const lt_pending *facts,
                          lt_tensor *const *inputs);
 

@@ -18,7 +18,7 @@ static _Thread_local struct {
     const char *why_not;
 } told;
 
-/* ---- computing ---------------------------------------------------------------------------------------------- */
+/* ---- computing ------------------------------------------------------------------------------- */
 
 static lt_status compute(lt_window *w, const lt_fed_value *fed, const char *reason)
 {
@@ -74,7 +74,10 @@ bool lt_window_feeds(const lt_tensor *t)
 }
 
 /* One row after the other, of a tensor without memory. */
-static bool feeds_in_order(const lt_tensor *t) { return t->storage->hollow && lt_is_contiguous(t) && lt_window_feeds(t); }
+static bool feeds_in_order(const lt_tensor *t)
+{
+    return t->storage->hollow && lt_is_contiguous(t) && lt_window_feeds(t);
+}
 
 bool lt_window_feeds_lines(const lt_tensor *t, int64_t length)
 {
@@ -85,7 +88,8 @@ bool lt_window_feeds_rows(const lt_tensor *t, int64_t length)
 {
     const lt_backend *backend = lt_backends[t->device.type];
     if (t->device.type == LT_CPU) return lt_window_feeds_lines(t, length);
-    return feeds_in_order(t) && backend->takes_rows != NULL && backend->takes_rows((lt_dtype)t->dtype, t->numel, length);
+    return feeds_in_order(t) && backend->takes_rows != NULL &&
+           backend->takes_rows((lt_dtype)t->dtype, t->numel, length);
 }
 
 lt_status lt_window_feed(const char *op, const lt_tensor *t, bool keep, lt_feed_to take,
@@ -112,7 +116,7 @@ lt_status lt_window_settle(void)
 
 int64_t lt_window_least(void) { return lt_here.window != NULL ? lt_here.window->least : 0; }
 
-/* ---- open and close ------------------------------------------------------------------------------------------ */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static lt_status open_window(int64_t least, bool within)
 {
@@ -170,9 +174,10 @@ const lt_window_note *lt_window_notes(int *n, int64_t *all)
 
 const char *lt_window_why_not(void) { return told.why_not; }
 
-/* ---- recording ------------------------------------------------------------------------------------------------ */
+/* ---- recording ------------------------------------------------------------------------------- */
 
-/* Whether the memory is there for as long as somebody holds it. A host may take away what it lent without a word. */
+/* Whether the memory is there for as long as somebody holds it. A host may take away what it lent
+ * without a word. */
 static bool stays(const lt_storage *s)
 {
     return s->context != NULL || s->release != NULL || s->home > sizeof *s + sizeof(lt_tensor);
@@ -195,7 +200,8 @@ static lt_device device_of(const lt_recorded *op)
     return lt_host;
 }
 
-/* Kernels that have to be generated first are for who asked for them, with a window that is not an op's. */
+/* Kernels that have to be generated first are for who asked for them, with a window that is not an
+ * op's. */
 static bool chains_there(const lt_window *w, lt_device device)
 {
     const lt_backend *backend = lt_backends[device.type];
@@ -214,7 +220,8 @@ static bool takes(const lt_window *w, const lt_recorded *op, int64_t numel, lt_d
         return false;
     for (int i = 0; i < op->n; i++)
         if (lt_is_batched(op->inputs[i]) || !stays(op->inputs[i]->storage)) return false;
-    /* The loop has shorter ways for a run of one exponent, and in another order the runs would be others; a single exponent is a run. */
+    /* The loop has shorter ways for a run of one exponent, and in another order the runs would be
+     * others; a single exponent is a run. */
     if (op->op == LT_PW_POW && (numel == 1 || repeats_some(op->inputs[1], numel))) return false;
     if (op->op == LT_CHAIN_COPY)
         return !(op->inputs[0]->flags & LT_FLAG_POSITIONS) &&
@@ -240,7 +247,8 @@ lt_status lt_window_record(const lt_recorded *op, lt_tensor **out)
     }
     if (w->n >= LT_WINDOW_MOST) LT_TRY(compute_held(w, "limit"));
     if (!contiguous) LT_TRY(lt_result_strides(op->inputs, op->n, op->ndim, op->sizes, strides));
-    LT_TRY(lt_tensor_promised(op->dtype, device, op->ndim, op->sizes, contiguous ? NULL : strides, &result));
+    LT_TRY(lt_tensor_promised(op->dtype, device, op->ndim, op->sizes, contiguous ? NULL : strides,
+                              &result));
     if (contiguous && op->op == LT_CHAIN_COPY)
         lt_set_strides(result, op->inputs[0]->strides); /* as lt_tensor_like does */
     lt_pending facts = {.absence.meet = meet,

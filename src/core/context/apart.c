@@ -1,6 +1,6 @@
-/* apart.c - see apart.h. A job is freed by whoever is last to need it: the caller that took its results, or the thread
- * when the caller has gone. A process that ends while such a thread works must not run the destructors of libraries that
- * it uses: it leaves without them. */
+/* apart.c - see apart.h. A job is freed by whoever is last to need it: the caller that took its
+ * results, or the thread when the caller has gone. A process that ends while such a thread works
+ * must not run the destructors of libraries that it uses: it leaves without them. */
 #include "apart.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,8 @@ typedef struct job {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     bool done, left; /* the call has ended; nobody waits for it */
-    lt_context *context_of_caller; /* held: what the arrays count against, and what the call looks at */
+    /* held: what the arrays count against, and what the call looks at */
+    lt_context *context_of_caller;
 } job;
 
 static _Atomic int left;
@@ -39,7 +40,10 @@ int lt_apart_left(void) { return atomic_load(&left); }
 /* The threads of calls that nobody waits for are not in the child. */
 static void in_child(void) { atomic_store(&left, 0); }
 
-__attribute__((constructor)) static void register_fork_handlers(void) { pthread_atfork(NULL, NULL, in_child); }
+__attribute__((constructor)) static void register_fork_handlers(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
 
 static int exit_status;
 
@@ -91,10 +95,13 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void **pointer_at(void *context, const lt_apart_array *a) { return (void **)(void *)((char *)context + a->at); }
+static void **pointer_at(void *context, const lt_apart_array *a)
+{
+    return (void **)(void *)((char *)context + a->at);
+}
 
-static lt_status job_new(void (*call)(void *context), const void *context, size_t size, const lt_apart_array *arrays, int n,
-                         job **out)
+static lt_status job_new(void (*call)(void *context), const void *context, size_t size,
+                         const lt_apart_array *arrays, int n, job **out)
 {
     job *j = lt_mem_zalloc(sizeof *j);
     if (j == NULL) return LT_ERR_MEMORY;
@@ -138,13 +145,15 @@ static bool start(job *j)
     return started;
 }
 
-/* The code that a thread runs must stay when the library is closed, and so may be called at the end of the program. */
+/* The code that a thread runs must stay when the library is closed, and so may be called at the end
+ * of the program. */
 static void keep_loaded(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     Dl_info here;
     pthread_once(&once, watch_exit);
-    if (dladdr((void *)(uintptr_t)&run, &here) != 0) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (dladdr((void *)(uintptr_t)&run, &here) != 0)
+        dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* Whether the call has ended before an interrupt; after one the job is the thread's. */
@@ -167,7 +176,8 @@ static bool wait_for(job *j)
     return done;
 }
 
-lt_status lt_apart(void (*call)(void *context), void *context, size_t size, const lt_apart_array *arrays, int n)
+lt_status lt_apart(void (*call)(void *context), void *context, size_t size,
+                   const lt_apart_array *arrays, int n)
 {
     job *j;
     void *pointers[LT_APART_ARRAYS];
@@ -182,7 +192,8 @@ lt_status lt_apart(void (*call)(void *context), void *context, size_t size, cons
     }
     for (int i = 0; i < n; i++) {
         pointers[i] = *pointer_at(context, &arrays[i]);
-        if (arrays[i].out && arrays[i].bytes > 0) memcpy(pointers[i], j->data[i], (size_t)arrays[i].bytes);
+        if (arrays[i].out && arrays[i].bytes > 0)
+            memcpy(pointers[i], j->data[i], (size_t)arrays[i].bytes);
     }
     memcpy(context, j->context, size);
     for (int i = 0; i < n; i++) *pointer_at(context, &arrays[i]) = pointers[i];

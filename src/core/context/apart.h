@@ -1,5 +1,6 @@
-/* apart.h - calls of libraries that cannot be stopped, on a thread of their own: the caller waits, looks at the interrupt
- * flag, and goes on without the result when it is set. The call then ends in the background, with memory of its own. */
+/* apart.h - calls of libraries that cannot be stopped, on a thread of their own: the caller waits,
+ * looks at the interrupt flag, and goes on without the result when it is set. The call then ends in
+ * the background, with memory of its own. */
 #ifndef LT_APART_H
 #define LT_APART_H
 
@@ -14,9 +15,11 @@ typedef struct lt_apart_array {
     bool in, out;  /* what the call reads, what it leaves */
 } lt_apart_array;
 
-/* call(context), where context has `size` bytes and points to n arrays: the thread has copies of them all, and what it
- * leaves in the context and in the arrays that are out is brought back. LT_ERR_INTERRUPTED, LT_ERR_MEMORY. */
-lt_status lt_apart(void (*call)(void *context), void *context, size_t size, const lt_apart_array *arrays, int n);
+/* call(context), where context has `size` bytes and points to n arrays: the thread has copies of
+ * them all, and what it leaves in the context and in the arrays that are out is brought back.
+ * LT_ERR_INTERRUPTED, LT_ERR_MEMORY. */
+lt_status lt_apart(void (*call)(void *context), void *context, size_t size,
+                   const lt_apart_array *arrays, int n);
 
 /* How many calls that nobody waits for any more have not ended. */
 int lt_apart_left(void);

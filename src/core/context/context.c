@@ -1,4 +1,5 @@
-/* context.c - see context.h: the process's context, this thread's place, and asking the host. Allocates nothing. */
+/* context.c - see context.h: the process's context, this thread's place, and asking the host.
+ * Allocates nothing. */
 #include "context.h"
 
 #include <math.h>
@@ -45,13 +46,11 @@ void lt_context_init(lt_context *c)
 
 lt_status lt_refuse_access(int access, const char *name)
 {
-    static const char *const words[] = {[LT_ACCESS_FILE_READ] = "reading the file",
-                                        [LT_ACCESS_FILE_WRITE] = "writing the file",
-                                        [LT_ACCESS_PROCESS] = "starting the process",
-                                        [LT_ACCESS_LIBRARY] = "loading the library",
-                                        [LT_ACCESS_DEVICE] = "using the device",
-                                        [LT_ACCESS_FILE_REMOVE] = "removing the file",
-                                        [LT_ACCESS_FOLDER_MAKE] = "making the folder"};
+    static const char *const words[] = {
+        [LT_ACCESS_FILE_READ] = "reading the file",   [LT_ACCESS_FILE_WRITE] = "writing the file",
+        [LT_ACCESS_PROCESS] = "starting the process", [LT_ACCESS_LIBRARY] = "loading the library",
+        [LT_ACCESS_DEVICE] = "using the device",      [LT_ACCESS_FILE_REMOVE] = "removing the file",
+        [LT_ACCESS_FOLDER_MAKE] = "making the folder"};
     lt_context *c = lt_here.context;
     if (c->authorize(c->user, access, name)) return LT_OK;
     return lt_error(LT_ERR_PERMISSION, "not permitted: %s '%.500s'", words[access], name);

@@ -1,13 +1,14 @@
-/* context.h - what belongs to one user of the library and used to be the process's: the struct lt_context, and in which one this
- * thread works.
+/* context.h - what belongs to one user of the library and used to be the process's: the struct
+ * lt_context, and in which one this thread works.
  *
- * A thread begins in the process's own context, which every thread shares and which never ends; lt_context_enter puts it
- * into another. Counters and settings are atomic, since several threads may work in one context and memory may be given
- * back by any. What counts against a context holds a reference to it (lt_context_hold), so that the numbers of a storage
- * that outlives it have a place to go. Callbacks never change once the context is made.
+ * A thread begins in the process's own context, which every thread shares and which never ends;
+ * lt_context_enter puts it into another. Counters and settings are atomic, since several threads
+ * may work in one context and memory may be given back by any. What counts against a context holds
+ * a reference to it (lt_context_hold), so that the numbers of a storage that outlives it have a
+ * place to go. Callbacks never change once the context is made.
  *
- * Grad mode is read by every operation: it lies in lt_here, with the thread. Entering a context takes the mode that
- * the context was left with; the process's context has one per thread. */
+ * Grad mode is read by every operation: it lies in lt_here, with the thread. Entering a context
+ * takes the mode that the context was left with; the process's context has one per thread. */
 #ifndef LT_CONTEXT_H
 #define LT_CONTEXT_H
 
@@ -38,9 +39,9 @@ typedef struct lt_use {
 } lt_use;
 
 /* Places of lt_context.use. */
-#define LT_USE_HOST 0
+#define LT_USE_HOST          0
 #define LT_USE_DEVICE(index) ((index) + 1)
-#define LT_USES (LT_MOST_DEVICES + 1)
+#define LT_USES              (LT_MOST_DEVICES + 1)
 
 struct lt_context {
     _Atomic uint32_t flags;
@@ -49,14 +50,18 @@ struct lt_context {
     /* settings */
     _Atomic int default_dtype;
     _Atomic int threads; /* 0: not asked for yet */
-    _Atomic bool grad_mode, inference; /* as the thread had them that left last; not the process's context */
-    _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic, deterministic_warns;
+    /* as the thread had them that left last; not the process's context */
+    _Atomic bool grad_mode, inference;
+    _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic,
+        deterministic_warns;
     _Atomic int attention_without; /* a bit for each lt_attention_way that is not to be used */
-    lt_print_options print; /* torch.set_printoptions */
-    _Atomic int sync_mode;  /* copies.h */
+    lt_print_options print;        /* torch.set_printoptions */
+    _Atomic int sync_mode;         /* copies.h */
 
     /* memory */
-    _Atomic uint64_t allocated; /* the weight (mem.h) of tensors handed out, less of those that let_go gave back; paces Lua's collector */
+    /* the weight (mem.h) of tensors handed out, less of those that let_go gave back; paces Lua's
+     * collector */
+    _Atomic uint64_t allocated;
     lt_use use[LT_USES];
 
     /* what the host gave */
@@ -68,7 +73,7 @@ struct lt_context {
     double progress_seconds;
 
     /* watch.c: under its lock */
-    double deadline;         /* on lt_clock; INFINITY: none */
+    double deadline;        /* on lt_clock; INFINITY: none */
     _Atomic double seconds; /* as the deadline was asked for */
     double next_progress;
     lt_context *next_watched;
@@ -90,9 +95,12 @@ struct lt_context {
 /* The interpreter that has called core. */
 typedef struct lt_guest_class {
     int first; /* what it calls the first of several: dimensions, indices (counting.h) */
-    void (*reclaim)(void *ctx);                        /* memory has run out: called before an allocation is tried again */
-    void (*tidy)(void *ctx);                           /* drops what has lately become garbage, as far as that is quick */
-    void (*origin)(void *ctx, char *buffer, size_t n); /* where the user's code is, "train.lua:31" or "" */
+    /* memory has run out: called before an allocation is tried again */
+    void (*reclaim)(void *ctx);
+    /* drops what has lately become garbage, as far as that is quick */
+    void (*tidy)(void *ctx);
+    /* where the user's code is, "train.lua:31" or "" */
+    void (*origin)(void *ctx, char *buffer, size_t n);
 } lt_guest_class;
 typedef struct lt_guest {
     const lt_guest_class *class; /* NULL: there is none */
@@ -103,25 +111,35 @@ typedef struct lt_guest {
 typedef struct lt_thread {
     lt_context *context;
     bool grad_mode;
-    bool inference;         /* new tensors are inference tensors (autograd/autograd.h) */
-    bool process_grad_mode, process_inference; /* of the process's context, while the thread is in another */
-    bool helper;            /* works for another thread: it calls nobody back */
-    uint8_t batches;        /* how many calls of vmap are going on, and LT_BATCHES_LEFT (ops/batch/batch.h) */
-    uint8_t duals;          /* how many levels of forward mode are open (autograd/dual.h) */
-    struct lt_saved_hooks *saved_hooks; /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
-    struct lt_saved_copies *saved_copies; /* NULL: what is saved for backward is not copied before it is written (autograd/saved_copies.h) */
-    uint64_t last_node; /* sequence of the last node that was made (autograd/autograd.h) */
+    bool inference; /* new tensors are inference tensors (autograd/autograd.h) */
+    /* of the process's context, while the thread is in another */
+    bool process_grad_mode, process_inference;
+    bool helper; /* works for another thread: it calls nobody back */
+    /* how many calls of vmap are going on, and LT_BATCHES_LEFT (ops/batch/batch.h) */
+    uint8_t batches;
+    uint8_t duals; /* how many levels of forward mode are open (autograd/dual.h) */
+    /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
+    struct lt_saved_hooks *saved_hooks;
+    /* NULL: what is saved for backward is not copied before it is written
+     * (autograd/saved_copies.h) */
+    struct lt_saved_copies *saved_copies;
+    uint64_t last_node;        /* sequence of the last node that was made (autograd/autograd.h) */
     struct lt_graph *backward; /* of the backward that runs; NULL: none does (autograd/graph.h) */
-    struct lt_window *window; /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
+    /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
+    struct lt_window *window;
     struct lt_window *open_window; /* the same while it is suspended */
     struct lt_budget *budget; /* of the file that this thread loads (mem.h); NULL: it loads none */
-    struct lt_tensor *spent; /* a gradient that the next elementwise op which reads it may write to (autograd/engine.c); NULL: there is none */
-    const struct lt_tensor *resizable; /* what the op that runs was given as out= (tensor.h, lt_output) */
-    lt_guest guest;         /* of the innermost entry */
+    /* a gradient that the next elementwise op which reads it may write to (autograd/engine.c);
+     * NULL: there is none */
+    struct lt_tensor *spent;
+    /* what the op that runs was given as out= (tensor.h, lt_output) */
+    const struct lt_tensor *resizable;
+    lt_guest guest; /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;
 
-/* In lt_thread.batches: tensors of a vmap that has ended are still there. An op that meets one says so. */
+/* In lt_thread.batches: tensors of a vmap that has ended are still there. An op that meets one says
+ * so. */
 enum { LT_BATCHES_LEFT = 0x80 };
 static inline int lt_batch_depth(void) { return lt_here.batches & ~LT_BATCHES_LEFT; }
 
@@ -141,7 +159,9 @@ void lt_context_free(lt_context *c);
 
 static inline void lt_context_drop(lt_context *c)
 {
-    if (c != &lt_process_context && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) lt_context_free(c);
+    if (c != &lt_process_context &&
+        atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1)
+        lt_context_free(c);
 }
 
 /* The thread works in another context until lt_context_return is given what was before. */
@@ -156,10 +176,13 @@ static inline lt_context_outer lt_context_visit(lt_context *c)
     if (outer.context != c) {
         const bool process = c == &lt_process_context;
         if (outer.context == &lt_process_context)
-            lt_here.process_grad_mode = outer.grad_mode, lt_here.process_inference = outer.inference;
+            lt_here.process_grad_mode = outer.grad_mode,
+            lt_here.process_inference = outer.inference;
         lt_here.context = c;
-        lt_here.grad_mode = process ? lt_here.process_grad_mode : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
-        lt_here.inference = process ? lt_here.process_inference : atomic_load_explicit(&c->inference, memory_order_relaxed);
+        lt_here.grad_mode = process ? lt_here.process_grad_mode
+                                    : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
+        lt_here.inference = process ? lt_here.process_inference
+                                    : atomic_load_explicit(&c->inference, memory_order_relaxed);
     }
     return outer;
 }
@@ -169,7 +192,8 @@ static inline void lt_context_return(lt_context_outer outer)
     lt_context *c = lt_here.context;
     if (outer.context == c) return;
     if (c == &lt_process_context) {
-        lt_here.process_grad_mode = lt_here.grad_mode, lt_here.process_inference = lt_here.inference;
+        lt_here.process_grad_mode = lt_here.grad_mode,
+        lt_here.process_inference = lt_here.inference;
     } else {
         atomic_store_explicit(&c->grad_mode, lt_here.grad_mode, memory_order_relaxed);
         atomic_store_explicit(&c->inference, lt_here.inference, memory_order_relaxed);
@@ -179,9 +203,13 @@ static inline void lt_context_return(lt_context_outer outer)
     lt_here.inference = outer.inference;
 }
 
-/* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION: "not permitted: ...". */
+/* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION:
+ * "not permitted: ...". */
 lt_status lt_refuse_access(int access, const char *name);
-static inline bool lt_is_asked(void) { return __builtin_expect(lt_here.context->authorize != NULL, 0); }
+static inline bool lt_is_asked(void)
+{
+    return __builtin_expect(lt_here.context->authorize != NULL, 0);
+}
 static inline lt_status lt_authorize(int access, const char *name)
 {
     return lt_is_asked() ? lt_refuse_access(access, name) : LT_OK;

@@ -1,5 +1,6 @@
-/* interrupt.h - what long operations look at between chunks: whether their context was told to stop. Threads that help
- * with an operation look at the context of the one that began it (cpu/common/threads.c puts them there). */
+/* interrupt.h - what long operations look at between chunks: whether their context was told to
+ * stop. Threads that help with an operation look at the context of the one that began it
+ * (cpu/common/threads.c puts them there). */
 #ifndef LT_INTERRUPT_H
 #define LT_INTERRUPT_H
 
@@ -21,9 +22,13 @@ static inline bool lt_something_up(const lt_context *context)
     return __builtin_expect(((uint32_t)all | (flags & LT_CONTEXT_UP)) != 0, 0);
 }
 
-static inline bool lt_interrupted(void) { return lt_something_up(lt_here.context) && lt_must_stop(); }
+static inline bool lt_interrupted(void)
+{
+    return lt_something_up(lt_here.context) && lt_must_stop();
+}
 
-/* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE, never LT_OK. */
+/* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE,
+ * never LT_OK. */
 lt_status lt_stopped(void) __attribute__((cold));
 
 #endif

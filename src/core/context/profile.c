@@ -15,11 +15,11 @@ _Thread_local bool lt_profiling;
 
 typedef struct recording {
     lt_profile_event *events;
-    int32_t n, room, open; /* open: the innermost event that has not ended, -1: none */
+    int32_t n, room, open;  /* open: the innermost event that has not ended, -1: none */
     const lt_backend *gpus; /* whose time is taken, too; NULL: only the host's */
     double began;
-    int device;         /* with gpus: where base was marked */
-    uint64_t base;      /* the mark of the recording's start; 0: none */
+    int device;    /* with gpus: where base was marked */
+    uint64_t base; /* the mark of the recording's start; 0: none */
 } recording;
 
 static _Thread_local recording now;
@@ -37,7 +37,8 @@ static uint64_t mark(int device)
 
 lt_status lt_profile_start(bool gpu)
 {
-    if (lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
+    if (lt_profiling)
+        return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
     const lt_backend *gpus = gpu ? lt_backend_get(lt_accelerator()) : NULL;
     if (gpu && gpus == NULL) return LT_ERR_DEVICE;
     now = (recording){.open = -1, .gpus = gpus, .began = lt_clock()};
@@ -63,7 +64,8 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
 {
     if (now.n == now.room && (now.n > INT32_MAX / 4 || !grow())) return -1;
     lt_profile_event *e = &now.events[now.n];
-    *e = (lt_profile_event){.kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
+    *e = (lt_profile_event){
+        .kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
     snprintf(e->name, sizeof e->name, "%s", name);
     if (now.gpus != NULL) {
         e->device = now.gpus->current_device();
@@ -118,7 +120,8 @@ static void read_marks(void)
         if (e->marks[0] == 0 || e->marks[1] == 0) continue;
         b->event_synchronize(e->marks[1]);
         e->device_time = between(e->marks[0], e->marks[1]);
-        e->device_start = now.base != 0 && e->device == now.device ? between(now.base, e->marks[0]) : e->start;
+        e->device_start =
+            now.base != 0 && e->device == now.device ? between(now.base, e->marks[0]) : e->start;
         if (e->parent >= 0) now.events[e->parent].device_inner += e->device_time;
     }
     for (int32_t i = 0; i < now.n; i++)
@@ -129,7 +132,8 @@ static void read_marks(void)
 
 lt_status lt_profile_stop(lt_profile_event **events, int64_t *n)
 {
-    if (!lt_profiling) return lt_error(LT_ERR_RUNTIME, "profiler: no recording runs in this thread");
+    if (!lt_profiling)
+        return lt_error(LT_ERR_RUNTIME, "profiler: no recording runs in this thread");
     while (now.open >= 0) end_innermost();
     lt_profiling = false;
     if (now.gpus != NULL) read_marks();

@@ -7,8 +7,8 @@
  *     POSTED -> RUNNING  the worker starts the task
  *     RUNNING -> EMPTY   the task has returned
  *
- * A side that waits spins first and then blocks on the worker's condition variable. `sleepers` counts blocked threads,
- * so that a state change takes the mutex only if a thread is blocked. */
+ * A side that waits spins first and then blocks on the worker's condition variable. `sleepers`
+ * counts blocked threads, so that a state change takes the mutex only if a thread is blocked. */
 #include "thread_pool.h"
 
 #include <pthread.h>
@@ -23,9 +23,10 @@
 
 enum { EMPTY, POSTED, RUNNING };
 
-/* Seconds that a thread spins before it blocks: about the time that waking a blocked thread takes. Measured with
- * make bench-programs (2 virtual Zen 4 cores, 2026-11-28): 50, 150 and 300 us differ by less than 1 % on an idle machine;
- * beside two busy loops, programs take 0.93, 1.01 and 1.15 of their time with one thread. */
+/* Seconds that a thread spins before it blocks: about the time that waking a blocked thread takes.
+ * Measured with make bench-programs (2 virtual Zen 4 cores, 2026-11-28): 50, 150 and 300 us differ
+ * by less than 1 % on an idle machine; beside two busy loops, programs take 0.93, 1.01 and 1.15 of
+ * their time with one thread. */
 #define SPIN 50e-6
 
 typedef struct worker {
@@ -41,7 +42,8 @@ typedef struct worker {
 
 static struct {
     pthread_mutex_t mutex;
-    worker *idle;  /* last in, first out: a region gets the workers of the region before in the same order */
+    /* last in, first out: a region gets the workers of the region before in the same order */
+    worker *idle;
     int workers;   /* all that exist */
     bool prepared; /* the fork handlers are registered */
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -68,14 +70,17 @@ int lt_pool_workers(void)
 lt_status lt_set_thread_pool(const lt_thread_pool *lent)
 {
     if (lent != NULL && lent->run == NULL)
-        return lt_error(LT_ERR_TYPE, "set_thread_pool expects a pool with a function 'run', got NULL");
+        return lt_error(LT_ERR_TYPE,
+                        "set_thread_pool expects a pool with a function 'run', got NULL");
     if (lent != NULL && lent->threads < 1)
-        return lt_error(LT_ERR_RUNTIME, "set_thread_pool expects a pool of at least 1 thread, got %d", lent->threads);
+        return lt_error(LT_ERR_RUNTIME,
+                        "set_thread_pool expects a pool of at least 1 thread, got %d",
+                        lent->threads);
     atomic_store(&host_pool, lent);
     return LT_OK;
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static inline void pause_core(void)
 {
@@ -108,7 +113,8 @@ static void wait_for_state(worker *w, int state)
     pthread_mutex_unlock(&w->mutex);
 }
 
-/* Sequentially consistent with wait_for_state: either the waiter sees the new state, or this thread sees the waiter. */
+/* Sequentially consistent with wait_for_state: either the waiter sees the new state, or this thread
+ * sees the waiter. */
 static void set_state(worker *w, int state)
 {
     atomic_store(&w->state, state);
@@ -118,9 +124,12 @@ static void set_state(worker *w, int state)
     pthread_mutex_unlock(&w->mutex);
 }
 
-static bool change_state(worker *w, int from, int to) { return atomic_compare_exchange_strong(&w->state, &from, to); }
+static bool change_state(worker *w, int from, int to)
+{
+    return atomic_compare_exchange_strong(&w->state, &from, to);
+}
 
-/* ---- workers ---------------------------------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 static void run_task(lt_task task, void *argument, int index)
 {
@@ -149,8 +158,8 @@ static void *serve(void *argument)
 static void before_fork(void) { pthread_mutex_lock(&pool.mutex); }
 static void in_parent(void) { pthread_mutex_unlock(&pool.mutex); }
 
-/* The child's only thread is the one that called fork(). Borrowed workers belonged to threads that are gone, so their
- * memory is abandoned with them. */
+/* The child's only thread is the one that called fork(). Borrowed workers belonged to threads that
+ * are gone, so their memory is abandoned with them. */
 static void in_child(void)
 {
     while (pool.idle != NULL) {
@@ -162,7 +171,8 @@ static void in_child(void)
     pthread_mutex_unlock(&pool.mutex);
 }
 
-/* NULL: the system has no memory or no thread left, or the build has no threads. The pool's mutex is held. */
+/* NULL: the system has no memory or no thread left, or the build has no threads. The pool's mutex
+ * is held. */
 static worker *worker_new(void)
 {
 #ifdef LT_NO_THREADS
@@ -189,8 +199,8 @@ static worker *worker_new(void)
 #endif
 }
 
-/* Up to n workers, as a list. Starts new ones only while fewer than n exist: regions of other threads share the pool
- * rather than multiply it. */
+/* Up to n workers, as a list. Starts new ones only while fewer than n exist: regions of other
+ * threads share the pool rather than multiply it. */
 static worker *borrow(int n)
 {
     worker *first = NULL, **end = &first;

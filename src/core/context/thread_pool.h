@@ -1,12 +1,16 @@
-/* thread_pool.h - the threads that help with loops: one pool for the process, shared by all contexts.
+/* thread_pool.h - the threads that help with loops: one pool for the process, shared by all
+ * contexts.
  *
- * A caller borrows idle workers for one parallel region and gives them back when the region ends. Workers that the
- * scheduler has not started yet are withdrawn, so that a region never waits for a thread without a processor.
+ * A caller borrows idle workers for one parallel region and gives them back when the region ends.
+ * Workers that the scheduler has not started yet are withdrawn, so that a region never waits for a
+ * thread without a processor.
  *
  * Invariants
  * - A worker is either on the idle list or borrowed by exactly one region.
- * - A task runs index 0 on the caller. The other indices may be skipped: a task has to complete the work alone.
- * - Workers are never joined. The library cannot be unloaded (-z nodelete), so their code stays mapped.
+ * - A task runs index 0 on the caller. The other indices may be skipped: a task has to complete the
+ *   work alone.
+ * - Workers are never joined. The library cannot be unloaded (-z nodelete), so their code stays
+ *   mapped.
  * - After fork() the child has no workers and starts new ones on demand. */
 #ifndef LT_THREAD_POOL_H
 #define LT_THREAD_POOL_H
@@ -16,9 +20,10 @@
 /* One thread's part of a region; index is unique among the threads of the region and below n. */
 typedef void (*lt_task)(void *argument, int index);
 
-/* Runs task(argument, 0) on the calling thread and task(argument, i), 0 < i < n, on as many other threads as are
- * available. Returns after every started task has returned. Inside a region, runs task(argument, 0) alone.
- * With a pool of the host (lt_set_thread_pool), the host's threads run all tasks. */
+/* Runs task(argument, 0) on the calling thread and task(argument, i), 0 < i < n, on as many other
+ * threads as are available. Returns after every started task has returned. Inside a region, runs
+ * task(argument, 0) alone. With a pool of the host (lt_set_thread_pool), the host's threads run all
+ * tasks. */
 void lt_pool_run(int n, lt_task task, void *argument);
 
 /* Index of the calling thread in the current region; 0 outside a region. */

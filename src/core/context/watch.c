@@ -1,5 +1,6 @@
-/* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the first of their times has come.
- * A forked process has the list, and starts a thread of its own if there is a deadline to keep. */
+/* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the first
+ * of their times has come. A forked process has the list, and starts a thread of its own if there
+ * is a deadline to keep. */
 #include "watch.h"
 
 #include <dlfcn.h>
@@ -71,7 +72,8 @@ static void before_fork(void) { pthread_mutex_lock(&watch.lock); }
 static void after_fork(void) { pthread_mutex_unlock(&watch.lock); }
 static void in_child(void);
 
-/* Once, with the lock held. The thread never ends: its code must stay when the library is closed. */
+/* Once, with the lock held. The thread never ends: its code must stay when the library is
+ * closed. */
 static void prepare(void)
 {
     Dl_info here;
@@ -83,7 +85,8 @@ static void prepare(void)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Starts the thread where there is something for it to do; the lock is held. Signals are for the threads of the host. */
+/* Starts the thread where there is something for it to do; the lock is held. Signals are for the
+ * threads of the host. */
 static lt_status start(void)
 {
     sigset_t all, before;

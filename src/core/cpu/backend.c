@@ -1,5 +1,5 @@
-/* backend.c - the CPU's table of functions (backend.h): memory, and the kernels of this directory. The CPU
- * has no streams, events or statistics: their entries are NULL. */
+/* backend.c - the CPU's table of functions (backend.h): memory, and the kernels of this directory.
+ * The CPU has no streams, events or statistics: their entries are NULL. */
 #include <string.h>
 
 #include "cpu.h"
@@ -23,8 +23,9 @@ static void cpu_free(int device, void *data, size_t capacity, void *block)
     lt_block_free(data, capacity);
 }
 
-static lt_status cpu_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,
-                              size_t nbytes, bool pinned, lt_copy_mode mode, double *waited)
+static lt_status cpu_transfer(void *dst, lt_device dst_device, const void *src,
+                              lt_device src_device, size_t nbytes, bool pinned, lt_copy_mode mode,
+                              double *waited)
 {
     (void)pinned;
     (void)mode;

@@ -1,5 +1,5 @@
-/* cpu.h - the entries of the CPU's backend table (backend.h says what each does), by the file that has
- * them. Included by src/core/cpu only. */
+/* cpu.h - the entries of the CPU's backend table (backend.h says what each does), by the file that
+ * has them. Included by src/core/cpu only. */
 #ifndef LT_CPU_H
 #define LT_CPU_H
 
@@ -24,23 +24,26 @@ lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int 
 /* reduce_chain.c */
 bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims);
 /* extreme.c */
-lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                         const lt_array *in, int dim);
 /* scan.c */
 lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim);
 /* scan_extreme.c */
-lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in,
-                              int dim);
+lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                              const lt_array *in, int dim);
 /* sort.c */
-lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
-lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim);
+lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices,
+                      const lt_array *in, int dim);
+lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in,
+                     int dim);
 /* search.c */
 lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done);
-lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n, const void *values, int64_t count,
-                        int64_t lines, int64_t *out);
+lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n,
+                        const void *values, int64_t count, int64_t lines, int64_t *out);
 /* softmax.c */
 lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
-lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,
-                                  int dim);
+lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
+                                  const lt_array *result, int dim);
 /* norm.c */
 lt_status lt_cpu_row_norm(const lt_row_norm_args *n);
 lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n);
@@ -56,11 +59,13 @@ lt_status lt_cpu_factor(lt_factor *f);
 /* convolution.c */
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                              const void *bias);
-lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y, bool *done);
+lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y,
+                                  bool *done);
 lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns);
 /* pool.c */
 lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in);
-lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices);
+lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad,
+                                   const int64_t *indices);
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in);
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad);
 /* band.c */
@@ -68,9 +73,11 @@ lt_status lt_cpu_band(const lt_band *b, void *y, const void *x);
 /* pad.c */
 lt_status lt_cpu_pad(const lt_padding *p, void *y, const void *x);
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in);
-lt_status lt_cpu_resample_planes(const lt_resampling *rows, const lt_resampling *columns, void *out, const void *in);
+lt_status lt_cpu_resample_planes(const lt_resampling *rows, const lt_resampling *columns, void *out,
+                                 const void *in);
 lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid);
-lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid);
+lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
+                                 const void *grad, const void *x, const void *grid);
 /* index.c */
 lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cpu_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);
@@ -91,9 +98,11 @@ lt_status lt_cpu_optimize(const lt_optim *o);
 lt_status lt_cpu_cell(const lt_cell_step *step);
 lt_status lt_cpu_cell_backward(const lt_cell_step *step);
 /* random.c */
-lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b, lt_generator *generator);
+lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar a, lt_scalar b,
+                        lt_generator *generator);
 
 /* draw.c */
-lt_status lt_cpu_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b, lt_generator *generator);
+lt_status lt_cpu_draw(lt_draw what, const lt_array *out, const lt_array *a, const lt_array *b,
+                      lt_generator *generator);
 
 #endif

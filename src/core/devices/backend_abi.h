@@ -1,8 +1,9 @@
 /* backend_abi.h - what a program and a backend library must agree on before one calls the other.
  *
- * Kernels are found by number and called through structs: a library made for other declarations would compute
- * another op without a word. So a library exports this as data, which is looked at before anything in it runs.
- * The hash is of the kernels' names, in order, and of the headers that both sides include. */
+ * Kernels are found by number and called through structs: a library made for other declarations
+ * would compute another op without a word. So a library exports this as data, which is looked at
+ * before anything in it runs. The hash is of the kernels' names, in order, and of the headers that
+ * both sides include. */
 #ifndef LT_BACKEND_ABI_H
 #define LT_BACKEND_ABI_H
 
@@ -10,9 +11,10 @@
 #include "backend_hash.h" /* generated: LT_BACKEND_HASH */
 
 typedef struct lt_backend_abi {
-    uint32_t size, table, services; /* bytes of this struct, of lt_backend and of lt_core_services */
-    char version[20];               /* LT_VERSION */
-    char hash[20];                  /* LT_BACKEND_HASH */
+    /* bytes of this struct, of lt_backend and of lt_core_services */
+    uint32_t size, table, services;
+    char version[20]; /* LT_VERSION */
+    char hash[20];    /* LT_BACKEND_HASH */
 } lt_backend_abi;
 
 /* The symbol's name, and the value for whoever is compiled with these headers. */

@@ -1,9 +1,11 @@
-/* cell.h - one step of a recurrent layer, as core gives it to a backend: the gates of all kinds of cells.
+/* cell.h - one step of a recurrent layer, as core gives it to a backend: the gates of all kinds of
+ * cells.
  *
- * The gates of a row are `gates` groups of `hidden` numbers: x from the input, g from the state before (both with
- * their weights applied; the bias is added to g here). An RNN has 1 group, a GRU 3 (reset, update, new), an LSTM 4
- * (input, forget, cell, output), in PyTorch's order. What backward needs of the forward pass is `kept`: groups of the
- * same size, none for an RNN; for a GRU r, z, n and the g of n; for an LSTM the four gates. Formulas: formulas/cell.inc. */
+ * The gates of a row are `gates` groups of `hidden` numbers: x from the input, g from the state
+ * before (both with their weights applied; the bias is added to g here). An RNN has 1 group, a GRU
+ * 3 (reset, update, new), an LSTM 4 (input, forget, cell, output), in PyTorch's order. What
+ * backward needs of the forward pass is `kept`: groups of the same size, none for an RNN; for a GRU
+ * r, z, n and the g of n; for an LSTM the four gates. Formulas: formulas/cell.inc. */
 #ifndef LT_CELL_H
 #define LT_CELL_H
 
@@ -23,11 +25,16 @@ typedef struct lt_cell_step {
     void *h, *c;                 /* [rows, hidden]: written by forward, read by backward */
     void *kept;                  /* [rows, kept, hidden]: written by forward, read by backward */
     const void *grad_h, *grad_c; /* backward: [rows, hidden] */
-    void *grad_x, *grad_g;       /* backward: [rows, gates, hidden]; grad_g is written for a GRU only, else it is grad_x */
-    void *grad_h_prev, *grad_c_prev; /* backward: [rows, hidden], added to: h for a GRU, c for an LSTM */
+    /* backward: [rows, gates, hidden]; grad_g is written for a GRU only, else it is grad_x */
+    void *grad_x, *grad_g;
+    /* backward: [rows, hidden], added to: h for a GRU, c for an LSTM */
+    void *grad_h_prev, *grad_c_prev;
 } lt_cell_step;
 
-static inline int lt_cell_gates(lt_cell cell) { return cell == LT_CELL_LSTM ? 4 : cell == LT_CELL_GRU ? 3 : 1; }
+static inline int lt_cell_gates(lt_cell cell)
+{
+    return cell == LT_CELL_LSTM ? 4 : cell == LT_CELL_GRU ? 3 : 1;
+}
 static inline int lt_cell_kept(lt_cell cell) { return cell >= LT_CELL_GRU ? 4 : 0; }
 
 #endif

@@ -1,5 +1,6 @@
-/* chain.h - elementwise ops that are done one after the other on a few elements at a time, so that what lies between them is never
- * written to memory. Plain data, no ownership; a backend is given one (backend.h's `chain`). */
+/* chain.h - elementwise ops that are done one after the other on a few elements at a time, so that
+ * what lies between them is never written to memory. Plain data, no ownership; a backend is given
+ * one (backend.h's `chain`). */
 #ifndef LT_CHAIN_H
 #define LT_CHAIN_H
 
@@ -14,8 +15,9 @@ enum {
     LT_CHAIN_COPY = -1    /* the op of a step that converts its input to the dtype of its result */
 };
 
-/* Elements of dense memory that are read as if they had been moved on along n dimensions: entry i of one is what lies at i - by, or, where there is
- * none, at i - by + size. step: elements from one entry to the next. */
+/* Elements of dense memory that are read as if they had been moved on along n dimensions: entry i
+ * of one is what lies at i - by, or, where there is none, at i - by + size. step: elements from one
+ * entry to the next. */
 typedef struct lt_chain_roll {
     int n;
     int64_t size[LT_CHAIN_ROLLED], step[LT_CHAIN_ROLLED], by[LT_CHAIN_ROLLED];
@@ -27,13 +29,16 @@ typedef struct lt_chain_value {
     bool number; /* one element for all */
     bool host;   /* which lies in the host's memory, wherever the others do */
     char *data;  /* the first; NULL: results that nobody sees */
-    const struct lt_iter *
-        walk; /* elements elsewhere than one after the other: operand 1 beside a dense operand 0; else NULL */
+    /* elements elsewhere than one after the other: operand 1 beside a dense operand 0; else NULL */
+    const struct lt_iter *walk;
     const lt_chain_roll *roll; /* elements in another order, on the host alone; else NULL */
 } lt_chain_value;
 
 /* Whether its elements are brought together before a step reads them. */
-static inline bool lt_is_gathered(const lt_chain_value *v) { return v->walk != NULL || v->roll != NULL; }
+static inline bool lt_is_gathered(const lt_chain_value *v)
+{
+    return v->walk != NULL || v->roll != NULL;
+}
 
 typedef struct lt_chain_step {
     int op; /* of pointwise_ops.h, or LT_CHAIN_COPY */
@@ -51,12 +56,14 @@ typedef struct lt_chain {
     lt_chain_value values[LT_CHAIN_VALUES];
 } lt_chain;
 
-/* A dense tensor that is not in memory when a kernel is to read it: value number `value` of the chain, in order. */
+/* A dense tensor that is not in memory when a kernel is to read it: value number `value` of the
+ * chain, in order. */
 typedef struct lt_fed {
     const lt_chain *chain;
     int value;
-    bool *done; /* true; to become false where the kernel cannot be had after all. Then nothing was written that is not written again, and it is
-                 * given a chain of no steps whose value is in memory. */
+    /* true; to become false where the kernel cannot be had after all. Then nothing was written that
+     * is not written again, and it is given a chain of no steps whose value is in memory. */
+    bool *done;
 } lt_fed;
 
 enum { LT_FED_LINE = 65536 }; /* elements of the longest line that kernels of lines take so */

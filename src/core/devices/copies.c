@@ -1,5 +1,5 @@
-/* copies.c - see copies.h. Entries live in an array of the context, under its lock; a copy between devices costs
- * microseconds, so a linear search from the newest entry is cheap beside it. */
+/* copies.c - see copies.h. Entries live in an array of the context, under its lock; a copy between
+ * devices costs microseconds, so a linear search from the newest entry is cheap beside it. */
 #include "copies.h"
 
 #include <pthread.h>
@@ -31,7 +31,10 @@ void lt_copies_origin(char *buffer, size_t n)
     if (lt_here.guest.class != NULL) lt_here.guest.class->origin(lt_here.guest.ctx, buffer, n);
 }
 
-void lt_copies_show(bool on) { atomic_store_explicit(&lt_here.context->show_copies, on ? 1 : -1, memory_order_relaxed); }
+void lt_copies_show(bool on)
+{
+    atomic_store_explicit(&lt_here.context->show_copies, on ? 1 : -1, memory_order_relaxed);
+}
 
 bool lt_copies_shown(void)
 {
@@ -67,7 +70,8 @@ static const char *format_seconds(char *buffer, size_t n, double seconds)
 }
 
 /* The lock is held. NULL when memory is exhausted: the copy itself must not fail for that. */
-static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, const char *cause, const char *origin)
+static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, const char *cause,
+                                 const char *origin)
 {
     for (int64_t i = c->n_copies - 1; i >= 0; i--) {
         lt_copy_entry *e = &c->copies[i];
@@ -77,7 +81,8 @@ static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, co
     }
     if (c->n_copies == c->room_for_copies) {
         int64_t capacity = c->room_for_copies > 0 ? 2 * c->room_for_copies : 16;
-        const lt_context_outer outer = lt_context_visit(&lt_process_context); /* the context's own list does not hold the context */
+        /* the context's own list does not hold the context */
+        const lt_context_outer outer = lt_context_visit(&lt_process_context);
         lt_copy_entry *grown = lt_mem_rearray(c->copies, capacity, sizeof *grown);
         lt_context_return(outer);
         if (grown == NULL) return NULL;
@@ -100,10 +105,12 @@ static void note(const lt_copy_entry *e, int64_t bytes, double waited)
     const char *gap = e->origin[0] != '\0' ? "  " : "";
     lt_format_device(from, sizeof from, e->from);
     if (bytes == 0)
-        lt_log_line(LT_LOG_NOTE, "[wait] %s  %.1f ms  %s%s%s", from, waited * 1e3, e->cause, gap, e->origin);
+        lt_log_line(LT_LOG_NOTE, "[wait] %s  %.1f ms  %s%s%s", from, waited * 1e3, e->cause, gap,
+                    e->origin);
     else
-        lt_log_line(LT_LOG_NOTE, "[copy] %s -> %s  %s  %s%s%s", from, lt_format_device(to, sizeof to, e->to),
-                format_bytes(size, sizeof size, bytes), e->cause, gap, e->origin);
+        lt_log_line(LT_LOG_NOTE, "[copy] %s -> %s  %s  %s%s%s", from,
+                    lt_format_device(to, sizeof to, e->to), format_bytes(size, sizeof size, bytes),
+                    e->cause, gap, e->origin);
 }
 
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited)
@@ -152,7 +159,8 @@ lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
     } else {
         int64_t kept = 0;
         for (int64_t i = 0; i < c->n_copies; i++)
-            if (cause == NULL || strcmp(c->copies[i].cause, cause) == 0) copy[kept++] = c->copies[i];
+            if (cause == NULL || strcmp(c->copies[i].cause, cause) == 0)
+                copy[kept++] = c->copies[i];
         *out = copy;
         *n = kept;
     }
@@ -169,21 +177,30 @@ void lt_copies_summary(void)
         const lt_copy_entry *e = &entries[i];
         char size[32], wait[32];
         if (!e->implicit || e->count < 2) continue;
-        lt_log_line(LT_LOG_NOTE, "[%s] %s%s%s  %lld times%s%s  %s waiting", e->bytes > 0 ? "copy" : "wait", e->origin,
-               e->origin[0] != '\0' ? " " : "", e->cause, (long long)e->count, e->bytes > 0 ? "  " : "",
-               e->bytes > 0 ? format_bytes(size, sizeof size, e->bytes) : "", format_seconds(wait, sizeof wait, e->waited));
+        lt_log_line(LT_LOG_NOTE, "[%s] %s%s%s  %lld times%s%s  %s waiting",
+                    e->bytes > 0 ? "copy" : "wait", e->origin, e->origin[0] != '\0' ? " " : "",
+                    e->cause, (long long)e->count, e->bytes > 0 ? "  " : "",
+                    e->bytes > 0 ? format_bytes(size, sizeof size, e->bytes) : "",
+                    format_seconds(wait, sizeof wait, e->waited));
     }
     lt_mem_free(entries);
 }
 
-void lt_copies_set_sync_mode(int mode) { atomic_store_explicit(&lt_here.context->sync_mode, mode, memory_order_relaxed); }
-int lt_copies_sync_mode(void) { return atomic_load_explicit(&lt_here.context->sync_mode, memory_order_relaxed); }
+void lt_copies_set_sync_mode(int mode)
+{
+    atomic_store_explicit(&lt_here.context->sync_mode, mode, memory_order_relaxed);
+}
+int lt_copies_sync_mode(void)
+{
+    return atomic_load_explicit(&lt_here.context->sync_mode, memory_order_relaxed);
+}
 
 lt_status lt_copies_check_sync(const char *what)
 {
     const int mode = lt_copies_sync_mode();
     if (mode == 2)
         return lt_error(LT_ERR_RUNTIME, "called a synchronizing CUDA operation: %s", what);
-    if (mode == 1) lt_log_line(LT_LOG_WARNING, "warning: called a synchronizing CUDA operation: %s", what);
+    if (mode == 1)
+        lt_log_line(LT_LOG_WARNING, "warning: called a synchronizing CUDA operation: %s", what);
     return LT_OK;
 }

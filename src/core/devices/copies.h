@@ -1,9 +1,9 @@
 /* copies.h - the ledger of copies between devices and of waits for them.
  *
  * Every transfer is entered here with its cause. The binding sets the cause for what it does on the
- * user's behalf (print, item, tolist, index) and provides the source line; core's own ops set theirs
- * (to, copy_, nonzero). Implicit causes are noted on stderr the first time a source line does it, and
- * summed at exit. Each context has a ledger. Thread-safe. */
+ * user's behalf (print, item, tolist, index) and provides the source line; core's own ops set
+ * theirs (to, copy_, nonzero). Implicit causes are noted on stderr the first time a source line
+ * does it, and summed at exit. Each context has a ledger. Thread-safe. */
 #ifndef LT_COPIES_H
 #define LT_COPIES_H
 
@@ -18,8 +18,8 @@ typedef struct lt_copy_entry {
     bool implicit, noted;
 } lt_copy_entry; /* entries are merged by (from, to, cause, origin) */
 
-/* Sets this thread's cause until it is set back; returns the previous one. `implicit` causes are shown.
- * cause NULL means "to" (explicit). */
+/* Sets this thread's cause until it is set back; returns the previous one. `implicit` causes are
+ * shown. cause NULL means "to" (explicit). */
 typedef struct lt_copy_cause {
     const char *name;
     bool implicit;

@@ -1,5 +1,6 @@
-/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is first asked for. One that is there
- * but does not load is not passed over: its error is what the user is told. A backend that was loaded stays loaded. */
+/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is
+ * first asked for. One that is there but does not load is not passed over: its error is what the
+ * user is told. A backend that was loaded stays loaded. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,15 +31,22 @@ static void core_record_wait(const char *cause, double seconds)
 {
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
     const lt_device_type type = lt_accelerator();
-    lt_device here = {(int8_t)type, lt_backends[type] != NULL ? (int8_t)lt_backends[type]->current_device() : 0};
+    lt_device here = {(int8_t)type,
+                      lt_backends[type] != NULL ? (int8_t)lt_backends[type]->current_device() : 0};
     lt_copies_record(here, lt_host, 0, seconds);
     lt_copies_set_cause(previous);
 }
 
 static const char *core_op_name(void) { return lt_op_name; }
 
-void lt_set_allow_tf32(bool on) { atomic_store_explicit(&lt_here.context->tf32, on, memory_order_relaxed); }
-bool lt_allow_tf32(void) { return atomic_load_explicit(&lt_here.context->tf32, memory_order_relaxed); }
+void lt_set_allow_tf32(bool on)
+{
+    atomic_store_explicit(&lt_here.context->tf32, on, memory_order_relaxed);
+}
+bool lt_allow_tf32(void)
+{
+    return atomic_load_explicit(&lt_here.context->tf32, memory_order_relaxed);
+}
 void lt_set_allow_convolution_tf32(bool on)
 {
     atomic_store_explicit(&lt_here.context->exact_convolutions, !on, memory_order_relaxed);
@@ -52,18 +60,24 @@ void lt_set_cudnn_enabled(bool on)
 {
     atomic_store_explicit(&lt_here.context->without_cudnn, !on, memory_order_relaxed);
 }
-bool lt_cudnn_enabled(void) { return !atomic_load_explicit(&lt_here.context->without_cudnn, memory_order_relaxed); }
+bool lt_cudnn_enabled(void)
+{
+    return !atomic_load_explicit(&lt_here.context->without_cudnn, memory_order_relaxed);
+}
 
 void lt_set_attention_allowed(lt_attention_way way, bool on)
 {
     if (on)
-        atomic_fetch_and_explicit(&lt_here.context->attention_without, ~(1 << way), memory_order_relaxed);
+        atomic_fetch_and_explicit(&lt_here.context->attention_without, ~(1 << way),
+                                  memory_order_relaxed);
     else
-        atomic_fetch_or_explicit(&lt_here.context->attention_without, 1 << way, memory_order_relaxed);
+        atomic_fetch_or_explicit(&lt_here.context->attention_without, 1 << way,
+                                 memory_order_relaxed);
 }
 bool lt_attention_allowed(lt_attention_way way)
 {
-    return !(atomic_load_explicit(&lt_here.context->attention_without, memory_order_relaxed) >> way & 1);
+    return !(
+        atomic_load_explicit(&lt_here.context->attention_without, memory_order_relaxed) >> way & 1);
 }
 
 void lt_set_deterministic(bool on, bool warn_only)
@@ -72,7 +86,10 @@ void lt_set_deterministic(bool on, bool warn_only)
     atomic_store_explicit(&c->deterministic, on, memory_order_relaxed);
     atomic_store_explicit(&c->deterministic_warns, on && warn_only, memory_order_relaxed);
 }
-bool lt_deterministic(void) { return atomic_load_explicit(&lt_here.context->deterministic, memory_order_relaxed); }
+bool lt_deterministic(void)
+{
+    return atomic_load_explicit(&lt_here.context->deterministic, memory_order_relaxed);
+}
 bool lt_deterministic_warn_only(void)
 {
     return atomic_load_explicit(&lt_here.context->deterministic_warns, memory_order_relaxed);
@@ -88,8 +105,14 @@ static bool core_charge(int device, int64_t bytes)
     }
     return lt_mem_charge(use, bytes);
 }
-static lt_status core_refuse(int device, int64_t bytes) { return lt_mem_refuse(LT_USE_DEVICE(device), bytes); }
-static lt_status core_authorize_library(const char *name) { return lt_authorize(LT_ACCESS_LIBRARY, name); }
+static lt_status core_refuse(int device, int64_t bytes)
+{
+    return lt_mem_refuse(LT_USE_DEVICE(device), bytes);
+}
+static lt_status core_authorize_library(const char *name)
+{
+    return lt_authorize(LT_ACCESS_LIBRARY, name);
+}
 
 static const lt_core_services services = {
     .error = lt_error_set,
@@ -122,12 +145,15 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 {
     static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
     const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
-    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0) return true;
+    if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0)
+        return true;
     char made_for[80] = "a version that does not say which it is";
     if (theirs != NULL && theirs->size == ours.size)
-        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version, theirs->hash);
-    snprintf(reason, n, "%s belongs to %s, this is ltensor %s (interface %s): build or install both together", name, made_for,
-             ours.version, ours.hash);
+        snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version,
+                 theirs->hash);
+    snprintf(reason, n,
+             "%s belongs to %s, this is ltensor %s (interface %s): build or install both together",
+             name, made_for, ours.version, ours.hash);
     return false;
 }
 
@@ -143,20 +169,24 @@ static const lt_backend *open_backend(void *library, const char *name, char *rea
     return open != NULL ? open(&services, reason, n) : NULL;
 }
 
-/* The one that is made for older drivers, where the installation has it; NULL: it has none, or finds no device either. */
+/* The one that is made for older drivers, where the installation has it; NULL: it has none, or
+ * finds no device either. */
 static const lt_backend *open_older(const lt_device_type_info *type)
 {
     char unused[512];
     void *library = lt_library_open_ours(type->older_library);
-    return library != NULL ? open_backend(library, type->older_library, unused, sizeof unused) : NULL;
+    return library != NULL ? open_backend(library, type->older_library, unused, sizeof unused)
+                           : NULL;
 }
 
 /* The backend of a type, or NULL and the reason. */
-static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name, char *reason, size_t n)
+static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name,
+                                      char *reason, size_t n)
 {
     const char *disabled = getenv(type->disabled_variable);
     if (disabled != NULL) {
-        snprintf(reason, n, "%s was disabled by %s", type->title, disabled[0] == '-' ? disabled : type->disabled_variable);
+        snprintf(reason, n, "%s was disabled by %s", type->title,
+                 disabled[0] == '-' ? disabled : type->disabled_variable);
         return NULL;
     }
     const bool simulated = are_simulated(type);
@@ -165,9 +195,12 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
     if (library == NULL) {
         const char *error = dlerror(), *why = error != NULL ? error : "not found";
         if (simulated)
-            snprintf(reason, n, "the simulated %s backend %s could not be loaded: %s", type->title, name, why);
+            snprintf(reason, n, "the simulated %s backend %s could not be loaded: %s", type->title,
+                     name, why);
         else
-            snprintf(reason, n, "ltensor was built without %s, or its backend %s could not be loaded (%s); %s=N in the environment gives simulated ones",
+            snprintf(reason, n,
+                     "ltensor was built without %s, or its backend %s could not be loaded (%s); "
+                     "%s=N in the environment gives simulated ones",
                      type->title, name, why, type->simulated_variable);
         return NULL;
     }
@@ -177,12 +210,14 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
 
 static void load_type(const lt_library *self);
 /* Those that are not part of core. */
-static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] = LT_LIBRARY("libltensor_cuda.so", load_type)};
+static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] =
+                                                    LT_LIBRARY("libltensor_cuda.so", load_type)};
 
 static void load_type(const lt_library *self)
 {
     const int type = (int)(self - libraries);
-    lt_backends[type] = load_backend(&lt_device_types[type], self->name, missing_reason[type], sizeof missing_reason[type]);
+    lt_backends[type] = load_backend(&lt_device_types[type], self->name, missing_reason[type],
+                                     sizeof missing_reason[type]);
 }
 
 /* Has the backend of a type loaded, unless the context does not permit it. */
@@ -205,11 +240,13 @@ const char *lt_backend_missing_reason(void)
 /* The table, or the error of there being none. */
 static lt_status find_backend(lt_device_type type, const lt_backend **out)
 {
-    if ((unsigned)type >= LT_DEVICE_TYPES) return lt_error(LT_ERR_TYPE, "%d is no type of device", (int)type);
+    if ((unsigned)type >= LT_DEVICE_TYPES)
+        return lt_error(LT_ERR_TYPE, "%d is no type of device", (int)type);
     LT_TRY(need(type));
     *out = lt_backends[type];
     if (*out != NULL) return LT_OK;
-    return lt_error(LT_ERR_DEVICE, "no %s GPUs are available: %s", lt_device_types[type].title, missing_reason[type]);
+    return lt_error(LT_ERR_DEVICE, "no %s GPUs are available: %s", lt_device_types[type].title,
+                    missing_reason[type]);
 }
 
 const lt_backend *lt_backend_get(lt_device_type type)
@@ -228,12 +265,15 @@ lt_status lt_device_resolve(lt_device *device)
     LT_TRY(find_backend((lt_device_type)device->type, &backend));
     if (device->index < 0) device->index = (int8_t)backend->current_device();
     char name[16]; /* made where it is read: each new tensor comes by here */
-    if (lt_is_asked()) LT_TRY(lt_refuse_access(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
+    if (lt_is_asked())
+        LT_TRY(lt_refuse_access(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
     int count = backend->device_count();
     if (device->index >= count)
         return lt_error(LT_ERR_DEVICE,
                         "%s error: invalid device ordinal: %s was asked for, there %s %d GPU%s "
                         "(device numbers count from 0)",
-                        lt_device_types[device->type].title, lt_format_device(name, sizeof name, *device), count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+                        lt_device_types[device->type].title,
+                        lt_format_device(name, sizeof name, *device), count == 1 ? "is" : "are",
+                        count, count == 1 ? "" : "s");
     return LT_OK;
 }

@@ -1,10 +1,11 @@
-/* network.h - layers of recurrent cells one on another, as core gives them to a backend whose device has a library that does all of
- * them at once.
+/* network.h - layers of recurrent cells one on another, as core gives them to a backend whose
+ * device has a library that does all of them at once.
  *
- * The input is [steps, batch, input]; each direction of a layer has a state [batch, hidden], the layers' one after the other (of a layer the
- * one that goes backwards comes second), and a layer's input is the output of the one below, both directions side by side. Weights
- * of each direction are w_ih [gates * hidden, inputs], w_hh [gates * hidden, hidden] and, with biases, b_ih and b_hh [gates * hidden],
- * gates in the order of cell.h. All arrays are dense, of one dtype. */
+ * The input is [steps, batch, input]; each direction of a layer has a state [batch, hidden], the
+ * layers' one after the other (of a layer the one that goes backwards comes second), and a layer's
+ * input is the output of the one below, both directions side by side. Weights of each direction are
+ * w_ih [gates * hidden, inputs], w_hh [gates * hidden, hidden] and, with biases, b_ih and b_hh
+ * [gates * hidden], gates in the order of cell.h. All arrays are dense, of one dtype. */
 #ifndef LT_NETWORK_H
 #define LT_NETWORK_H
 
@@ -26,25 +27,33 @@ typedef struct lt_network_sizes {
 } lt_network_sizes;
 
 typedef struct lt_network_arrays {
-    const void *x, *h0, *c0;   /* c0: LSTM only, as c_last and its gradients */
-    void *y, *h_last, *c_last; /* written by forward; backward reads y */
+    const void *x, *h0, *c0;    /* c0: LSTM only, as c_last and its gradients */
+    void *y, *h_last, *c_last;  /* written by forward; backward reads y */
     const void *const *weights; /* forward */
-    void *own_weights, *kept;   /* written by forward, read by backward, which spoils what is kept */
-    lt_network_sizes sizes;     /* of those two */
+    /* written by forward, read by backward, which spoils what is kept */
+    void *own_weights, *kept;
+    lt_network_sizes sizes;                         /* of those two */
     const void *grad_y, *grad_h_last, *grad_c_last; /* backward; the last two may be NULL: zeros */
     void *grad_x, *grad_h0, *grad_c0;
     void *const *grad_weights; /* NULL: not wanted */
 } lt_network_arrays;
 
 static inline int64_t lt_network_parts(const lt_network *n) { return n->bias ? 4 : 2; }
-static inline int64_t lt_network_weights(const lt_network *n) { return n->layers * n->directions * lt_network_parts(n); }
+static inline int64_t lt_network_weights(const lt_network *n)
+{
+    return n->layers * n->directions * lt_network_parts(n);
+}
 
 /* Rows and columns of the weight of this number. */
-static inline void lt_network_shape(const lt_network *n, int64_t number, int64_t *rows, int64_t *columns)
+static inline void lt_network_shape(const lt_network *n, int64_t number, int64_t *rows,
+                                    int64_t *columns)
 {
-    const int64_t part = number % lt_network_parts(n), layer = number / lt_network_parts(n) / n->directions;
+    const int64_t part = number % lt_network_parts(n),
+                  layer = number / lt_network_parts(n) / n->directions;
     *rows = lt_cell_gates(n->cell) * n->hidden;
-    *columns = part == 0 ? (layer == 0 ? n->input : n->directions * n->hidden) : part == 1 ? n->hidden : 1;
+    *columns = part == 0   ? (layer == 0 ? n->input : n->directions * n->hidden)
+               : part == 1 ? n->hidden
+                           : 1;
 }
 
 #endif

@@ -1,6 +1,7 @@
-/* optim_rules.h - the update rules of optimizers, by name: the one list that core, the CPU's loops and the CUDA
- * kernels are made from. A rule works on one element of each of its arrays (parameter, gradient, state ...) with
- * a few numbers; the formulas stand in formulas/optim.inc. Includes nothing. */
+/* optim_rules.h - the update rules of optimizers, by name: the one list that core, the CPU's loops
+ * and the CUDA kernels are made from. A rule works on one element of each of its arrays (parameter,
+ * gradient, state ...) with a few numbers; the formulas stand in formulas/optim.inc. Includes
+ * nothing. */
 #ifndef LT_OPTIM_RULES_H
 #define LT_OPTIM_RULES_H
 

@@ -6,7 +6,8 @@
 
 typedef enum lt_pad_mode { LT_PAD_REFLECT, LT_PAD_REPLICATE, LT_PAD_CIRCULAR } lt_pad_mode;
 
-/* Where the element at position p, negative or beyond the size in padding, of a dimension comes from. */
+/* Where the element at position p, negative or beyond the size in padding, of a dimension comes
+ * from. */
 static inline int64_t lt_pad_source(lt_pad_mode mode, int64_t p, int64_t size)
 {
     if (p >= 0 && p < size) return p;

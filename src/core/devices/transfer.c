@@ -12,7 +12,7 @@
 #include "sparse.h"
 #include "tensor.h"
 
-/* ---- one element ------------------------------------------------------------------------------------------- */
+/* ---- one element ----------------------------------------------------------------------------- */
 
 lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
 {
@@ -20,7 +20,8 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
     LT_REQUIRE(out);
     if (lt_is_batched(t))
         return lt_error(LT_ERR_RUNTIME,
-                        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+                        "vmap: It looks like you're calling .item() on a Tensor. We don't support "
+                        "vmap over calling .item() on a "
                         "Tensor, please try to rewrite what you're doing with other operations.");
     LT_TRY(lt_require_strided("item", t));
     if (t->numel != 1)
@@ -42,7 +43,7 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
     return LT_OK;
 }
 
-/* ---- page-locked memory ------------------------------------------------------------------------------------ */
+/* ---- page-locked memory ---------------------------------------------------------------------- */
 
 /* What a page-locked storage gives back. */
 typedef struct pinned_memory {
@@ -64,7 +65,8 @@ static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_t
 {
     const lt_backend *backend = lt_backend_get(lt_accelerator());
     if (backend == NULL)
-        return lt_error(LT_ERR_DEVICE, "Cannot pin memory: no accelerator is available. %s", lt_backend_missing_reason());
+        return lt_error(LT_ERR_DEVICE, "Cannot pin memory: no accelerator is available. %s",
+                        lt_backend_missing_reason());
     int64_t numel;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     pinned_memory *memory = lt_mem_zalloc(sizeof *memory);
@@ -95,7 +97,8 @@ lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
     lt_tensor *pinned = NULL;
     LT_TRY(lt_require_strided("pin_memory", t));
     if (t->device.type != LT_CPU)
-        return lt_error(LT_ERR_RUNTIME, "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
+        return lt_error(LT_ERR_RUNTIME,
+                        "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
                         lt_dtype_scalar_name((lt_dtype)t->dtype));
     if (t->storage->pinned) {
         *out = lt_tensor_retain(t);
@@ -112,7 +115,8 @@ lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
     }
     lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){"pin", false});
     if (outer.name != NULL) lt_copies_set_cause(outer);
-    lt_copies_record(lt_host, lt_host, (int64_t)(it.numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype)), 0);
+    lt_copies_record(lt_host, lt_host,
+                     (int64_t)(it.numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype)), 0);
     lt_copies_set_cause(outer);
     *out = pinned;
     return LT_OK;

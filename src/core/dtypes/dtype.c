@@ -37,9 +37,15 @@ static const struct {
 
 static bool is_dtype(lt_dtype dtype) { return (unsigned)dtype < LT_DTYPE_COUNT; }
 
-size_t lt_dtype_size(lt_dtype dtype) { return is_dtype(dtype) ? (size_t)lt_element_size(dtype) : 0; }
+size_t lt_dtype_size(lt_dtype dtype)
+{
+    return is_dtype(dtype) ? (size_t)lt_element_size(dtype) : 0;
+}
 const char *lt_dtype_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].name : NULL; }
-const char *lt_dtype_scalar_name(lt_dtype dtype) { return is_dtype(dtype) ? info[dtype].scalar_name : "Undefined"; }
+const char *lt_dtype_scalar_name(lt_dtype dtype)
+{
+    return is_dtype(dtype) ? info[dtype].scalar_name : "Undefined";
+}
 const char *lt_dtype_element_name(lt_dtype dtype) { return info[dtype].element_name; }
 
 lt_dtype lt_dtype_from_name(const char *name)
@@ -51,7 +57,10 @@ lt_dtype lt_dtype_from_name(const char *name)
     return LT_DTYPE_NONE;
 }
 
-lt_dtype lt_default_dtype(void) { return (lt_dtype)atomic_load_explicit(&lt_here.context->default_dtype, memory_order_relaxed); }
+lt_dtype lt_default_dtype(void)
+{
+    return (lt_dtype)atomic_load_explicit(&lt_here.context->default_dtype, memory_order_relaxed);
+}
 
 lt_status lt_set_default_dtype(lt_dtype dtype)
 {
@@ -90,12 +99,16 @@ lt_dtype lt_promote(lt_dtype a, lt_dtype b)
     if (a == b || b == LT_DTYPE_NONE) return b;
     if (a == LT_DTYPE_NONE) return a;
     if (lt_dtype_is_float8(a) || lt_dtype_is_float8(b)) {
-        lt_error_set(LT_ERR_RUNTIME, "Promotion for Float8 Types is not supported, attempted to promote %s and %s", info[a].scalar_name,
-                     info[b].scalar_name);
+        lt_error_set(LT_ERR_RUNTIME,
+                     "Promotion for Float8 Types is not supported, attempted to promote %s and %s",
+                     info[a].scalar_name, info[b].scalar_name);
         return LT_DTYPE_NONE;
     }
-    if ((lt_dtype_is_unsigned(a) && !lt_dtype_is_float(b)) || (lt_dtype_is_unsigned(b) && !lt_dtype_is_float(a))) {
-        lt_error_set(LT_ERR_RUNTIME, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote %s and %s",
+    if ((lt_dtype_is_unsigned(a) && !lt_dtype_is_float(b)) ||
+        (lt_dtype_is_unsigned(b) && !lt_dtype_is_float(a))) {
+        lt_error_set(LT_ERR_RUNTIME,
+                     "Promotion for uint16, uint32, uint64 types is not supported, attempted to "
+                     "promote %s and %s",
                      info[a].scalar_name, info[b].scalar_name);
         return LT_DTYPE_NONE;
     }
@@ -147,12 +160,15 @@ lt_scalar lt_load_scalar(const void *p, lt_dtype dtype)
     case LT_BFLOAT16: return lt_float(lt_bfloat16_to_float(*(const lt_bfloat16 *)p));
     case LT_FLOAT32: return lt_float(*(const float *)p);
     case LT_COMPLEX32:
-        return lt_complex_number(lt_half_to_float(((const lt_half *)p)[0]), lt_half_to_float(((const lt_half *)p)[1]));
+        return lt_complex_number(lt_half_to_float(((const lt_half *)p)[0]),
+                                 lt_half_to_float(((const lt_half *)p)[1]));
     case LT_COMPLEX64: return lt_complex_number(((const float *)p)[0], ((const float *)p)[1]);
     case LT_COMPLEX128: return lt_complex_number(((const double *)p)[0], ((const double *)p)[1]);
     case LT_UINT16: return lt_int(*(const uint16_t *)p);
     case LT_UINT32: return lt_int(*(const uint32_t *)p);
-    case LT_UINT64: return *(const uint64_t *)p > INT64_MAX ? lt_float((double)*(const uint64_t *)p) : lt_int(*(const int64_t *)p);
+    case LT_UINT64:
+        return *(const uint64_t *)p > INT64_MAX ? lt_float((double)*(const uint64_t *)p)
+                                                : lt_int(*(const int64_t *)p);
     case LT_FLOAT8_E5M2:
     case LT_FLOAT8_E4M3FN:
     case LT_FLOAT8_E5M2FNUZ:
@@ -171,7 +187,9 @@ static void store_complex(void *p, lt_dtype parts, lt_scalar s)
 void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
 {
     switch (dtype) {
-    case LT_BOOL: *(uint8_t *)p = lt_scalar_is_inexact(s) ? s.v.d != 0 || s.imaginary != 0 : s.v.i != 0; break;
+    case LT_BOOL:
+        *(uint8_t *)p = lt_scalar_is_inexact(s) ? s.v.d != 0 || s.imaginary != 0 : s.v.i != 0;
+        break;
     case LT_UINT8: *(uint8_t *)p = (uint8_t)lt_scalar_int(s); break;
     case LT_INT8: *(int8_t *)p = (int8_t)lt_scalar_int(s); break;
     case LT_INT16: *(int16_t *)p = (int16_t)lt_scalar_int(s); break;
@@ -186,13 +204,17 @@ void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)
     case LT_UINT16: *(uint16_t *)p = (uint16_t)lt_scalar_int(s); break;
     case LT_UINT32: *(uint32_t *)p = (uint32_t)lt_scalar_int(s); break;
     case LT_UINT64:
-        *(uint64_t *)p = lt_scalar_is_inexact(s) && s.v.d >= 0x1p63 && s.v.d < 0x1p64 ? (uint64_t)s.v.d : (uint64_t)lt_scalar_int(s);
+        *(uint64_t *)p = lt_scalar_is_inexact(s) && s.v.d >= 0x1p63 && s.v.d < 0x1p64
+                             ? (uint64_t)s.v.d
+                             : (uint64_t)lt_scalar_int(s);
         break;
     case LT_FLOAT8_E5M2:
     case LT_FLOAT8_E4M3FN:
     case LT_FLOAT8_E5M2FNUZ:
     case LT_FLOAT8_E4M3FNUZ:
-    case LT_FLOAT8_E8M0FNU: *(uint8_t *)p = lt_float_to_float8(dtype, (float)lt_scalar_double(s)); break;
+    case LT_FLOAT8_E8M0FNU:
+        *(uint8_t *)p = lt_float_to_float8(dtype, (float)lt_scalar_double(s));
+        break;
     default: *(double *)p = lt_scalar_double(s); break;
     }
 }

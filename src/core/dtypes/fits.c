@@ -16,7 +16,8 @@ static bool in_range(lt_scalar s, int64_t low, int64_t high)
     return s.v.d >= (double)low && (high == INT64_MAX ? s.v.d < 0x1p63 : s.v.d <= (double)high);
 }
 
-/* Integers of a dtype without a sign may be negative and are counted from its end, but for what has a fraction. */
+/* Integers of a dtype without a sign may be negative and are counted from its end, but for what has
+ * a fraction. */
 static bool in_unsigned_range(lt_scalar s, int64_t high)
 {
     return in_range(s, lt_scalar_is_inexact(s) ? 0 : -high, high);
@@ -26,8 +27,11 @@ static bool stays_finite(lt_scalar s, lt_dtype dtype)
 {
     const double x = lt_scalar_double(s);
     if (s.imaginary != 0 && !lt_dtype_is_complex(dtype)) return false;
-    if (lt_dtype_is_complex(dtype)) return stays_finite(lt_float(x), lt_real_of(dtype)) && stays_finite(lt_float(s.imaginary), lt_real_of(dtype));
-    if (!isfinite(x) || dtype == LT_FLOAT64 || lt_dtype_is_float8(dtype)) return true; /* those of one byte have an answer to every number */
+    if (lt_dtype_is_complex(dtype))
+        return stays_finite(lt_float(x), lt_real_of(dtype)) &&
+               stays_finite(lt_float(s.imaginary), lt_real_of(dtype));
+    /* those of one byte have an answer to every number */
+    if (!isfinite(x) || dtype == LT_FLOAT64 || lt_dtype_is_float8(dtype)) return true;
     if (fabs(x) > FLT_MAX) return false;
     if (dtype == LT_FLOAT16) return fabs(x) <= 65504;
     return dtype != LT_BFLOAT16 || fabs(x) <= 0x1.fep127;
@@ -40,7 +44,8 @@ bool lt_fits(lt_scalar s, lt_dtype dtype)
     case LT_UINT8: return in_unsigned_range(s, UINT8_MAX);
     case LT_UINT16: return in_unsigned_range(s, UINT16_MAX);
     case LT_UINT32: return in_unsigned_range(s, UINT32_MAX);
-    case LT_UINT64: return !lt_scalar_is_inexact(s) || (s.imaginary == 0 && s.v.d >= 0 && s.v.d < 0x1p64);
+    case LT_UINT64:
+        return !lt_scalar_is_inexact(s) || (s.imaginary == 0 && s.v.d >= 0 && s.v.d < 0x1p64);
     case LT_INT8: return in_range(s, INT8_MIN, INT8_MAX);
     case LT_INT16: return in_range(s, INT16_MIN, INT16_MAX);
     case LT_INT32: return in_range(s, INT32_MIN, INT32_MAX);
@@ -51,14 +56,21 @@ bool lt_fits(lt_scalar s, lt_dtype dtype)
 
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype)
 {
-    static const char *const names[LT_DTYPE_COUNT] = {
-        [LT_UINT8] = "uint8_t",          [LT_INT8] = "int8_t",
-        [LT_INT16] = "int16_t",          [LT_INT32] = "int",
-        [LT_INT64] = "int64_t",          [LT_FLOAT16] = "c10::Half",
-        [LT_BFLOAT16] = "c10::BFloat16", [LT_FLOAT32] = "float",
-        [LT_FLOAT64] = "double",         [LT_COMPLEX32] = "c10::complex<c10::Half>",
-        [LT_COMPLEX64] = "c10::complex<float>", [LT_COMPLEX128] = "c10::complex<double>",
-        [LT_UINT16] = "uint16_t", [LT_UINT32] = "uint32_t", [LT_UINT64] = "uint64_t"};
+    static const char *const names[LT_DTYPE_COUNT] = {[LT_UINT8] = "uint8_t",
+                                                      [LT_INT8] = "int8_t",
+                                                      [LT_INT16] = "int16_t",
+                                                      [LT_INT32] = "int",
+                                                      [LT_INT64] = "int64_t",
+                                                      [LT_FLOAT16] = "c10::Half",
+                                                      [LT_BFLOAT16] = "c10::BFloat16",
+                                                      [LT_FLOAT32] = "float",
+                                                      [LT_FLOAT64] = "double",
+                                                      [LT_COMPLEX32] = "c10::complex<c10::Half>",
+                                                      [LT_COMPLEX64] = "c10::complex<float>",
+                                                      [LT_COMPLEX128] = "c10::complex<double>",
+                                                      [LT_UINT16] = "uint16_t",
+                                                      [LT_UINT32] = "uint32_t",
+                                                      [LT_UINT64] = "uint64_t"};
     if (lt_fits(s, dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow",
                     names[dtype]);

@@ -1,12 +1,13 @@
-/* fits.h - whether a number can be an element of a dtype, by PyTorch's rules: the one place that refuses fills and
- * parameters that would overflow. */
+/* fits.h - whether a number can be an element of a dtype, by PyTorch's rules: the one place that
+ * refuses fills and parameters that would overflow. */
 #ifndef LT_FITS_H
 #define LT_FITS_H
 
 #include "ltensor.h"
 
-/* Integers take numbers of their range, unsigned ones also the negatives of these, which wrap; floating-point
- * dtypes take nan and the infinities, and finite numbers up to their largest; bool takes all. */
+/* Integers take numbers of their range, unsigned ones also the negatives of these, which wrap;
+ * floating-point dtypes take nan and the infinities, and finite numbers up to their largest; bool
+ * takes all. */
 bool lt_fits(lt_scalar s, lt_dtype dtype);
 /* "value cannot be converted to type uint8_t without overflow". */
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype);

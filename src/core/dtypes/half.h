@@ -1,13 +1,17 @@
-/* half.h - float16 and bfloat16 as 16-bit patterns, converted to and from float (round to nearest even,
- * NaN stays NaN). Plain integer code that compilers vectorize; no dependency. */
+/* half.h - float16 and bfloat16 as 16-bit patterns, converted to and from float (round to nearest
+ * even, NaN stays NaN). Plain integer code that compilers vectorize; no dependency. */
 #ifndef LT_HALF_H
 #define LT_HALF_H
 
 #include <stdint.h>
 #include <string.h>
 
-typedef struct lt_half { uint16_t bits; } lt_half;
-typedef struct lt_bfloat16 { uint16_t bits; } lt_bfloat16;
+typedef struct lt_half {
+    uint16_t bits;
+} lt_half;
+typedef struct lt_bfloat16 {
+    uint16_t bits;
+} lt_bfloat16;
 
 static inline float lt_bits_to_float(uint32_t u)
 {
@@ -23,9 +27,13 @@ static inline uint32_t lt_float_to_bits(float f)
     return u;
 }
 
-static inline float lt_bfloat16_to_float(lt_bfloat16 h) { return lt_bits_to_float((uint32_t)h.bits << 16); }
+static inline float lt_bfloat16_to_float(lt_bfloat16 h)
+{
+    return lt_bits_to_float((uint32_t)h.bits << 16);
+}
 
-/* Bits whose upper half is f rounded to the nearest bfloat16, ties to even; of a nan only where its lower half is 0, so that nothing carries. */
+/* Bits whose upper half is f rounded to the nearest bfloat16, ties to even; of a nan only where its
+ * lower half is 0, so that nothing carries. */
 static inline uint32_t lt_round_to_upper_half(float f)
 {
     const uint32_t u = lt_float_to_bits(f);

@@ -4,8 +4,8 @@
 #include "dtype.h"
 #include "tensor.h"
 
-/* Categories: a tensor with dims outranks a 0-dim one, which outranks a number, unless the lower ranks
- * are of a higher kind (bool < integer < float < complex). */
+/* Categories: a tensor with dims outranks a 0-dim one, which outranks a number, unless the lower
+ * ranks are of a higher kind (bool < integer < float < complex). */
 typedef struct ranks {
     lt_dtype dims, zero, wrapped; /* LT_DTYPE_NONE when there is none */
 } ranks;
@@ -26,7 +26,8 @@ static lt_dtype combine(lt_dtype higher, lt_dtype lower)
     if (lower == LT_DTYPE_NONE) return higher;
     /* the higher rank says how wide the parts are */
     if (lt_dtype_is_complex(lower) && lt_dtype_is_float(higher)) return lt_complex_of(higher);
-    if (lt_dtype_is_complex(lower) && lt_dtype_is_unsigned(higher)) return lower; /* of one rank they have nothing in common */
+    /* of one rank they have nothing in common */
+    if (lt_dtype_is_complex(lower) && lt_dtype_is_unsigned(higher)) return lower;
     return lt_can_cast(lower, higher) ? higher : lt_promote(higher, lower);
 }
 
@@ -42,7 +43,8 @@ lt_dtype lt_result_type(lt_tensor *const *tensors, int n)
     if (plain) return first;
     ranks r = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE};
     for (int i = 0; i < n; i++)
-        if (!add_rank(&r, (lt_dtype)tensors[i]->dtype, tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER, tensors[i]->ndim))
+        if (!add_rank(&r, (lt_dtype)tensors[i]->dtype, tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER,
+                      tensors[i]->ndim))
             return LT_DTYPE_NONE;
     return combine(r.dims, combine(r.zero, r.wrapped));
 }

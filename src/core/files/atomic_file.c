@@ -20,7 +20,10 @@ enum {
     ATTEMPTS = 100   /* at temporary names, which other processes use at the same time */
 };
 
-static lt_status failed(const char *path) { return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno)); }
+static lt_status failed(const char *path)
+{
+    return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
+}
 
 /* The folder of path with its slash; empty for the current one. */
 static int folder_length(const char *path)
@@ -35,7 +38,8 @@ static lt_status resolve(lt_atomic_file *f, struct stat *before, bool *exists)
     *exists = stat(f->shown, before) == 0;
     if (!*exists) {
         if (errno != ENOENT) return failed(f->shown);
-        if ((size_t)snprintf(f->path, sizeof f->path, "%s", f->shown) < sizeof f->path) return LT_OK;
+        if ((size_t)snprintf(f->path, sizeof f->path, "%s", f->shown) < sizeof f->path)
+            return LT_OK;
         errno = ENAMETOOLONG;
         return failed(f->shown);
     }
@@ -44,37 +48,41 @@ static lt_status resolve(lt_atomic_file *f, struct stat *before, bool *exists)
     return LT_OK;
 }
 
-/* ---- temporary files ---------------------------------------------------------------------------------------------- */
+/* ---- temporary files ------------------------------------------------------------------------- */
 
-/* The nth name, ".NAME.ltensor-N.tmp" beside the file, with as much of its name as there is room for. */
+/* The nth name, ".NAME.ltensor-N.tmp" beside the file, with as much of its name as there is room
+ * for. */
 static bool temporary_name(lt_atomic_file *f, int n)
 {
     const int folder = folder_length(f->path);
-    return (size_t)snprintf(f->temporary, sizeof f->temporary, "%.*s.%.200s.ltensor-%d.tmp", folder, f->path, f->path + folder, n) <
-           sizeof f->temporary;
+    return (size_t)snprintf(f->temporary, sizeof f->temporary, "%.*s.%.200s.ltensor-%d.tmp", folder,
+                            f->path, f->path + folder, n) < sizeof f->temporary;
 }
 
 static bool is_linked(int fd, const char *name)
 {
     struct stat of_fd, of_name;
-    return fstat(fd, &of_fd) == 0 && lstat(name, &of_name) == 0 && of_fd.st_ino == of_name.st_ino && of_fd.st_dev == of_name.st_dev;
+    return fstat(fd, &of_fd) == 0 && lstat(name, &of_name) == 0 && of_fd.st_ino == of_name.st_ino &&
+           of_fd.st_dev == of_name.st_dev;
 }
 
-/* Whether no process writes to a file: it can be locked. Where a file system has no locks, after an hour without a write. */
+/* Whether no process writes to a file: it can be locked. Where a file system has no locks, after an
+ * hour without a write. */
 static bool is_left(int fd, const struct stat *info)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
     return errno != EWOULDBLOCK && time(NULL) - info->st_mtime > 3600;
 }
 
-/* Removes a temporary file that is there when no process writes it. The lock is held meanwhile, for a process that has
- * made it this moment and is about to lock it. False: the name is taken. */
+/* Removes a temporary file that is there when no process writes it. The lock is held meanwhile, for
+ * a process that has made it this moment and is about to lock it. False: the name is taken. */
 static bool remove_leftover(const char *name)
 {
     struct stat info;
     const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return errno == ENOENT;
-    const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (info.st_uid == geteuid() || geteuid() == 0);
+    const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                      (info.st_uid == geteuid() || geteuid() == 0);
     const bool removed = ours && is_left(fd, &info) && is_linked(fd, name) && unlink(name) == 0;
     close(fd);
     return removed;
@@ -101,11 +109,12 @@ static void remove_other_leftovers(lt_atomic_file *f, int used)
     memcpy(f->temporary, own, sizeof own);
 }
 
-/* The owner and the mode of the file that was there. Only root may give files away; a group that the user is in can be kept. Some file
- * systems have no owners. */
+/* The owner and the mode of the file that was there. Only root may give files away; a group that
+ * the user is in can be kept. Some file systems have no owners. */
 static lt_status keep_owner(lt_atomic_file *f, const struct stat *before)
 {
-    const bool kept = fchown(f->fd, before->st_uid, before->st_gid) == 0 || fchown(f->fd, (uid_t)-1, before->st_gid) == 0;
+    const bool kept = fchown(f->fd, before->st_uid, before->st_gid) == 0 ||
+                      fchown(f->fd, (uid_t)-1, before->st_gid) == 0;
     (void)kept;
     return fchmod(f->fd, before->st_mode & 0777) == 0 ? LT_OK : failed(f->shown);
 }
@@ -155,8 +164,8 @@ static int sync_fd(int fd)
     return result;
 }
 
-/* Makes the rename last. Folders that cannot be opened or synced (some network file systems) are as safe as
- * they get. */
+/* Makes the rename last. Folders that cannot be opened or synced (some network file systems) are as
+ * safe as they get. */
 static void sync_folder(const char *path)
 {
     char folder[PATH_MAX];

@@ -18,7 +18,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read
 enum {
     DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */
     BUFFER = 1 << 16,
-    CHUNK = 1 << 22 /* bytes between looks at the interrupt flag; their checksum finds them in the cache */
+    /* bytes between looks at the interrupt flag; their checksum finds them in the cache */
+    CHUNK = 1 << 22
 };
 
 #define DAMAGED(s, format, ...) lt_error(LT_ERR_IO, "%s: " format, (s)->path, __VA_ARGS__)
@@ -60,7 +61,8 @@ void lt_byte_source_close(lt_byte_source *s)
     s->fd = -1;
 }
 
-lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length, bool deflated, bool summed)
+lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length,
+                                 bool deflated, bool summed)
 {
     end_inflating(s);
     if (offset < 0 || packed < 0 || offset > s->size || packed > s->size - offset)
@@ -72,7 +74,8 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
         if (s->buffer == NULL) s->buffer = lt_mem_alloc(BUFFER);
         if (s->buffer == NULL) return LT_ERR_MEMORY;
         s->z = (z_stream){0};
-        if (inflateInit2(&s->z, -MAX_WBITS) != Z_OK) return lt_error(LT_ERR_MEMORY, "out of memory");
+        if (inflateInit2(&s->z, -MAX_WBITS) != Z_OK)
+            return lt_error(LT_ERR_MEMORY, "out of memory");
         s->inflating = true;
     }
     s->at = offset;
@@ -107,28 +110,32 @@ static lt_status inflate_into(lt_byte_source *s, void *to, int64_t room, int64_t
     s->z.avail_out = (uInt)room;
     for (;;) {
         if (s->z.avail_in == 0 && s->at < s->end) {
-            LT_TRY(read_raw(s, s->buffer, s->end - s->at < BUFFER ? s->end - s->at : BUFFER, &count));
+            LT_TRY(
+                read_raw(s, s->buffer, s->end - s->at < BUFFER ? s->end - s->at : BUFFER, &count));
             s->z.next_in = s->buffer;
             s->z.avail_in = (uInt)count;
         }
         int code = inflate(&s->z, Z_NO_FLUSH);
         if (code == Z_MEM_ERROR) return lt_error(LT_ERR_MEMORY, "out of memory");
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-            return DAMAGED(s, "its compressed data are damaged (%s)", s->z.msg != NULL ? s->z.msg : "inflate");
+            return DAMAGED(s, "its compressed data are damaged (%s)",
+                           s->z.msg != NULL ? s->z.msg : "inflate");
         *got = room - s->z.avail_out;
         if (code == Z_STREAM_END) {
             s->end = s->at - s->z.avail_in; /* whatever follows is not read */
             return LT_OK;
         }
         if (s->z.avail_out == 0) return LT_OK;
-        if (s->z.avail_in == 0 && s->at == s->end) return DAMAGED(s, "%s", "its compressed data end early");
+        if (s->z.avail_in == 0 && s->at == s->end)
+            return DAMAGED(s, "%s", "its compressed data end early");
     }
 }
 
 lt_status lt_byte_source_read(lt_byte_source *s, void *to, int64_t n)
 {
     if (n > s->left)
-        return DAMAGED(s, "%lld bytes are needed where %lld are left: cut short", (long long)n, (long long)s->left);
+        return DAMAGED(s, "%lld bytes are needed where %lld are left: cut short", (long long)n,
+                       (long long)s->left);
     for (char *p = to; n > 0;) {
         int64_t step = n < CHUNK ? n : CHUNK, got = 0;
         if (s->deflated)
@@ -152,7 +159,8 @@ lt_status lt_byte_source_finish(lt_byte_source *s, uint32_t *crc)
         char more;
         int64_t got = 0;
         LT_TRY(inflate_into(s, &more, 1, &got));
-        if (got > 0) return DAMAGED(s, "%s", "its compressed data are more than its directory says");
+        if (got > 0)
+            return DAMAGED(s, "%s", "its compressed data are more than its directory says");
         if (s->end != s->packed_end) return DAMAGED(s, "%s", "bytes follow its compressed data");
     }
     *crc = s->crc;
@@ -173,13 +181,15 @@ static void swap_bytes(void *data, int64_t n, size_t width)
     }
 }
 
-lt_status lt_byte_source_tensor(lt_byte_source *s, lt_dtype dtype, int64_t n, bool swap, lt_tensor **out)
+lt_status lt_byte_source_tensor(lt_byte_source *s, lt_dtype dtype, int64_t n, bool swap,
+                                lt_tensor **out)
 {
     size_t width = lt_dtype_size(dtype);
     lt_tensor *t;
     if (n < 0 || n > s->left / (int64_t)width)
-        return DAMAGED(s, "%lld elements of %d bytes are needed where %lld bytes are left: cut short", (long long)n,
-                       (int)width, (long long)s->left);
+        return DAMAGED(s,
+                       "%lld elements of %d bytes are needed where %lld bytes are left: cut short",
+                       (long long)n, (int)width, (long long)s->left);
     LT_TRY(lt_tensor_new(dtype, lt_host, 1, &n, &t));
     lt_status status = lt_byte_source_read(s, lt_data(t), n * (int64_t)width);
     if (status != LT_OK) {

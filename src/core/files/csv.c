@@ -1,5 +1,5 @@
-/* csv.c - see csv.h. Values are kept in pieces, which never move: a long column is in memory once, and once more only while its tensor
- * is made, piece by piece. */
+/* csv.c - see csv.h. Values are kept in pieces, which never move: a long column is in memory once,
+ * and once more only while its tensor is made, piece by piece. */
 #include "csv.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ typedef struct reading {
     bool empty_is_missing;
 } reading;
 
-/* ---- pieces ---------------------------------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static void free_pieces(piece **first)
 {
@@ -49,14 +49,18 @@ static void free_pieces(piece **first)
 static char *grow(piece **first, piece **last, int64_t n)
 {
     if (*first == NULL || (*last)->used + n > (*last)->room) {
-        int64_t room = *first == NULL ? FIRST_PIECE : (*last)->room < LARGEST_PIECE ? 2 * (*last)->room : LARGEST_PIECE;
+        int64_t room = *first == NULL                  ? FIRST_PIECE
+                       : (*last)->room < LARGEST_PIECE ? 2 * (*last)->room
+                                                       : LARGEST_PIECE;
         if (room < n) room = n;
         if (lt_budget_spend((int64_t)sizeof(piece) + room) != LT_OK) return NULL;
         piece *fresh = lt_mem_alloc(sizeof *fresh + (size_t)room);
         if (fresh == NULL) return NULL;
         *fresh = (piece){.room = room};
-        if (*first == NULL) *first = fresh;
-        else (*last)->next = fresh;
+        if (*first == NULL)
+            *first = fresh;
+        else
+            (*last)->next = fresh;
         *last = fresh;
     }
     char *at = (*last)->bytes + (*last)->used;
@@ -97,7 +101,8 @@ static void make_float(lt_csv_column *c)
 /* The numbers as a tensor. */
 static lt_status finish_numbers(lt_csv_column *c, int64_t rows)
 {
-    LT_TRY(lt_tensor_new(c->kind == LT_CSV_INTEGER ? LT_INT64 : LT_FLOAT64, lt_host, 1, &rows, &c->numbers));
+    LT_TRY(lt_tensor_new(c->kind == LT_CSV_INTEGER ? LT_INT64 : LT_FLOAT64, lt_host, 1, &rows,
+                         &c->numbers));
     char *to = lt_data(c->numbers);
     while (c->first != NULL) {
         piece *p = c->first;
@@ -124,7 +129,7 @@ bool lt_csv_next_text(lt_csv_column *c, lt_csv_text *out)
     return true;
 }
 
-/* ---- fields ---------------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static bool is_text(const lt_csv_text *text, const lt_csv_field *f)
 {
@@ -140,10 +145,13 @@ static bool is_missing(const reading *r, const lt_csv_field *f)
     return false;
 }
 
-static lt_status refuse_field(const reading *r, const lt_csv_column *c, const lt_csv_field *f, int64_t line)
+static lt_status refuse_field(const reading *r, const lt_csv_column *c, const lt_csv_field *f,
+                              int64_t line)
 {
-    return lt_error(LT_ERR_IO, "%s:%lld: column '%.*s': \"%.*s\" is no %s", r->path, (long long)line, (int)(c->name.length < 100 ? c->name.length : 100),
-                    c->name.bytes, (int)(f->length < 100 ? f->length : 100), f->text, c->asked == LT_CSV_INTEGER ? "integer" : "number");
+    return lt_error(LT_ERR_IO, "%s:%lld: column '%.*s': \"%.*s\" is no %s", r->path,
+                    (long long)line, (int)(c->name.length < 100 ? c->name.length : 100),
+                    c->name.bytes, (int)(f->length < 100 ? f->length : 100), f->text,
+                    c->asked == LT_CSV_INTEGER ? "integer" : "number");
 }
 
 /* An integer for a column of those alone. */
@@ -154,7 +162,8 @@ static bool as_integer(double x, int64_t *out)
     return true;
 }
 
-static lt_status take_asked_integer(const reading *r, lt_csv_column *c, lt_csv_field *f, int64_t line)
+static lt_status take_asked_integer(const reading *r, lt_csv_column *c, lt_csv_field *f,
+                                    int64_t line)
 {
     lt_csv_number number;
     const lt_scalar fill = r->options->fill;
@@ -165,7 +174,8 @@ static lt_status take_asked_integer(const reading *r, lt_csv_column *c, lt_csv_f
     } else if (!lt_csv_number_parse(f->text, f->length, &number)) {
         return refuse_field(r, c, f, line);
     }
-    if (!number.whole && !as_integer(number.real, &number.integer)) return refuse_field(r, c, f, line);
+    if (!number.whole && !as_integer(number.real, &number.integer))
+        return refuse_field(r, c, f, line);
     return add_number(c, &number.integer);
 }
 
@@ -189,7 +199,7 @@ static lt_status take_field(const reading *r, lt_csv_column *c, lt_csv_field *f,
     return add_number(c, c->kind == LT_CSV_INTEGER ? (const void *)&number.integer : &number.real);
 }
 
-/* ---- columns --------------------------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static lt_status copy_text(const char *bytes, int64_t length, lt_csv_text *out)
 {
@@ -206,9 +216,13 @@ static lt_status name_column(const reading *r, int64_t i, lt_csv_field *f)
     lt_csv_column *c = &r->table->columns[i];
     char made[32];
     if (r->options->headed && f->doubled) lt_csv_undouble(f);
-    if (r->options->headed) LT_TRY(copy_text(f->text, f->length, &c->name));
-    else if (r->options->names != NULL) LT_TRY(copy_text(r->options->names[i].bytes, r->options->names[i].length, &c->name));
-    else LT_TRY(copy_text(made, snprintf(made, sizeof made, "column_%lld", (long long)i + 1), &c->name));
+    if (r->options->headed)
+        LT_TRY(copy_text(f->text, f->length, &c->name));
+    else if (r->options->names != NULL)
+        LT_TRY(copy_text(r->options->names[i].bytes, r->options->names[i].length, &c->name));
+    else
+        LT_TRY(copy_text(made, snprintf(made, sizeof made, "column_%lld", (long long)i + 1),
+                         &c->name));
     return LT_OK;
 }
 
@@ -216,7 +230,9 @@ static lt_csv_column *column_of(const lt_csv_table *t, const char *name)
 {
     const int64_t length = (int64_t)strlen(name);
     for (int64_t i = 0; i < t->n; i++)
-        if (t->columns[i].name.length == length && memcmp(t->columns[i].name.bytes, name, (size_t)length) == 0) return &t->columns[i];
+        if (t->columns[i].name.length == length &&
+            memcmp(t->columns[i].name.bytes, name, (size_t)length) == 0)
+            return &t->columns[i];
     return NULL;
 }
 
@@ -236,7 +252,9 @@ static lt_status check_names(const reading *r)
     qsort(names, (size_t)t->n, sizeof *names, compare_names);
     lt_status status = LT_OK;
     for (int64_t i = 1; i < t->n && status == LT_OK; i++)
-        if (compare_names(&names[i - 1], &names[i]) == 0) status = lt_error(LT_ERR_IO, "%s: two columns are called '%.100s'", r->path, names[i].bytes);
+        if (compare_names(&names[i - 1], &names[i]) == 0)
+            status =
+                lt_error(LT_ERR_IO, "%s: two columns are called '%.100s'", r->path, names[i].bytes);
     lt_mem_free(names);
     return status;
 }
@@ -247,16 +265,18 @@ static lt_status apply_types(const reading *r)
         const lt_csv_type *type = &r->options->types[i];
         lt_csv_column *c = column_of(r->table, type->name);
         if (c == NULL)
-            return lt_error(LT_ERR_IO, "%s: there is no column '%.100s', for which a type is given%s%.100s%s", r->path, type->name,
-                            r->table->n > 0 ? "; the first is '" : "", r->table->n > 0 ? r->table->columns[0].name.bytes : "",
-                            r->table->n > 0 ? "'" : "");
+            return lt_error(
+                LT_ERR_IO, "%s: there is no column '%.100s', for which a type is given%s%.100s%s",
+                r->path, type->name, r->table->n > 0 ? "; the first is '" : "",
+                r->table->n > 0 ? r->table->columns[0].name.bytes : "", r->table->n > 0 ? "'" : "");
         c->asked = type->kind;
         c->kind = type->kind == LT_CSV_ANY ? LT_CSV_INTEGER : type->kind;
     }
     return LT_OK;
 }
 
-/* The columns, from the first record: its fields are their names, or as many as there are columns. */
+/* The columns, from the first record: its fields are their names, or as many as there are
+ * columns. */
 static lt_status begin_columns(const reading *r, lt_csv_field *fields, int64_t n)
 {
     const bool named = !r->options->headed && r->options->names != NULL;
@@ -272,11 +292,13 @@ static lt_status begin_columns(const reading *r, lt_csv_field *fields, int64_t n
     return apply_types(r);
 }
 
-static lt_status take_record(const reading *r, lt_csv_field *fields, int64_t n, int64_t line, bool again)
+static lt_status take_record(const reading *r, lt_csv_field *fields, int64_t n, int64_t line,
+                             bool again)
 {
     lt_csv_table *t = r->table;
     if (n != t->n)
-        return lt_error(LT_ERR_IO, "%s:%lld: %lld fields, %lld wanted", r->path, (long long)line, (long long)n, (long long)t->n);
+        return lt_error(LT_ERR_IO, "%s:%lld: %lld fields, %lld wanted", r->path, (long long)line,
+                        (long long)n, (long long)t->n);
     for (int64_t i = 0; i < n; i++)
         if (t->columns[i].again == again) LT_TRY(take_field(r, &t->columns[i], &fields[i], line));
     return LT_OK;
@@ -297,8 +319,10 @@ static lt_status pass(const reading *r, bool again)
         const bool first = !begun;
         begun = true;
         if (first && !again) {
-            if (n > 0 || r->options->names != NULL) LT_CHECK(begin_columns(r, fields, n));
-            else LT_CHECK(apply_types(r));
+            if (n > 0 || r->options->names != NULL)
+                LT_CHECK(begin_columns(r, fields, n));
+            else
+                LT_CHECK(apply_types(r));
         }
         if (n == 0) break;
         if (first && r->options->headed) continue;
@@ -306,7 +330,8 @@ static lt_status pass(const reading *r, bool again)
         records++;
         if (!again) r->table->rows = records;
     }
-    if (records != r->table->rows) status = lt_error(LT_ERR_IO, "%s: the file was changed while it was read", r->path);
+    if (records != r->table->rows)
+        status = lt_error(LT_ERR_IO, "%s: the file was changed while it was read", r->path);
 done:
     lt_csv_close(reader);
     return status;
@@ -335,8 +360,10 @@ lt_status lt_csv_read(const char *path, const lt_csv_options *options, lt_csv_ta
     reading r = {.path = path, .options = options, .table = out};
     *out = (lt_csv_table){0};
     for (int64_t i = 0; i < options->n_missing; i++) {
-        if (options->missing[i].length == 0) r.empty_is_missing = true;
-        else r.starts_missing[(unsigned char)options->missing[i].bytes[0]] = true;
+        if (options->missing[i].length == 0)
+            r.empty_is_missing = true;
+        else
+            r.starts_missing[(unsigned char)options->missing[i].bytes[0]] = true;
     }
     lt_status status = pass(&r, false);
     if (status == LT_OK) status = finish(&r);

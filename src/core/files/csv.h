@@ -1,8 +1,10 @@
-/* csv.h - tables of separated values (csv_records.h) as columns: tensors of numbers, texts of all others.
+/* csv.h - tables of separated values (csv_records.h) as columns: tensors of numbers, texts of all
+ * others.
  *
- * A column whose fields are all integers is int64; one of numbers, some of them missing or with a fraction, float64; any other one
- * holds texts. The file is read once, column by column as it goes; where a column that began with numbers turns out to hold texts, it
- * is read a second time for those alone. Includes csv_records.h and core. */
+ * A column whose fields are all integers is int64; one of numbers, some of them missing or with a
+ * fraction, float64; any other one holds texts. The file is read once, column by column as it goes;
+ * where a column that began with numbers turns out to hold texts, it is read a second time for
+ * those alone. Includes csv_records.h and core. */
 #ifndef LT_CSV_H
 #define LT_CSV_H
 
@@ -34,12 +36,12 @@ typedef struct lt_csv_options {
 
 typedef struct lt_csv_column {
     lt_csv_text name;
-    lt_csv_kind kind; /* never LT_CSV_ANY */
-    lt_tensor *numbers; /* int64 or float64, of one dimension; NULL in a column of texts */
+    lt_csv_kind kind;           /* never LT_CSV_ANY */
+    lt_tensor *numbers;         /* int64 or float64, of one dimension; NULL in a column of texts */
     struct lt_csv_piece *texts; /* see lt_csv_each_text */
     /* ---- while the file is read: csv.c ---- */
     lt_csv_kind asked;
-    bool again; /* texts are to be read from the beginning */
+    bool again;                        /* texts are to be read from the beginning */
     struct lt_csv_piece *first, *last; /* numbers */
 } lt_csv_column;
 
@@ -48,13 +50,14 @@ typedef struct lt_csv_table {
     int64_t n, rows;
 } lt_csv_table;
 
-/* Errors with path and line: a record of another number of fields, a field that is not of the type asked for, a type for a column
- * that is not there, two columns of one name. After LT_OK, lt_csv_free must follow. */
+/* Errors with path and line: a record of another number of fields, a field that is not of the type
+ * asked for, a type for a column that is not there, two columns of one name. After LT_OK,
+ * lt_csv_free must follow. */
 lt_status lt_csv_read(const char *path, const lt_csv_options *options, lt_csv_table *out);
 void lt_csv_free(lt_csv_table *table);
 
-/* Hands out the texts of a column one after the other: false when there are no more. What was handed out is freed as it goes: a text
- * stands until the next call. */
+/* Hands out the texts of a column one after the other: false when there are no more. What was
+ * handed out is freed as it goes: a text stands until the next call. */
 bool lt_csv_next_text(lt_csv_column *column, lt_csv_text *out);
 
 #endif

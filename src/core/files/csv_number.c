@@ -83,8 +83,9 @@ static double by_library(char *text, char *end)
 /* digits * 10^exponent where one operation rounds it correctly; false: not so. */
 static bool by_one_step(const decimal *d, double *out)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const int e = d->exponent;
     if (!d->exact || e < -22 || e > 22) return false;
     if (d->digits <= (uint64_t)1 << 53) {
@@ -92,8 +93,10 @@ static bool by_one_step(const decimal *d, double *out)
         return true;
     }
 #if LDBL_MANT_DIG == 64
-    /* 64 bits hold both factors; the result is off by half a unit of its 64th bit, which matters only where the lower 11 bits are about half. */
-    const long double wide = e < 0 ? (long double)d->digits / (long double)powers[-e] : (long double)d->digits * (long double)powers[e];
+    /* 64 bits hold both factors; the result is off by half a unit of its 64th bit, which matters
+     * only where the lower 11 bits are about half. */
+    const long double wide = e < 0 ? (long double)d->digits / (long double)powers[-e]
+                                   : (long double)d->digits * (long double)powers[e];
     uint64_t mantissa;
     memcpy(&mantissa, &wide, sizeof mantissa);
     const unsigned low = (unsigned)(mantissa & 0x7ff);
@@ -109,7 +112,9 @@ static bool infinite(const char *p, int64_t n, double *out)
     const bool sign = *p == '-' || *p == '+';
     const char *word = p + sign;
     const int64_t left = n - sign;
-    if ((left != 3 || strncasecmp(word, "inf", 3) != 0) && (left != 8 || strncasecmp(word, "infinity", 8) != 0)) return false;
+    if ((left != 3 || strncasecmp(word, "inf", 3) != 0) &&
+        (left != 8 || strncasecmp(word, "infinity", 8) != 0))
+        return false;
     *out = *p == '-' ? -INFINITY : INFINITY;
     return true;
 }
@@ -129,7 +134,8 @@ bool lt_csv_number_parse(char *text, int64_t n, lt_csv_number *out)
         out->real = (double)out->integer;
         return true;
     }
-    if (d.digits == 0) out->real = 0;
+    if (d.digits == 0)
+        out->real = 0;
     else if (!by_one_step(&d, &out->real)) {
         out->real = by_library(p, end);
         return true;

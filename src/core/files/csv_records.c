@@ -27,17 +27,20 @@ struct lt_csv_reader {
     bool stops[256]; /* characters that may end a field without quotes */
 };
 
-#define FAILED(r, format, ...) lt_error(LT_ERR_IO, "%s:%lld: " format, (r)->path, (long long)(r)->record_line, __VA_ARGS__)
+#define FAILED(r, format, ...)                                                                     \
+    lt_error(LT_ERR_IO, "%s:%lld: " format, (r)->path, (long long)(r)->record_line, __VA_ARGS__)
 
-/* ---- the buffer ------------------------------------------------------------------------------------------------------ */
+/* ---- the buffer ------------------------------------------------------------------------------ */
 
 static lt_status read_error(lt_csv_reader *r, int got)
 {
     int code;
     const char *message = gzerror(r->file, &code);
     if (got >= 0 && (code == Z_OK || code == Z_STREAM_END)) return LT_OK;
-    if (code == Z_ERRNO) message = strerror(errno);
-    else if (strncmp(message, "<fd:", 4) == 0 && strstr(message, ">: ")) message = strstr(message, ">: ") + 3; /* zlib's name for the file */
+    if (code == Z_ERRNO)
+        message = strerror(errno);
+    else if (strncmp(message, "<fd:", 4) == 0 && strstr(message, ">: "))
+        message = strstr(message, ">: ") + 3; /* zlib's name for the file */
     if (code == Z_BUF_ERROR) message = "its gzip data end early";
     return lt_error(LT_ERR_IO, "%s: %s", r->path, message);
 }
@@ -56,15 +59,17 @@ static lt_status refill(lt_csv_reader *r)
         r->buffer = larger;
         r->room *= 2;
     }
-    const int got = gzread(r->file, r->buffer + r->end, (unsigned)(r->room - r->end < (1 << 30) ? r->room - r->end : 1 << 30));
+    const int got = gzread(r->file, r->buffer + r->end,
+                           (unsigned)(r->room - r->end < (1 << 30) ? r->room - r->end : 1 << 30));
     LT_TRY(read_error(r, got));
     r->end += got;
     r->total += got;
     r->ended = got == 0;
     r->buffer[r->end] = '\n';
     if (r->total > r->format->max_bytes)
-        return lt_error(LT_ERR_IO, "%s: more than %lld bytes; a larger file is read with {max_bytes = ...}", r->path,
-                        (long long)r->format->max_bytes);
+        return lt_error(LT_ERR_IO,
+                        "%s: more than %lld bytes; a larger file is read with {max_bytes = ...}",
+                        r->path, (long long)r->format->max_bytes);
     return LT_OK;
 }
 
@@ -72,10 +77,14 @@ static lt_status refill(lt_csv_reader *r)
 static lt_status check_encoding(lt_csv_reader *r)
 {
     const unsigned char *b = (const unsigned char *)r->buffer;
-    const bool marked = r->end >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff));
+    const bool marked =
+        r->end >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff));
     const bool wide = r->end >= 2 && (b[0] == 0) != (b[1] == 0);
     if (marked || wide)
-        return lt_error(LT_ERR_IO, "%s: the text is UTF-16, which is not read; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)", r->path);
+        return lt_error(LT_ERR_IO,
+                        "%s: the text is UTF-16, which is not read; convert it to UTF-8 first "
+                        "(iconv -f UTF-16 -t UTF-8)",
+                        r->path);
     if (r->end >= 3 && memcmp(b, "\xef\xbb\xbf", 3) == 0) r->at = 3;
     return LT_OK;
 }
@@ -99,7 +108,7 @@ static lt_status skip_lines(lt_csv_reader *r)
     return LT_OK;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static lt_status open_file(lt_csv_reader *r)
 {
@@ -127,8 +136,10 @@ lt_status lt_csv_open(const char *path, const lt_csv_format *format, lt_csv_read
     r->separator_length = format->separator != NULL ? (int64_t)strlen(format->separator) : 0;
     r->stops['\n'] = r->stops['\r'] = true;
     if (format->comment != 0) r->stops[(unsigned char)format->comment] = true;
-    if (format->separator == NULL) r->stops[' '] = r->stops['\t'] = true;
-    else r->stops[(unsigned char)format->separator[0]] = true;
+    if (format->separator == NULL)
+        r->stops[' '] = r->stops['\t'] = true;
+    else
+        r->stops[(unsigned char)format->separator[0]] = true;
     LT_CHECK(open_file(r));
     r->buffer = lt_mem_array(r->room + 1, 1);
     if (r->buffer == NULL) {
@@ -154,7 +165,7 @@ void lt_csv_close(lt_csv_reader *r)
     lt_mem_free(r);
 }
 
-/* ---- records --------------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static lt_status add_field(lt_csv_reader *r, const char *from, const char *to, bool doubled)
 {
@@ -199,7 +210,11 @@ static int64_t separator_at(const lt_csv_reader *r, const char *p)
 }
 
 /* What scanning a record comes to. */
-typedef enum scan_end { SCAN_WHOLE, SCAN_SHORT /* it goes on beyond the buffer */, SCAN_FAILED } scan_end;
+typedef enum scan_end {
+    SCAN_WHOLE,
+    SCAN_SHORT /* it goes on beyond the buffer */,
+    SCAN_FAILED
+} scan_end;
 
 /* Goes over a field; *at is moved behind it. */
 static scan_end scan_field(lt_csv_reader *r, const char **at, int64_t *lines, lt_status *status)
@@ -213,7 +228,8 @@ static scan_end scan_field(lt_csv_reader *r, const char **at, int64_t *lines, lt
             *status = FAILED(r, "%s", "a quoted field does not end");
             return SCAN_FAILED;
         }
-        for (const char *q = p + 1; (q = memchr(q, '\n', (size_t)(close - q))) != NULL; q++) ++*lines;
+        for (const char *q = p + 1; (q = memchr(q, '\n', (size_t)(close - q))) != NULL; q++)
+            ++*lines;
         *status = add_field(r, p + 1, close, doubled);
         *at = close + 1;
         return *status == LT_OK ? SCAN_WHOLE : SCAN_FAILED;
@@ -234,11 +250,14 @@ static scan_end scan_field(lt_csv_reader *r, const char **at, int64_t *lines, lt
 /* Whether a record ends at p: with its line, with the text, by a comment. */
 static bool ends_record(const lt_csv_reader *r, const char *p)
 {
-    return p == r->buffer + r->end || *p == '\n' || *p == '\r' || (r->format->comment != 0 && *p == r->format->comment);
+    return p == r->buffer + r->end || *p == '\n' || *p == '\r' ||
+           (r->format->comment != 0 && *p == r->format->comment);
 }
 
-/* Goes over the rest of a line at p, behind the last field: a comment, the line end. *at is moved behind it. */
-static scan_end scan_line_end(const lt_csv_reader *r, const char *p, const char **at, int64_t *lines)
+/* Goes over the rest of a line at p, behind the last field: a comment, the line end. *at is moved
+ * behind it. */
+static scan_end scan_line_end(const lt_csv_reader *r, const char *p, const char **at,
+                              int64_t *lines)
 {
     const char *end = r->buffer + r->end;
     if (r->format->comment != 0 && p < end && *p == r->format->comment)
@@ -272,7 +291,8 @@ static scan_end scan_record(lt_csv_reader *r, lt_status *status)
         p += n;
         if (n > 0 && !(r->separator_length == 0 && ends_record(r, p))) continue;
         if (!ends_record(r, p)) {
-            *status = lt_error(LT_ERR_IO, "%s:%lld: text behind a quoted field", r->path, (long long)(r->line + lines));
+            *status = lt_error(LT_ERR_IO, "%s:%lld: text behind a quoted field", r->path,
+                               (long long)(r->line + lines));
             return SCAN_FAILED;
         }
         result = scan_line_end(r, p, &p, &lines);

@@ -1,12 +1,15 @@
-/* image.c - PNG through libpng's simplified interface, JPEG through TurboJPEG: both report errors by return values.
+/* image.c - PNG through libpng's simplified interface, JPEG through TurboJPEG: both report errors
+ * by return values.
  *
- * The libraries are opened when the first image is read; without them (or without their headers at build time) that is
- * an error which says what to install. The pixels come as the file stores them, interleaved, and are spread over the
- * planes of the tensor here, which also makes gray from colours and the other way round.
+ * The libraries are opened when the first image is read; without them (or without their headers at
+ * build time) that is an error which says what to install. The pixels come as the file stores them,
+ * interleaved, and are spread over the planes of the tensor here, which also makes gray from
+ * colours and the other way round.
  *
- * Of a PNG file the library sees only the chunks that make pixels, after every checksum was compared: neither
- * corrections of gamma nor a damaged file go unnoticed. What a file can ask for is bounded: by 2^31 elements, and by
- * what its size can unpack to. Includes zlib (crc32), png.h, turbojpeg.h. */
+ * Of a PNG file the library sees only the chunks that make pixels, after every checksum was
+ * compared: neither corrections of gamma nor a damaged file go unnoticed. What a file can ask for
+ * is bounded: by 2^31 elements, and by what its size can unpack to. Includes zlib (crc32), png.h,
+ * turbojpeg.h. */
 #include "image.h"
 
 #include <dlfcn.h>
@@ -28,7 +31,8 @@
 #endif
 #endif
 
-/* Interleaved pixels. Four channels are red, green, blue, alpha; or inverted cyan, magenta, yellow, black. */
+/* Interleaved pixels. Four channels are red, green, blue, alpha; or inverted cyan, magenta, yellow,
+ * black. */
 typedef struct pixels {
     unsigned char *data;
     size_t capacity;
@@ -39,14 +43,19 @@ typedef struct pixels {
 
 #define MOST_ELEMENTS (INT64_C(1) << 31)
 
-/* The one check of the size that a file claims: of a damaged header it says no more than that it is damaged. */
+/* The one check of the size that a file claims: of a damaged header it says no more than that it is
+ * damaged. */
 static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t height)
 {
     if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
-        return lt_error(LT_ERR_IO, "%s: the file is damaged: its header gives no size that an image can have", kind);
+        return lt_error(LT_ERR_IO,
+                        "%s: the file is damaged: its header gives no size that an image can have",
+                        kind);
     if (width * height > MOST_ELEMENTS / 4)
-        return lt_error(LT_ERR_IO, "%s: the header claims an image of %lld x %lld pixels, more than the %lld that are read", kind,
-                        (long long)width, (long long)height, (long long)(MOST_ELEMENTS / 4));
+        return lt_error(LT_ERR_IO,
+                        "%s: the header claims an image of %lld x %lld pixels, more than the %lld "
+                        "that are read",
+                        kind, (long long)width, (long long)height, (long long)(MOST_ELEMENTS / 4));
     p->width = width;
     p->height = height;
     return LT_OK;
@@ -58,7 +67,7 @@ static lt_status pixels_alloc(pixels *p)
     return p->data ? LT_OK : LT_ERR_MEMORY;
 }
 
-/* ---- PNG -------------------------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------- */
 
 #ifdef PNG_SIMPLIFIED_READ_SUPPORTED
 
@@ -93,10 +102,15 @@ static uint32_t big_endian(const unsigned char *b)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
 }
 
-static bool is_type(const unsigned char *chunk, const char *type) { return memcmp(chunk + 4, type, 4) == 0; }
+static bool is_type(const unsigned char *chunk, const char *type)
+{
+    return memcmp(chunk + 4, type, 4) == 0;
+}
 
-/* Copies the chunks that make pixels to `kept`, *length bytes of them; *packed: those that hold the pixels. */
-static lt_status keep_chunks(const unsigned char *bytes, size_t n, unsigned char *kept, size_t *length, size_t *packed)
+/* Copies the chunks that make pixels to `kept`, *length bytes of them; *packed: those that hold the
+ * pixels. */
+static lt_status keep_chunks(const unsigned char *bytes, size_t n, unsigned char *kept,
+                             size_t *length, size_t *packed)
 {
     size_t at = SIGNATURE;
     memcpy(kept, bytes, SIGNATURE);
@@ -106,8 +120,10 @@ static lt_status keep_chunks(const unsigned char *bytes, size_t n, unsigned char
         const unsigned char *chunk = bytes + at;
         if (n - at < AROUND) return lt_error(LT_ERR_IO, "PNG: the file ends early");
         const size_t inside = big_endian(chunk);
-        if (inside > INT32_MAX || inside > n - at - AROUND) return lt_error(LT_ERR_IO, "PNG: the file ends early");
-        if (crc32(crc32(0, Z_NULL, 0), chunk + 4, (uInt)(inside + 4)) != big_endian(chunk + 8 + inside))
+        if (inside > INT32_MAX || inside > n - at - AROUND)
+            return lt_error(LT_ERR_IO, "PNG: the file ends early");
+        if (crc32(crc32(0, Z_NULL, 0), chunk + 4, (uInt)(inside + 4)) !=
+            big_endian(chunk + 8 + inside))
             return lt_error(LT_ERR_IO, "PNG: a checksum is wrong: the file is damaged");
         if ((at == SIGNATURE) != is_type(chunk, "IHDR") || (at == SIGNATURE && inside != 13))
             return lt_error(LT_ERR_IO, "PNG: the header is wrong");
@@ -129,7 +145,8 @@ static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
     size_t capacity, length, packed;
     LT_TRY(lt_library_need(&png_library));
     if (!png.ready)
-        return lt_error(LT_ERR_IO, "PNG files are read by libpng (libpng16.so.16), which was not found; Debian's package is "
+        return lt_error(LT_ERR_IO, "PNG files are read by libpng (libpng16.so.16), which was not "
+                                   "found; Debian's package is "
                                    "libpng16-16");
     unsigned char *kept = lt_block_alloc(n, &capacity);
     if (kept == NULL) return LT_ERR_MEMORY;
@@ -137,7 +154,10 @@ static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
     const unsigned char *header = kept + SIGNATURE + 8;
     LT_CHECK(set_size(p, "PNG", big_endian(header), big_endian(header + 4)));
     const double bits = (double)big_endian(header) * big_endian(header + 4) * header[8] *
-                        (header[9] == 2 ? 3 : header[9] == 4 ? 2 : header[9] == 6 ? 4 : 1);
+                        (header[9] == 2   ? 3
+                         : header[9] == 4 ? 2
+                         : header[9] == 6 ? 4
+                                          : 1);
     if (bits / 8 > (double)packed * DEFLATE_MAX_RATIO) {
         status = lt_error(LT_ERR_IO, "PNG: the data end early");
         goto done;
@@ -163,12 +183,13 @@ done:
 static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
 {
     (void)bytes, (void)n, (void)p;
-    return lt_error(LT_ERR_IO, "PNG files: this ltensor was built without libpng's header (libpng-dev)");
+    return lt_error(LT_ERR_IO,
+                    "PNG files: this ltensor was built without libpng's header (libpng-dev)");
 }
 
 #endif
 
-/* ---- JPEG ------------------------------------------------------------------------------------------------------- */
+/* ---- JPEG ------------------------------------------------------------------------------------ */
 
 #ifdef TJFLAG_LIMITSCANS
 
@@ -193,13 +214,14 @@ static void load_jpeg(const lt_library *self)
     *(void **)&jpeg.message = dlsym(library, "tjGetErrorStr2");
     *(void **)&jpeg.code = dlsym(library, "tjGetErrorCode");
     *(void **)&jpeg.destroy = dlsym(library, "tjDestroy");
-    jpeg.ready = jpeg.init != NULL && jpeg.header != NULL && jpeg.decompress != NULL && jpeg.message != NULL &&
-                 jpeg.code != NULL && jpeg.destroy != NULL;
+    jpeg.ready = jpeg.init != NULL && jpeg.header != NULL && jpeg.decompress != NULL &&
+                 jpeg.message != NULL && jpeg.code != NULL && jpeg.destroy != NULL;
 }
 
 static lt_library jpeg_library = LT_LIBRARY("libturbojpeg.so.0", load_jpeg);
 
-/* A block of 64 pixels takes a bit at least, that is 512 pixels a byte; a channel of full size may be missing. */
+/* A block of 64 pixels takes a bit at least, that is 512 pixels a byte; a channel of full size may
+ * be missing. */
 #define MOST_PIXELS_A_BYTE 2048
 
 /* wanted: the channels asked for; gray is what a JPEG file of colours stores beside them. */
@@ -209,7 +231,8 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
     int width = 0, height = 0, sampling = 0, space = 0;
     LT_TRY(lt_library_need(&jpeg_library));
     if (!jpeg.ready)
-        return lt_error(LT_ERR_IO, "JPEG files are read by TurboJPEG (libturbojpeg.so.0), which was not found; Debian's package is "
+        return lt_error(LT_ERR_IO, "JPEG files are read by TurboJPEG (libturbojpeg.so.0), which "
+                                   "was not found; Debian's package is "
                                    "libturbojpeg0");
     tjhandle handle = jpeg.init();
     if (handle == NULL) return lt_error(LT_ERR_MEMORY, "JPEG: out of memory");
@@ -223,12 +246,16 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
         goto done;
     }
     p->cmyk = space == TJCS_CMYK || space == TJCS_YCCK;
-    p->channels = p->cmyk ? 4 : space == TJCS_GRAY || (space == TJCS_YCbCr && wanted > 0 && wanted < 3) ? 1 : 3;
+    p->channels = p->cmyk                                                                   ? 4
+                  : space == TJCS_GRAY || (space == TJCS_YCbCr && wanted > 0 && wanted < 3) ? 1
+                                                                                            : 3;
     LT_CHECK(pixels_alloc(p));
     const int format = p->cmyk ? TJPF_CMYK : p->channels == 1 ? TJPF_GRAY : TJPF_RGB;
     /* Bytes before a marker that mean nothing are common, and every reader passes over them. */
-    if (jpeg.decompress(handle, bytes, (unsigned long)n, p->data, width, 0, height, format, TJFLAG_LIMITSCANS) != 0 &&
-        (jpeg.code(handle) != TJERR_WARNING || strstr(jpeg.message(handle), "extraneous bytes") == NULL))
+    if (jpeg.decompress(handle, bytes, (unsigned long)n, p->data, width, 0, height, format,
+                        TJFLAG_LIMITSCANS) != 0 &&
+        (jpeg.code(handle) != TJERR_WARNING ||
+         strstr(jpeg.message(handle), "extraneous bytes") == NULL))
         status = lt_error(LT_ERR_IO, "JPEG: %s", jpeg.message(handle));
 done:
     jpeg.destroy(handle);
@@ -240,12 +267,14 @@ done:
 static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pixels *p)
 {
     (void)bytes, (void)n, (void)wanted, (void)p;
-    return lt_error(LT_ERR_IO, "JPEG files: this ltensor was built without TurboJPEG's header (libturbojpeg0-dev)");
+    return lt_error(
+        LT_ERR_IO,
+        "JPEG files: this ltensor was built without TurboJPEG's header (libturbojpeg0-dev)");
 }
 
 #endif
 
-/* ---- planes ------------------------------------------------------------------------------------------------------- */
+/* ---- planes ---------------------------------------------------------------------------------- */
 
 /* Inverted inks, of which the last is black, to red, green, blue in the same place. */
 static void inks_to_colours(pixels *p)
@@ -253,7 +282,8 @@ static void inks_to_colours(pixels *p)
     const int64_t count = p->width * p->height;
     unsigned char *to = p->data;
     for (int64_t i = 0; i < count; i++)
-        for (int c = 0; c < 3; c++) *to++ = (unsigned char)((p->data[4 * i + c] * p->data[4 * i + 3] + 127) / 255);
+        for (int c = 0; c < 3; c++)
+            *to++ = (unsigned char)((p->data[4 * i + c] * p->data[4 * i + 3] + 127) / 255);
     p->channels = 3;
 }
 

@@ -1,4 +1,5 @@
-/* mapped_file.c - files as memory of tensors: lt_tensor_from_file, and see mapped_file.h. PyTorch's rules of sizes, and its messages. */
+/* mapped_file.c - files as memory of tensors: lt_tensor_from_file, and see mapped_file.h. PyTorch's
+ * rules of sizes, and its messages. */
 #include "mapped_file.h"
 
 #include <errno.h>
@@ -57,8 +58,8 @@ static lt_status open_file(const char *path, bool shared, int64_t length, int *f
     return ftruncate(*fd, length) == 0 ? LT_OK : failed("resize", path, " to the right size");
 }
 
-/* Bytes that are no bool: what reads them as one would do anything. Pages of a private mapping that hold some become
- * copies; in a shared one they would change the file. */
+/* Bytes that are no bool: what reads them as one would do anything. Pages of a private mapping that
+ * hold some become copies; in a shared one they would change the file. */
 static lt_status check_bools(const char *path, bool shared, uint8_t *data, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -115,7 +116,7 @@ done:
     return status;
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------------ */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 bool lt_can_map(int64_t at, lt_dtype dtype)
 {

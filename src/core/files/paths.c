@@ -13,9 +13,12 @@
 #include "context/context.h"
 #include "error.h"
 
-static lt_status failed(const char *path) { return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno)); }
+static lt_status failed(const char *path)
+{
+    return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
+}
 
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 lt_status lt_open_to_read(const char *path, int *fd, int64_t *size)
 {
@@ -47,14 +50,15 @@ lt_status lt_open_to_read(const char *path, int *fd, int64_t *size)
 lt_status lt_open_to_write(const char *path, bool append, int *fd)
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_WRITE, path));
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
+    const int flags =
+        O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
     *fd = open(path, flags, 0666);
     if (*fd < 0) return failed(path);
     fcntl(*fd, F_SETFL, append ? O_APPEND : 0); /* writes may wait: a reader is there */
     return LT_OK;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 lt_status lt_remove_file(const char *path)
 {
@@ -84,7 +88,8 @@ lt_status lt_make_folder(const char *path)
     return S_ISDIR(info.st_mode) ? LT_OK : failed(path);
 }
 
-lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, const char *name), void *context)
+lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, const char *name),
+                         void *context)
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
     DIR *folder = opendir(path);
@@ -92,21 +97,25 @@ lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, cons
     lt_status status = LT_OK;
     const struct dirent *entry;
     while (status == LT_OK && (entry = readdir(folder)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) status = each(context, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            status = each(context, entry->d_name);
     closedir(folder);
     return status;
 }
 
-/* ---- inside of a folder ------------------------------------------------------------------------------------------- */
+/* ---- inside of a folder ---------------------------------------------------------------------- */
 
 static bool is_separator(char c) { return c == '/' || c == '\\'; }
 
-/* Whether a name is relative and goes nowhere upwards. The separator of other systems counts: files are written there. */
+/* Whether a name is relative and goes nowhere upwards. The separator of other systems counts: files
+ * are written there. */
 static bool stays_below(const char *name)
 {
     if (*name == '\0' || is_separator(*name)) return false;
     for (const char *p = name; *p != '\0'; p++)
-        if ((p == name || is_separator(p[-1])) && p[0] == '.' && p[1] == '.' && (p[2] == '\0' || is_separator(p[2]))) return false;
+        if ((p == name || is_separator(p[-1])) && p[0] == '.' && p[1] == '.' &&
+            (p[2] == '\0' || is_separator(p[2])))
+            return false;
     return true;
 }
 
@@ -142,7 +151,8 @@ bool lt_path_inside(const char *beside, const char *name, char path[PATH_MAX])
     memcpy(existing, path, PATH_MAX);
     while (realpath(existing, real) == NULL) {
         struct stat info;
-        if (lstat(existing, &info) == 0 && S_ISLNK(info.st_mode)) return false; /* leads to nothing: it cannot be told where */
+        /* leads to nothing: it cannot be told where */
+        if (lstat(existing, &info) == 0 && S_ISLNK(info.st_mode)) return false;
         if (strcmp(existing, ".") == 0 || strcmp(existing, "/") == 0) return false;
         cut_to_folder(existing);
     }

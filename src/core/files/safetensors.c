@@ -1,5 +1,5 @@
-/* safetensors.c - see safetensors.h. The header is parsed and printed by cJSON, which reads numbers as doubles:
- * sizes and offsets are exact up to 2^53. Includes cJSON and core. */
+/* safetensors.c - see safetensors.h. The header is parsed and printed by cJSON, which reads numbers
+ * as doubles: sizes and offsets are exact up to 2^53. Includes cJSON and core. */
 #include "safetensors.h"
 
 #include <cjson/cJSON.h>
@@ -33,16 +33,28 @@ static const char METADATA[] = "__metadata__";
 
 /* NULL: the format has no such elements. */
 static const char *const dtype_names[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = "BOOL",   [LT_UINT8] = "U8",    [LT_INT8] = "I8",       [LT_INT16] = "I16",
-    [LT_INT32] = "I32",   [LT_INT64] = "I64",   [LT_FLOAT16] = "F16",   [LT_BFLOAT16] = "BF16",
-    [LT_FLOAT32] = "F32", [LT_FLOAT64] = "F64", [LT_COMPLEX64] = "C64", [LT_UINT16] = "U16",
-    [LT_UINT32] = "U32",  [LT_UINT64] = "U64",
-    [LT_FLOAT8_E5M2] = "F8_E5M2",         [LT_FLOAT8_E4M3FN] = "F8_E4M3",
-    [LT_FLOAT8_E5M2FNUZ] = "F8_E5M2FNUZ", [LT_FLOAT8_E4M3FNUZ] = "F8_E4M3FNUZ",
+    [LT_BOOL] = "BOOL",
+    [LT_UINT8] = "U8",
+    [LT_INT8] = "I8",
+    [LT_INT16] = "I16",
+    [LT_INT32] = "I32",
+    [LT_INT64] = "I64",
+    [LT_FLOAT16] = "F16",
+    [LT_BFLOAT16] = "BF16",
+    [LT_FLOAT32] = "F32",
+    [LT_FLOAT64] = "F64",
+    [LT_COMPLEX64] = "C64",
+    [LT_UINT16] = "U16",
+    [LT_UINT32] = "U32",
+    [LT_UINT64] = "U64",
+    [LT_FLOAT8_E5M2] = "F8_E5M2",
+    [LT_FLOAT8_E4M3FN] = "F8_E4M3",
+    [LT_FLOAT8_E5M2FNUZ] = "F8_E5M2FNUZ",
+    [LT_FLOAT8_E4M3FNUZ] = "F8_E4M3FNUZ",
     [LT_FLOAT8_E8M0FNU] = "F8_E8M0",
 };
 
-/* ---- reading the header ------------------------------------------------------------------------------------- */
+/* ---- reading the header ---------------------------------------------------------------------- */
 
 typedef struct entry {
     const char *name;
@@ -197,7 +209,7 @@ static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetenso
     return check_entries(path, *entries, *n, data_bytes);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
 {
@@ -214,7 +226,8 @@ static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
 }
 
 /* Reads the header into out->json; *data_bytes is what follows it. */
-static lt_status read_header(int fd, const char *path, int64_t size, lt_safetensors *out, int64_t *data_bytes)
+static lt_status read_header(int fd, const char *path, int64_t size, lt_safetensors *out,
+                             int64_t *data_bytes)
 {
     unsigned char start[LENGTH_BYTES];
     const int64_t rest = size - LENGTH_BYTES;
@@ -334,7 +347,7 @@ void lt_safetensors_free(lt_safetensors *file)
     *file = (lt_safetensors){0};
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Takes over item; NULL is a failed allocation, as cJSON has it. */
 static lt_status put(cJSON *parent, const char *name, cJSON *item)
@@ -380,7 +393,8 @@ static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t
     return LT_OK;
 }
 
-/* Wide elements come first, so that all are aligned in the file; order receives the tensors' indices. */
+/* Wide elements come first, so that all are aligned in the file; order receives the tensors'
+ * indices. */
 static void order_by_width(const lt_named_tensor *tensors, int64_t n, int64_t *order)
 {
     int64_t count = 0;

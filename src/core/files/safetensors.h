@@ -1,9 +1,9 @@
 /* safetensors.h - named tensors and texts in a file of the safetensors format
- * (https://github.com/huggingface/safetensors, section "Format"): the length of a JSON header as 8 bytes,
- * the header, the elements of all tensors without gaps, little-endian.
+ * (https://github.com/huggingface/safetensors, section "Format"): the length of a JSON header as 8
+ * bytes, the header, the elements of all tensors without gaps, little-endian.
  *
- * What is read is checked before anything is allocated for it, so that memory is bounded by the file's size.
- * Errors are LT_ERR_IO and name the file and what is wrong with it. */
+ * What is read is checked before anything is allocated for it, so that memory is bounded by the
+ * file's size. Errors are LT_ERR_IO and name the file and what is wrong with it. */
 #ifndef LT_SAFETENSORS_H
 #define LT_SAFETENSORS_H
 
@@ -26,13 +26,14 @@ typedef struct lt_safetensors {
     void *json; /* owns the names and texts */
 } lt_safetensors;
 
-/* mapped: elements stay in the file, which is mapped: its pages come when they are looked at, and what is written to a tensor stays in
- * memory. It must not become shorter meanwhile. Elements that are not aligned in the file, and bools, are read. */
+/* mapped: elements stay in the file, which is mapped: its pages come when they are looked at, and
+ * what is written to a tensor stays in memory. It must not become shorter meanwhile. Elements that
+ * are not aligned in the file, and bools, are read. */
 lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out);
 void lt_safetensors_free(lt_safetensors *file);
 
-/* Writes the file atomically. Tensors may be of any layout, on any device (copied to the host one at a time,
- * as cause "save"); names must differ from each other and from "__metadata__". */
+/* Writes the file atomically. Tensors may be of any layout, on any device (copied to the host one
+ * at a time, as cause "save"); names must differ from each other and from "__metadata__". */
 lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors, int64_t n,
                                const lt_named_text *texts, int64_t n_texts);
 

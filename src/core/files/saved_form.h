@@ -4,7 +4,8 @@
 
 #include "ltensor.h"
 
-/* New reference: t itself when it is in that form. A copy from a device is entered with the cause "save". */
+/* New reference: t itself when it is in that form. A copy from a device is entered with the cause
+ * "save". */
 lt_status lt_saved_form(lt_tensor *t, lt_tensor **out);
 
 #endif

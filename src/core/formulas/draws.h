@@ -1,8 +1,9 @@
-/* draws.h - derivatives of random numbers by the parameters of their distribution, -(d cdf / d parameter) /
- * pdf, as PyTorch approximates them (M. Figurnov, S. Mohamed, A. Mnih: Implicit reparameterization gradients, 2018):
- * a series for small numbers, a saddle point expansion (after Rice) for large parameters, between them rational
- * functions fitted by Pyro's authors. Computed in double for every type, for the expansions cancel. Included by
- * gamma.h alone, after gamma.inc and stirling.h. */
+/* draws.h - derivatives of random numbers by the parameters of their distribution, -(d cdf / d
+ * parameter) / pdf, as PyTorch approximates them (M. Figurnov, S. Mohamed, A. Mnih: Implicit
+ * reparameterization gradients, 2018): a series for small numbers, a saddle point expansion (after
+ * Rice) for large parameters, between them rational functions fitted by Pyro's authors. Computed in
+ * double for every type, for the expansions cancel. Included by gamma.h alone, after gamma.inc and
+ * stirling.h. */
 
 /* Of x from Gamma(a, 1), by a; x < 0.8. */
 LT_FN double lt_gamma_derivative_small(double a, double x)

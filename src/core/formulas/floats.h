@@ -1,19 +1,20 @@
-/* floats.h - the formulas of the file that FORMULAS names, for float and for double: lt_sigmoid_f32 and
- * lt_sigmoid_f64 in C, overloads of lt_sigmoid in C++. Included once per file, after formulas.h (which itself begins with one); the file
- * is written in T, the type, NAME(f), the formula's name, and M(g), the C function g for the type. */
+/* floats.h - the formulas of the file that FORMULAS names, for float and for double: lt_sigmoid_f32
+ * and lt_sigmoid_f64 in C, overloads of lt_sigmoid in C++. Included once per file, after formulas.h
+ * (which itself begins with one); the file is written in T, the type, NAME(f), the formula's name,
+ * and M(g), the C function g for the type. */
 #include "unused_begin.h"
 
-#define T float
+#define T       float
 #define NAME(f) LT_FORMULA_NAME(f, f32)
-#define M(g) g##f
+#define M(g)    g##f
 #include FORMULAS
 #undef T
 #undef NAME
 #undef M
 
-#define T double
+#define T       double
 #define NAME(f) LT_FORMULA_NAME(f, f64)
-#define M(g) g
+#define M(g)    g
 #include FORMULAS
 #undef T
 #undef NAME

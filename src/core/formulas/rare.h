@@ -1,6 +1,7 @@
-/* rare.h - special functions that are asked for seldom: one function of one variable, one of two, and a number that says which. They
- * are compiled once, in double precision, which is enough for float, instead of a vectorized loop each. The CPU calls them
- * through cpu/common/rare.c; GPUs and simulated ones include this file in their one kernel each. Special values follow PyTorch. */
+/* rare.h - special functions that are asked for seldom: one function of one variable, one of two,
+ * and a number that says which. They are compiled once, in double precision, which is enough for
+ * float, instead of a vectorized loop each. The CPU calls them through cpu/common/rare.c; GPUs and
+ * simulated ones include this file in their one kernel each. Special values follow PyTorch. */
 #ifndef LT_FORMULAS_RARE_H
 #define LT_FORMULAS_RARE_H
 
@@ -9,7 +10,8 @@
 #include "gamma.h"
 #include "rare_numbers.h"
 
-/* A function that no loop and no kernel takes in: written out in each of them it would be most of what they are. */
+/* A function that no loop and no kernel takes in: written out in each of them it would be most of
+ * what they are. */
 #if defined(__CUDACC__)
 #define LT_RARE_FN static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
@@ -20,7 +22,7 @@
 
 #include "unused_begin.h"
 
-/* ---- Bessel's and Airy's functions ------------------------------------------------------------------------------ */
+/* ---- Bessel's and Airy's functions ----------------------------------------------------------- */
 
 /* The sum of terms c[k] T_k(t) by Clenshaw's recurrence. */
 LT_FN double lt_chebyshev_sum(const double *c, int terms, double t)
@@ -57,14 +59,16 @@ LT_FN double lt_bessel_i1e(double x)
     return x < 0 ? -y : y;
 }
 
-/* exp(|x|) times a function that decays as 1 / sqrt(x): in two steps, so that it overflows no sooner than the product. */
+/* exp(|x|) times a function that decays as 1 / sqrt(x): in two steps, so that it overflows no
+ * sooner than the product. */
 LT_FN double lt_times_exp(double y, double x)
 {
     const double half = exp(fabs(x) / 2);
     return y * half * half;
 }
 
-/* K0 and K1 of 0 < x <= 2 (Abramowitz and Stegun, 9.6.11), beside logarithms: sums over (x^2 / 4)^k / k!^2. */
+/* K0 and K1 of 0 < x <= 2 (Abramowitz and Stegun, 9.6.11), beside logarithms: sums over (x^2 / 4)^k
+ * / k!^2. */
 LT_FN double lt_bessel_k_near(double x, int order)
 {
     const double euler = 0.57721566490153286061, quarter = x * x / 4;
@@ -120,9 +124,10 @@ LT_FN double lt_bessel_y(double x, int order)
     return order == 0 ? y0(x) : y1(x);
 }
 
-/* ---- the normal distribution ---------------------------------------------------------------------------------------- */
+/* ---- the normal distribution ----------------------------------------------------------------- */
 
-/* exp(x^2) erfc(x): the product while neither is out of range, the square with what its rounding lost; then the asymptotic series. */
+/* exp(x^2) erfc(x): the product while neither is out of range, the square with what its rounding
+ * lost; then the asymptotic series. */
 LT_FN double lt_erfcx(double x)
 {
     if (x > 25) {
@@ -142,8 +147,9 @@ LT_FN double lt_log_ndtr(double x)
     return log1p(-erfc(t) / 2);
 }
 
-/* The inverse of the normal distribution: a first guess (Abramowitz and Stegun, 26.2.23), then Halley's method on the smaller tail; in the middle
- * on the distance from it, which the tail would lose. */
+/* The inverse of the normal distribution: a first guess (Abramowitz and Stegun, 26.2.23), then
+ * Halley's method on the smaller tail; in the middle on the distance from it, which the tail would
+ * lose. */
 LT_FN double lt_ndtri(double p)
 {
     if (p == 0) return -(double)INFINITY;
@@ -170,9 +176,10 @@ LT_FN double lt_spherical_j0(double x)
     return x == 0 ? 1 : sin(x) / x;
 }
 
-/* ---- incomplete gamma functions ---------------------------------------------------------------------------------- */
+/* ---- incomplete gamma functions -------------------------------------------------------------- */
 
-/* log(1 + mu) - mu without cancellation near 0: twice the series of atanh(mu / (2 + mu)), less mu. */
+/* log(1 + mu) - mu without cancellation near 0: twice the series of atanh(mu / (2 + mu)), less
+ * mu. */
 LT_FN double lt_log1p_less(double mu)
 {
     if (mu < -0.5 || mu > 1) return log1p(mu) - mu;
@@ -182,7 +189,8 @@ LT_FN double lt_log1p_less(double mu)
     return 2 * r * square * sum - mu * r;
 }
 
-/* x^a exp(-x) / gamma(a), of large a by the distance of x from a, since powers would lose digits. */
+/* x^a exp(-x) / gamma(a), of large a by the distance of x from a, since powers would lose
+ * digits. */
 LT_FN double lt_gamma_density(double a, double x)
 {
     if (a < 20) return exp(a * log(x) - x - lgamma(a));
@@ -272,7 +280,7 @@ LT_FN double lt_rare_zeta(double s, double q)
     return LT_FORMULA_NAME(zeta, f64)(s, q);
 }
 
-/* ---- orthogonal polynomials --------------------------------------------------------------------------------------------- */
+/* ---- orthogonal polynomials ------------------------------------------------------------------ */
 
 /* p[n] of p[k + 1] = 2 x p[k] - p[k - 1], where p[0] = 1 and p[1] is given. */
 LT_FN double lt_chebyshev_recurrence(double x, int64_t n, double first)
@@ -354,10 +362,12 @@ LT_FN double lt_legendre(double x, int64_t n)
     return p;
 }
 
-/* Degrees are numbers of the dtype, cut to integers (-0.5 to 0); there are no polynomials of degrees beyond these. */
+/* Degrees are numbers of the dtype, cut to integers (-0.5 to 0); there are no polynomials of
+ * degrees beyond these. */
 LT_FN int64_t lt_degree(double n) { return n > -1 && n < 1e9 ? (int64_t)n : -1; }
 
-/* The number after a towards b in a type of so many binary digits, whose least and largest numbers are these. */
+/* The number after a towards b in a type of so many binary digits, whose least and largest numbers
+ * are these. */
 LT_FN double lt_next_of(double a, double b, int digits, double least, double largest)
 {
     int exponent;
@@ -371,7 +381,7 @@ LT_FN double lt_next_of(double a, double b, int digits, double least, double lar
     return a + copysign(step < least ? least : step, b - a);
 }
 
-/* ---- by number ------------------------------------------------------------------------------------------------------------- */
+/* ---- by number ------------------------------------------------------------------------------- */
 
 LT_RARE_FN double lt_rare_of(double x, int function)
 {

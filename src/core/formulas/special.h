@@ -1,4 +1,5 @@
-/* special.h - special functions as formulas named as those of formulas.h; the gamma function's relatives stand in gamma.h. */
+/* special.h - special functions as formulas named as those of formulas.h; the gamma function's
+ * relatives stand in gamma.h. */
 #ifndef LT_FORMULAS_SPECIAL_H
 #define LT_FORMULAS_SPECIAL_H
 

@@ -1,4 +1,5 @@
-/* arrow.c - columns of the Arrow C data interface (ltensor.h): tensors of one dimension lent as such, and theirs taken. */
+/* arrow.c - columns of the Arrow C data interface (ltensor.h): tensors of one dimension lent as
+ * such, and theirs taken. */
 #include <stdint.h>
 #include <string.h>
 
@@ -15,15 +16,15 @@
 
 /* NULL: Arrow has no such numbers. */
 static const char *const formats[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = "b",    [LT_UINT8] = "C",  [LT_INT8] = "c",    [LT_INT16] = "s",
-    [LT_INT32] = "i",   [LT_INT64] = "l",  [LT_FLOAT16] = "e", [LT_BFLOAT16] = NULL,
-    [LT_FLOAT32] = "f", [LT_FLOAT64] = "g",
-    [LT_UINT16] = "S",  [LT_UINT32] = "I", [LT_UINT64] = "L"};
+    [LT_BOOL] = "b",    [LT_UINT8] = "C",   [LT_INT8] = "c",    [LT_INT16] = "s",
+    [LT_INT32] = "i",   [LT_INT64] = "l",   [LT_FLOAT16] = "e", [LT_BFLOAT16] = NULL,
+    [LT_FLOAT32] = "f", [LT_FLOAT64] = "g", [LT_UINT16] = "S",  [LT_UINT32] = "I",
+    [LT_UINT64] = "L"};
 
 /* The lowest bit of the first byte is the first. */
 static bool bit_at(const uint8_t *bits, int64_t i) { return bits[i >> 3] >> (i & 7) & 1; }
 
-/* ---- lending ------------------------------------------------------------------------------------------------- */
+/* ---- lending --------------------------------------------------------------------------------- */
 
 /* What is lent, as long as the array is not released: its own struct may move. */
 typedef struct loan {
@@ -62,7 +63,8 @@ static lt_status check_column(const lt_tensor *t)
     return lt_refuse_hollow("to_arrow", t);
 }
 
-/* New tensor of the bytes that hold a bit for each of t's bools; the last byte's other bits are 0. */
+/* New tensor of the bytes that hold a bit for each of t's bools; the last byte's other bits are
+ * 0. */
 static lt_status pack_bits(const lt_tensor *t, lt_tensor **out)
 {
     const int64_t bytes = t->numel / 8 + (t->numel % 8 != 0);
@@ -91,7 +93,8 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
         return status;
     }
     l->buffers[1] = t->numel > 0 ? lt_data(l->tensor) : NULL;
-    /* Consumers compare schemas, and every producer's columns may have nulls: this one just has none. */
+    /* Consumers compare schemas, and every producer's columns may have nulls: this one just has
+     * none. */
     *schema = (struct ArrowSchema){.format = formats[t->dtype],
                                    .name = "",
                                    .flags = ARROW_FLAG_NULLABLE,
@@ -104,7 +107,7 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
     return LT_OK;
 }
 
-/* ---- taking ------------------------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 /* What a format is that no tensor can be of. */
 static const char *kind_of(const char *format)
@@ -276,8 +279,10 @@ lt_status lt_tensor_from_arrow(const struct ArrowSchema *schema, struct ArrowArr
         return lt_error(LT_ERR_RUNTIME,
                         "from_arrow: %lld of %lld elements are null, and %s has no value for that",
                         (long long)nulls, (long long)array->length, lt_dtype_name(dtype));
-    const bool has_bytes = array->length > 0 && dtype != LT_BOOL; /* of bools there are bits, unpacked one by one */
-    const char *data = has_bytes ? (const char *)array->buffers[1] + (size_t)array->offset * size : NULL;
+    /* of bools there are bits, unpacked one by one */
+    const bool has_bytes = array->length > 0 && dtype != LT_BOOL;
+    const char *data =
+        has_bytes ? (const char *)array->buffers[1] + (size_t)array->offset * size : NULL;
     if (nulls > 0 || dtype == LT_BOOL || array->length == 0 || (uintptr_t)data % size != 0) {
         LT_TRY(copy_column(array, data, dtype, nulls > 0, out));
         array->release(array);

@@ -15,20 +15,30 @@
 #include "tensor.h"
 
 static const DLDataType types[LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {kDLBool, 8, 1},      [LT_UINT8] = {kDLUInt, 8, 1},
-    [LT_INT8] = {kDLInt, 8, 1},       [LT_INT16] = {kDLInt, 16, 1},
-    [LT_INT32] = {kDLInt, 32, 1},     [LT_INT64] = {kDLInt, 64, 1},
-    [LT_FLOAT16] = {kDLFloat, 16, 1}, [LT_BFLOAT16] = {kDLBfloat, 16, 1},
-    [LT_FLOAT32] = {kDLFloat, 32, 1}, [LT_FLOAT64] = {kDLFloat, 64, 1},
-    [LT_COMPLEX32] = {kDLComplex, 32, 1}, [LT_COMPLEX64] = {kDLComplex, 64, 1},
+    [LT_BOOL] = {kDLBool, 8, 1},
+    [LT_UINT8] = {kDLUInt, 8, 1},
+    [LT_INT8] = {kDLInt, 8, 1},
+    [LT_INT16] = {kDLInt, 16, 1},
+    [LT_INT32] = {kDLInt, 32, 1},
+    [LT_INT64] = {kDLInt, 64, 1},
+    [LT_FLOAT16] = {kDLFloat, 16, 1},
+    [LT_BFLOAT16] = {kDLBfloat, 16, 1},
+    [LT_FLOAT32] = {kDLFloat, 32, 1},
+    [LT_FLOAT64] = {kDLFloat, 64, 1},
+    [LT_COMPLEX32] = {kDLComplex, 32, 1},
+    [LT_COMPLEX64] = {kDLComplex, 64, 1},
     [LT_COMPLEX128] = {kDLComplex, 128, 1},
-    [LT_UINT16] = {kDLUInt, 16, 1}, [LT_UINT32] = {kDLUInt, 32, 1}, [LT_UINT64] = {kDLUInt, 64, 1},
-    [LT_FLOAT8_E5M2] = {kDLFloat8_e5m2, 8, 1}, [LT_FLOAT8_E4M3FN] = {kDLFloat8_e4m3fn, 8, 1},
-    [LT_FLOAT8_E5M2FNUZ] = {kDLFloat8_e5m2fnuz, 8, 1}, [LT_FLOAT8_E4M3FNUZ] = {kDLFloat8_e4m3fnuz, 8, 1},
+    [LT_UINT16] = {kDLUInt, 16, 1},
+    [LT_UINT32] = {kDLUInt, 32, 1},
+    [LT_UINT64] = {kDLUInt, 64, 1},
+    [LT_FLOAT8_E5M2] = {kDLFloat8_e5m2, 8, 1},
+    [LT_FLOAT8_E4M3FN] = {kDLFloat8_e4m3fn, 8, 1},
+    [LT_FLOAT8_E5M2FNUZ] = {kDLFloat8_e5m2fnuz, 8, 1},
+    [LT_FLOAT8_E4M3FNUZ] = {kDLFloat8_e4m3fnuz, 8, 1},
     [LT_FLOAT8_E8M0FNU] = {kDLFloat8_e8m0fnu, 8, 1},
 };
 
-/* ---- lending ------------------------------------------------------------------------------------------------- */
+/* ---- lending --------------------------------------------------------------------------------- */
 
 /* What is lent. The alias holds the memory, whatever becomes of the tensor. */
 typedef struct loan {
@@ -51,7 +61,8 @@ static void delete_plain(DLManagedTensor *self) { end_loan(self->manager_ctx); }
 
 DLDevice lt_dlpack_device(const lt_tensor *t)
 {
-    const lt_device_type type = t->device.type != LT_CPU ? (lt_device_type)t->device.type : lt_accelerator();
+    const lt_device_type type =
+        t->device.type != LT_CPU ? (lt_device_type)t->device.type : lt_accelerator();
     const lt_device_type_info *info = &lt_device_types[type];
     const bool simulated = lt_backends[type] == NULL || lt_backends[type]->simulated;
     if (t->device.type == LT_CPU)
@@ -110,7 +121,7 @@ void lt_dlpack_delete(void *managed, bool versioned)
     if (!versioned && p->deleter != NULL) p->deleter(p);
 }
 
-/* ---- taking ------------------------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 static const char *device_name(int32_t type)
 {
@@ -126,7 +137,8 @@ static const char *device_name(int32_t type)
     return name != NULL ? name : "unknown";
 }
 
-/* The type of the devices whose memory DLPack calls so, the CPU's for what is locked for another; LT_DEVICE_TYPES: none. */
+/* The type of the devices whose memory DLPack calls so, the CPU's for what is locked for another;
+ * LT_DEVICE_TYPES: none. */
 static lt_device_type type_of(int32_t dlpack)
 {
     for (int type = 0; type < LT_DEVICE_TYPES; type++) {
@@ -149,9 +161,11 @@ static lt_status find_device(DLDevice from, lt_device *out)
     if (gpus == NULL) return LT_ERR_DEVICE;
     if (gpus->simulated)
         return lt_error(LT_ERR_DEVICE,
-                        "from_dlpack: memory of a %s device, but the GPUs here are simulated", info->title);
+                        "from_dlpack: memory of a %s device, but the GPUs here are simulated",
+                        info->title);
     if (from.device_id < 0 || from.device_id >= gpus->device_count())
-        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device %s:%d", info->name, (int)from.device_id);
+        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device %s:%d", info->name,
+                        (int)from.device_id);
     *out = (lt_device){(int8_t)type, (int8_t)from.device_id};
     return LT_OK;
 }
@@ -206,7 +220,8 @@ static lt_status find_data(const DLTensor *from, lt_dtype dtype, void **out)
 static void release_versioned(void *managed) { lt_dlpack_delete(managed, true); }
 static void release_plain(void *managed) { lt_dlpack_delete(managed, false); }
 
-/* The kernels that use memory of a GPU may still run when the last tensor goes: its owner must not get it back before. */
+/* The kernels that use memory of a GPU may still run when the last tensor goes: its owner must not
+ * get it back before. */
 static void wait_for_gpu(const DLTensor *from)
 {
     const lt_backend *gpus = lt_backends[type_of(from->device.device_type)];

@@ -1,6 +1,6 @@
-/* dlpack.h - the structs of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), by which libraries lend each
- * other tensors. The names and layouts are the specification's; lt_tensor_to_dlpack and lt_tensor_from_dlpack are in
- * ltensor.h. */
+/* dlpack.h - the structs of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), by which
+ * libraries lend each other tensors. The names and layouts are the specification's;
+ * lt_tensor_to_dlpack and lt_tensor_from_dlpack are in ltensor.h. */
 #ifndef LT_DLPACK_H
 #define LT_DLPACK_H
 

@@ -1,4 +1,5 @@
-/* cxsparse.c - see cxsparse.h. What is declared here is CXSparse's interface of 64-bit indices, the same in its versions 3 and 4. */
+/* cxsparse.c - see cxsparse.h. What is declared here is CXSparse's interface of 64-bit indices, the
+ * same in its versions 3 and 4. */
 #include "cxsparse.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,7 @@ typedef struct matrix {
 } matrix;
 
 enum {
-    BY_COLUMNS = 2, /* amd(S' * S), where S is A without dense rows: for LU of any matrix */
+    BY_COLUMNS = 2,  /* amd(S' * S), where S is A without dense rows: for LU of any matrix */
     AS_THEY_ARE = -1 /* values of a transpose: not conjugated */
 };
 
@@ -30,7 +31,8 @@ static struct {
     bool ready;
 } lib;
 
-static bool look_up(void *library, const char *transpose, const char *lusol, const char *spfree, routines *r)
+static bool look_up(void *library, const char *transpose, const char *lusol, const char *spfree,
+                    routines *r)
 {
     *(void **)&r->transpose = dlsym(library, transpose);
     *(void **)&r->lusol = dlsym(library, lusol);
@@ -44,8 +46,9 @@ static void load(const lt_library *self)
     void *library = dlopen("libcxsparse.so.4", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) library = dlopen("libcxsparse.so.3", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) return;
-    lib.ready = look_up(library, "cs_dl_transpose", "cs_dl_lusol", "cs_dl_spfree", &lib.of_doubles) &&
-                look_up(library, "cs_cl_transpose", "cs_cl_lusol", "cs_cl_spfree", &lib.of_pairs);
+    lib.ready =
+        look_up(library, "cs_dl_transpose", "cs_dl_lusol", "cs_dl_spfree", &lib.of_doubles) &&
+        look_up(library, "cs_cl_transpose", "cs_cl_lusol", "cs_cl_spfree", &lib.of_pairs);
 }
 
 static lt_library cxsparse = LT_LIBRARY("libcxsparse.so", load);
@@ -54,15 +57,24 @@ lt_status lt_cxsparse_solve(lt_dtype dtype, const lt_csc *a, bool transposed, vo
 {
     LT_TRY(lt_library_need(&cxsparse));
     if (!lib.ready)
-        return lt_error(LT_ERR_RUNTIME, "spsolve: sparse systems are solved by CXSparse (libcxsparse.so.4 or .3), which was not found; Debian's package "
-                                        "is libcxsparse3, or libcxsparse4");
+        return lt_error(LT_ERR_RUNTIME,
+                        "spsolve: sparse systems are solved by CXSparse (libcxsparse.so.4 or .3), "
+                        "which was not found; Debian's package "
+                        "is libcxsparse3, or libcxsparse4");
     const routines *r = lt_dtype_is_complex(dtype) ? &lib.of_pairs : &lib.of_doubles;
     /* It reads what it is given. */
-    const matrix given = {a->count, a->n, a->n, (int64_t *)(uintptr_t)a->begins, (int64_t *)(uintptr_t)a->rows, (void *)(uintptr_t)a->values, -1};
+    const matrix given = {a->count,
+                          a->n,
+                          a->n,
+                          (int64_t *)(uintptr_t)a->begins,
+                          (int64_t *)(uintptr_t)a->rows,
+                          (void *)(uintptr_t)a->values,
+                          -1};
     matrix *turned = transposed ? r->transpose(&given, AS_THEY_ARE) : NULL;
     if (transposed && turned == NULL) return LT_ERR_MEMORY;
     const bool solved = r->lusol(BY_COLUMNS, transposed ? turned : &given, b, 1) != 0;
     if (turned != NULL) r->spfree(turned);
     if (solved) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "spsolve: the matrix is singular, or its factors do not fit into the memory");
+    return lt_error(LT_ERR_RUNTIME,
+                    "spsolve: the matrix is singular, or its factors do not fit into the memory");
 }

@@ -1,6 +1,7 @@
-/* lapack.c - see lapack.h. The routines come with the distribution's BLAS; they are declared here, since Fortran's
- * calling convention is all there is to know. The library is opened when the first routine is called: its thousands of
- * symbols would take a third of the time in which the program starts. A call that may take long is made apart (apart.h). */
+/* lapack.c - see lapack.h. The routines come with the distribution's BLAS; they are declared here,
+ * since Fortran's calling convention is all there is to know. The library is opened when the first
+ * routine is called: its thousands of symbols would take a third of the time in which the program
+ * starts. A call that may take long is made apart (apart.h). */
 #include "lapack.h"
 
 #include <dlfcn.h>
@@ -15,58 +16,69 @@
 #include "mem.h"
 #include "openmp.h"
 
-/* One prototype for the four types of elements, in the order of `kind_of`: a pointer of Fortran's has no type. `real`
- * arguments are of the type of an element's parts. Where the routine for complex elements takes more, it has a row of its own. */
-#define ROUTINES(X)                                                                                                     \
-    X(getrf, "sgetrf_", "dgetrf_", "cgetrf_", "zgetrf_",                                                               \
-      (const int *m, const int *n, void *a, const int *lda, int *pivots, int *info))                                   \
-    X(getrs, "sgetrs_", "dgetrs_", "cgetrs_", "zgetrs_",                                                               \
-      (const char *trans, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,    \
-       const int *ldb, int *info))                                                                                     \
-    X(potrf, "spotrf_", "dpotrf_", "cpotrf_", "zpotrf_",                                                               \
-      (const char *uplo, const int *n, void *a, const int *lda, int *info))                                            \
-    X(trsm, "strsm_", "dtrsm_", "ctrsm_", "ztrsm_",                                                                    \
-      (const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,            \
-       const void *alpha, const void *a, const int *lda, void *b, const int *ldb))                                     \
-    X(geqrf, "sgeqrf_", "dgeqrf_", "cgeqrf_", "zgeqrf_",                                                               \
-      (const int *m, const int *n, void *a, const int *lda, void *tau, void *work, const int *lwork, int *info))       \
-    X(orgqr, "sorgqr_", "dorgqr_", "cungqr_", "zungqr_",                                                               \
-      (const int *m, const int *n, const int *k, void *a, const int *lda, const void *tau, void *work,                 \
-       const int *lwork, int *info))                                                                                   \
-    X(sytrf, "ssytrf_", "dsytrf_", "csytrf_", "zsytrf_",                                                               \
-      (const char *uplo, const int *n, void *a, const int *lda, int *pivots, void *work, const int *lwork, int *info)) \
-    X(sytrs, "ssytrs_", "dsytrs_", "csytrs_", "zsytrs_",                                                               \
-      (const char *uplo, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,     \
-       const int *ldb, int *info))                                                                                     \
-    X(hetrf, "ssytrf_", "dsytrf_", "chetrf_", "zhetrf_",                                                               \
-      (const char *uplo, const int *n, void *a, const int *lda, int *pivots, void *work, const int *lwork, int *info)) \
-    X(hetrs, "ssytrs_", "dsytrs_", "chetrs_", "zhetrs_",                                                               \
-      (const char *uplo, const int *n, const int *nrhs, const void *a, const int *lda, const int *pivots, void *b,     \
-       const int *ldb, int *info))                                                                                     \
-    X(gesdd, "sgesdd_", "dgesdd_", NULL, NULL,                                                                         \
-      (const char *jobz, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu,        \
-       void *vt, const int *ldvt, void *work, const int *lwork, int *iwork, int *info))                                \
-    X(complex_gesdd, NULL, NULL, "cgesdd_", "zgesdd_",                                                                 \
-      (const char *jobz, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu,        \
-       void *vt, const int *ldvt, void *work, const int *lwork, void *rwork, int *iwork, int *info))                   \
-    X(syevd, "ssyevd_", "dsyevd_", NULL, NULL,                                                                         \
-      (const char *jobz, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work,                 \
-       const int *lwork, int *iwork, const int *liwork, int *info))                                                    \
-    X(heevd, NULL, NULL, "cheevd_", "zheevd_",                                                                         \
-      (const char *jobz, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work,                 \
-       const int *lwork, void *rwork, const int *lrwork, int *iwork, const int *liwork, int *info))                    \
-    X(gelsy, "sgelsy_", "dgelsy_", NULL, NULL,                                                                         \
-      (const int *m, const int *n, const int *nrhs, void *a, const int *lda, void *b, const int *ldb, int *jpvt,       \
-       const void *rcond, int *rank, void *work, const int *lwork, int *info))                                         \
-    X(complex_gelsy, NULL, NULL, "cgelsy_", "zgelsy_",                                                                 \
-      (const int *m, const int *n, const int *nrhs, void *a, const int *lda, void *b, const int *ldb, int *jpvt,       \
-       const void *rcond, int *rank, void *work, const int *lwork, void *rwork, int *info))                            \
-    X(geev, "sgeev_", "dgeev_", NULL, NULL,                                                                            \
-      (const char *left, const char *right, const int *n, void *a, const int *lda, void *wr, void *wi, void *vl,       \
-       const int *ldvl, void *vr, const int *ldvr, void *work, const int *lwork, int *info))                           \
-    X(complex_geev, NULL, NULL, "cgeev_", "zgeev_",                                                                    \
-      (const char *left, const char *right, const int *n, void *a, const int *lda, void *w, void *vl, const int *ldvl, \
-       void *vr, const int *ldvr, void *work, const int *lwork, void *rwork, int *info))
+/* One prototype for the four types of elements, in the order of `kind_of`: a pointer of Fortran's
+ * has no type. `real` arguments are of the type of an element's parts. Where the routine for
+ * complex elements takes more, it has a row of its own. */
+#define ROUTINES(X)                                                                                \
+    X(getrf, "sgetrf_", "dgetrf_", "cgetrf_", "zgetrf_",                                           \
+      (const int *m, const int *n, void *a, const int *lda, int *pivots, int *info))               \
+    X(getrs, "sgetrs_", "dgetrs_", "cgetrs_", "zgetrs_",                                           \
+      (const char *trans, const int *n, const int *nrhs, const void *a, const int *lda,            \
+       const int *pivots, void *b, const int *ldb, int *info))                                     \
+    X(potrf, "spotrf_", "dpotrf_", "cpotrf_", "zpotrf_",                                           \
+      (const char *uplo, const int *n, void *a, const int *lda, int *info))                        \
+    X(trsm, "strsm_", "dtrsm_", "ctrsm_", "ztrsm_",                                                \
+      (const char *side, const char *uplo, const char *trans, const char *diag, const int *m,      \
+       const int *n, const void *alpha, const void *a, const int *lda, void *b, const int *ldb))   \
+    X(geqrf, "sgeqrf_", "dgeqrf_", "cgeqrf_", "zgeqrf_",                                           \
+      (const int *m, const int *n, void *a, const int *lda, void *tau, void *work,                 \
+       const int *lwork, int *info))                                                               \
+    X(orgqr, "sorgqr_", "dorgqr_", "cungqr_", "zungqr_",                                           \
+      (const int *m, const int *n, const int *k, void *a, const int *lda, const void *tau,         \
+       void *work, const int *lwork, int *info))                                                   \
+    X(sytrf, "ssytrf_", "dsytrf_", "csytrf_", "zsytrf_",                                           \
+      (const char *uplo, const int *n, void *a, const int *lda, int *pivots, void *work,           \
+       const int *lwork, int *info))                                                               \
+    X(sytrs, "ssytrs_", "dsytrs_", "csytrs_", "zsytrs_",                                           \
+      (const char *uplo, const int *n, const int *nrhs, const void *a, const int *lda,             \
+       const int *pivots, void *b, const int *ldb, int *info))                                     \
+    X(hetrf, "ssytrf_", "dsytrf_", "chetrf_", "zhetrf_",                                           \
+      (const char *uplo, const int *n, void *a, const int *lda, int *pivots, void *work,           \
+       const int *lwork, int *info))                                                               \
+    X(hetrs, "ssytrs_", "dsytrs_", "chetrs_", "zhetrs_",                                           \
+      (const char *uplo, const int *n, const int *nrhs, const void *a, const int *lda,             \
+       const int *pivots, void *b, const int *ldb, int *info))                                     \
+    X(gesdd, "sgesdd_", "dgesdd_", NULL, NULL,                                                     \
+      (const char *jobz, const int *m, const int *n, void *a, const int *lda, void *s, void *u,    \
+       const int *ldu, void *vt, const int *ldvt, void *work, const int *lwork, int *iwork,        \
+       int *info))                                                                                 \
+    X(complex_gesdd, NULL, NULL, "cgesdd_", "zgesdd_",                                             \
+      (const char *jobz, const int *m, const int *n, void *a, const int *lda, void *s, void *u,    \
+       const int *ldu, void *vt, const int *ldvt, void *work, const int *lwork, void *rwork,       \
+       int *iwork, int *info))                                                                     \
+    X(syevd, "ssyevd_", "dsyevd_", NULL, NULL,                                                     \
+      (const char *jobz, const char *uplo, const int *n, void *a, const int *lda, void *w,         \
+       void *work, const int *lwork, int *iwork, const int *liwork, int *info))                    \
+    X(heevd, NULL, NULL, "cheevd_", "zheevd_",                                                     \
+      (const char *jobz, const char *uplo, const int *n, void *a, const int *lda, void *w,         \
+       void *work, const int *lwork, void *rwork, const int *lrwork, int *iwork,                   \
+       const int *liwork, int *info))                                                              \
+    X(gelsy, "sgelsy_", "dgelsy_", NULL, NULL,                                                     \
+      (const int *m, const int *n, const int *nrhs, void *a, const int *lda, void *b,              \
+       const int *ldb, int *jpvt, const void *rcond, int *rank, void *work, const int *lwork,      \
+       int *info))                                                                                 \
+    X(complex_gelsy, NULL, NULL, "cgelsy_", "zgelsy_",                                             \
+      (const int *m, const int *n, const int *nrhs, void *a, const int *lda, void *b,              \
+       const int *ldb, int *jpvt, const void *rcond, int *rank, void *work, const int *lwork,      \
+       void *rwork, int *info))                                                                    \
+    X(geev, "sgeev_", "dgeev_", NULL, NULL,                                                        \
+      (const char *left, const char *right, const int *n, void *a, const int *lda, void *wr,       \
+       void *wi, void *vl, const int *ldvl, void *vr, const int *ldvr, void *work,                 \
+       const int *lwork, int *info))                                                               \
+    X(complex_geev, NULL, NULL, "cgeev_", "zgeev_",                                                \
+      (const char *left, const char *right, const int *n, void *a, const int *lda, void *w,        \
+       void *vl, const int *ldvl, void *vr, const int *ldvr, void *work, const int *lwork,         \
+       void *rwork, int *info))
 
 #define KINDS 4
 
@@ -111,8 +123,8 @@ static void open_library(const lt_library *self)
     if (library == NULL) return;
     look_up(library, "openblas_set_num_threads", &lib.set_num_threads);
     look_up(library, "openblas_get_config", &lib.get_config);
-#define X(name, s, d, c, z, arguments)                                                                                  \
-    for (int kind = 0; kind < KINDS; kind++)                                                                           \
+#define X(name, s, d, c, z, arguments)                                                             \
+    for (int kind = 0; kind < KINDS; kind++)                                                       \
         look_up(library, (const char *[KINDS]){s, d, c, z}[kind], &lib.of[kind].name);
     ROUTINES(X)
 #undef X
@@ -155,16 +167,21 @@ static int64_t matrix(const call *c, int rows, int columns)
     return lt_times(lt_times(rows, columns), (int64_t)lt_dtype_size(c->dtype));
 }
 
-#define ARRAY(name, size, reads, leaves) {offsetof(call, name), size, reads, leaves}
+#define ARRAY(name, size, reads, leaves)                                                           \
+    {                                                                                              \
+        offsetof(call, name), size, reads, leaves                                                  \
+    }
 
-/* From how many multiplications on a routine gains by threads. One that solves shares out its columns. One that factorizes has its threads
- * meet at every few columns: with little between them it waits, the longer the more other work the machine has. */
+/* From how many multiplications on a routine gains by threads. One that solves shares out its
+ * columns. One that factorizes has its threads meet at every few columns: with little between them
+ * it waits, the longer the more other work the machine has. */
 #define SOLVES  2e6
 #define LU      1e8
 #define FACTORS 5e9
 
-/* Calls with several threads that run. OpenBLAS with OpenMP allows one at a time, and the others spin until it ends: a
- * child forked meanwhile would spin for ever, so that it calls with one thread. */
+/* Calls with several threads that run. OpenBLAS with OpenMP allows one at a time, and the others
+ * spin until it ends: a child forked meanwhile would spin for ever, so that it calls with one
+ * thread. */
 static _Atomic int parallel_calls;
 static bool only_one_thread;
 
@@ -173,7 +190,10 @@ static void in_child(void)
     if (atomic_exchange(&parallel_calls, 0) > 0) only_one_thread = true;
 }
 
-__attribute__((constructor)) static void register_fork_handlers(void) { pthread_atfork(NULL, NULL, in_child); }
+__attribute__((constructor)) static void register_fork_handlers(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
 
 static void call_with_threads(call *c)
 {
@@ -182,7 +202,8 @@ static void call_with_threads(call *c)
     atomic_fetch_sub(&parallel_calls, 1);
 }
 
-/* A library with OpenMP takes as many as the thread that calls would, one with threads of its own as many as it was told. */
+/* A library with OpenMP takes as many as the thread that calls would, one with threads of its own
+ * as many as it was told. */
 static void call_routine(void *context)
 {
     static _Atomic int told;
@@ -197,11 +218,13 @@ static void call_routine(void *context)
     lt_openmp_set_threads(&lib.openmp, before);
 }
 
-/* Calls routine(c), of about `work` multiplications, with threads from `shared` of them on; with a thread of its own where they are many: so
- * many as take ten times as long as that thread and its pool take to start. */
+/* Calls routine(c), of about `work` multiplications, with threads from `shared` of them on; with a
+ * thread of its own where they are many: so many as take ten times as long as that thread and its
+ * pool take to start. */
 #define LITTLE 5e8
 
-static int made(void (*routine)(void *context), call *c, double work, double shared, const lt_apart_array *arrays, int n)
+static int made(void (*routine)(void *context), call *c, double work, double shared,
+                const lt_apart_array *arrays, int n)
 {
     lt_status status = LT_OK;
     const int absent = missing();
@@ -217,7 +240,7 @@ static int made(void (*routine)(void *context), call *c, double work, double sha
 
 static double cube(int n) { return (double)n * n * n; }
 
-/* ---- triangular factors ---------------------------------------------------------------------------------------- */
+/* ---- triangular factors ---------------------------------------------------------------------- */
 
 static void lu(void *context)
 {
@@ -242,10 +265,16 @@ static void lu_solve(void *context)
     of(c->dtype)->getrs(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
 }
 
-int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a, const int *pivots, void *b)
+int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a,
+                       const int *pivots, void *b)
 {
-    call c = {.dtype = dtype, .n = n, .columns = columns, .transposed = transposed, .a = (void *)a,
-              .vector = (void *)pivots, .b = b};
+    call c = {.dtype = dtype,
+              .n = n,
+              .columns = columns,
+              .transposed = transposed,
+              .a = (void *)a,
+              .vector = (void *)pivots,
+              .b = b};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
                                      ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
                                      ARRAY(b, matrix(&c, n, columns), true, true)};
@@ -270,22 +299,30 @@ static void triangular(void *context)
 {
     call *c = context;
     int n = c->n, lda = at_least_1(n);
-    const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N", *diag = c->unit ? "U" : "N";
-    const void *one = narrow(c->dtype) ? (const void *)(float[]){1, 0} : (const void *)(double[]){1, 0};
+    const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N",
+               *diag = c->unit ? "U" : "N";
+    const void *one =
+        narrow(c->dtype) ? (const void *)(float[]){1, 0} : (const void *)(double[]){1, 0};
     of(c->dtype)->trsm("L", uplo, trans, diag, &n, &c->columns, one, c->a, &lda, c->b, &lda);
 }
 
-int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns, const void *a,
-                         void *b)
+int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns,
+                         const void *a, void *b)
 {
-    call c = {.dtype = dtype, .n = n, .columns = columns, .upper = upper, .transposed = transposed, .unit = unit,
-              .a = (void *)a, .b = b};
+    call c = {.dtype = dtype,
+              .n = n,
+              .columns = columns,
+              .upper = upper,
+              .transposed = transposed,
+              .unit = unit,
+              .a = (void *)a,
+              .b = b};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
                                      ARRAY(b, matrix(&c, n, columns), true, true)};
     return made(triangular, &c, (double)n * n * columns, SOLVES, arrays, 2);
 }
 
-/* ---- routines that want room: asked for how much first --------------------------------------------------------- */
+/* ---- routines that want room: asked for how much first --------------------------------------- */
 
 typedef struct room {
     void *work, *parts; /* elements; numbers of the type of their parts */
@@ -312,7 +349,9 @@ static bool take(room *r, lt_dtype dtype, int64_t parts)
 {
     r->size = at_least_1((int)(narrow(dtype) ? (double)r->asked.f * 1.0000002 : r->asked.d[0]));
     r->whole_size = at_least_1(r->whole_asked);
-    if (parts < 0) parts = (int64_t)(narrow(dtype) ? (double)r->parts_asked.f * 1.0000002 : r->parts_asked.d[0]);
+    if (parts < 0)
+        parts =
+            (int64_t)(narrow(dtype) ? (double)r->parts_asked.f * 1.0000002 : r->parts_asked.d[0]);
     r->parts_size = parts > 1 ? (int)parts : 1;
     r->work = lt_mem_array(r->size, (int64_t)lt_dtype_size(dtype));
     r->parts = lt_mem_array(parts > 1 ? parts : 1, sizeof(double));
@@ -327,7 +366,8 @@ static void give(room *r)
     lt_mem_free(r->whole);
 }
 
-/* Runs a call twice, with room r: once to ask, once in earnest. parts: numbers in r.parts, -1 where the call says how many. */
+/* Runs a call twice, with room r: once to ask, once in earnest. parts: numbers in r.parts, -1 where
+ * the call says how many. */
 #define IN_ROOM(integers, numbers, call)                                                           \
     room r;                                                                                        \
     ask(&r, integers);                                                                             \
@@ -351,7 +391,8 @@ int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau)
 {
     call c = {.dtype = dtype, .m = m, .n = n, .a = a, .vector = tau};
     const int k = m < n ? m : n;
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, true), ARRAY(vector, matrix(&c, k, 1), false, true)};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, true),
+                                     ARRAY(vector, matrix(&c, k, 1), false, true)};
     return made(qr, &c, 2.0 * m * n * k, FACTORS, arrays, 2);
 }
 
@@ -359,7 +400,8 @@ static void qr_q(void *context)
 {
     call *c = context;
     int m = c->m, columns = c->columns, k = c->k, lda = at_least_1(m);
-    IN_ROOM(1, 0, of(c->dtype)->orgqr(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, 0,
+            of(c->dtype)->orgqr(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const void *tau)
@@ -373,17 +415,19 @@ int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const voi
 static void svd(void *context)
 {
     call *c = context;
-    int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m), ldvt = at_least_1(c->full ? n : k);
+    int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m),
+        ldvt = at_least_1(c->full ? n : k);
     const char *job = c->u == NULL ? "N" : c->full ? "A" : "S";
-    const int64_t longer = m > n ? m : n, parts = lt_times(k, 5 * (int64_t)k + 2 * longer + 7); /* enough for either of the documented sizes */
+    /* enough for either of the documented sizes */
+    const int64_t longer = m > n ? m : n, parts = lt_times(k, 5 * (int64_t)k + 2 * longer + 7);
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(8 * k, parts,
-                of(c->dtype)->complex_gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size,
-                                            r.parts, r.whole, &c->info))
+                of(c->dtype)->complex_gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt,
+                                            &ldvt, r.work, &r.size, r.parts, r.whole, &c->info))
     } else {
         IN_ROOM(8 * k, 0,
-                of(c->dtype)->gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt, r.work, &r.size, r.whole,
-                                    &c->info))
+                of(c->dtype)->gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt,
+                                    r.work, &r.size, r.whole, &c->info))
     }
 }
 
@@ -391,9 +435,10 @@ int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, voi
 {
     call c = {.dtype = dtype, .m = m, .n = n, .full = full, .a = a, .vector = s, .u = u, .vt = vt};
     const int k = m < n ? m : n;
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
-                                     ARRAY(u, u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
-                                     ARRAY(vt, u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
+    const lt_apart_array arrays[] = {
+        ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
+        ARRAY(u, u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
+        ARRAY(vt, u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
     return made(svd, &c, 10.0 * m * n * k, FACTORS, arrays, 4);
 }
 
@@ -404,18 +449,21 @@ static void symmetric_eigen(void *context)
     const char *job = c->full ? "V" : "N", *uplo = c->upper ? "U" : "L";
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(1, -1,
-                of(c->dtype)->heevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.parts, &r.parts_size, r.whole,
-                                    &r.whole_size, &c->info))
+                of(c->dtype)->heevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.parts,
+                                    &r.parts_size, r.whole, &r.whole_size, &c->info))
     } else {
         IN_ROOM(1, 0,
-                of(c->dtype)->syevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole, &r.whole_size, &c->info))
+                of(c->dtype)->syevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole,
+                                    &r.whole_size, &c->info))
     }
 }
 
-int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a, void *values)
+int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a,
+                              void *values)
 {
     call c = {.dtype = dtype, .n = n, .upper = upper, .full = vectors, .a = a, .vector = values};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true), ARRAY(vector, matrix(&c, n, 1), false, true)};
+    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                     ARRAY(vector, matrix(&c, n, 1), false, true)};
     return made(symmetric_eigen, &c, 5 * cube(n), FACTORS, arrays, 2);
 }
 
@@ -427,26 +475,28 @@ static void least_squares(void *context)
     const void *rcond = narrow(c->dtype) ? (const void *)&narrow_rcond : &c->rcond;
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(n, 2 * (int64_t)n,
-                of(c->dtype)->complex_gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, rcond, &c->rank, r.work,
-                                            &r.size, r.parts, &c->info))
+                of(c->dtype)->complex_gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole,
+                                            rcond, &c->rank, r.work, &r.size, r.parts, &c->info))
     } else {
         IN_ROOM(n, 0,
-                of(c->dtype)->gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, rcond, &c->rank, r.work, &r.size,
-                                    &c->info))
+                of(c->dtype)->gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, rcond,
+                                    &c->rank, r.work, &r.size, &c->info))
     }
 }
 
-int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b, double rcond, int *rank)
+int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b,
+                            double rcond, int *rank)
 {
     call c = {.dtype = dtype, .m = m, .n = n, .columns = columns, .a = a, .b = b, .rcond = rcond};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false),
                                      ARRAY(b, matrix(&c, m > n ? m : n, columns), true, true)};
-    const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns), FACTORS, arrays, 2);
+    const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns),
+                          FACTORS, arrays, 2);
     *rank = c.rank;
     return info;
 }
 
-/* ---- eigenvalues of any square matrix ---------------------------------------------------------------------------- */
+/* ---- eigenvalues of any square matrix -------------------------------------------------------- */
 
 /* The number i of an array of parts. */
 static double part(lt_dtype dtype, const void *array, int64_t i)
@@ -465,16 +515,18 @@ static void set_pair(lt_dtype dtype, void *array, int64_t i, double real, double
     }
 }
 
-/* What geev leaves of a real matrix as complex numbers: values of parts re and im; two columns of v are the real and the
- * imaginary part of a vector whose neighbour is its conjugate. */
+/* What geev leaves of a real matrix as complex numbers: values of parts re and im; two columns of v
+ * are the real and the imaginary part of a vector whose neighbour is its conjugate. */
 static void as_complex(const call *c, const void *re, const void *im, const void *v)
 {
     const int64_t n = c->n;
-    for (int64_t i = 0; i < n; i++) set_pair(c->dtype, c->vector, i, part(c->dtype, re, i), part(c->dtype, im, i));
+    for (int64_t i = 0; i < n; i++)
+        set_pair(c->dtype, c->vector, i, part(c->dtype, re, i), part(c->dtype, im, i));
     for (int64_t i = 0; v != NULL && i < n; i++) {
         const bool pair = part(c->dtype, im, i) != 0;
         for (int64_t row = 0; row < n; row++) {
-            const double x = part(c->dtype, v, i * n + row), y = pair ? part(c->dtype, v, (i + 1) * n + row) : 0;
+            const double x = part(c->dtype, v, i * n + row),
+                         y = pair ? part(c->dtype, v, (i + 1) * n + row) : 0;
             set_pair(c->dtype, c->u, i * n + row, x, y);
             if (pair) set_pair(c->dtype, c->u, (i + 1) * n + row, x, -y);
         }
@@ -486,8 +538,8 @@ static void eigen_of_real(call *c, void *re, void *im, void *v)
 {
     int n = c->n, lda = at_least_1(n);
     IN_ROOM(1, 0,
-            of(c->dtype)->geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, re, im, NULL, &lda, v, &lda, r.work, &r.size,
-                               &c->info))
+            of(c->dtype)->geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, re, im, NULL, &lda, v,
+                               &lda, r.work, &r.size, &c->info))
 }
 
 static void eigen(void *context)
@@ -496,8 +548,9 @@ static void eigen(void *context)
     int n = c->n, lda = at_least_1(n);
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(1, 2 * (int64_t)n,
-                of(c->dtype)->complex_geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, c->vector, NULL, &lda, c->u, &lda,
-                                           r.work, &r.size, r.parts, &c->info))
+                of(c->dtype)->complex_geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, c->vector,
+                                           NULL, &lda, c->u, &lda, r.work, &r.size, r.parts,
+                                           &c->info))
         return;
     }
     void *re = lt_mem_array(n, sizeof(double)), *im = lt_mem_array(n, sizeof(double));
@@ -516,19 +569,22 @@ int lt_lapack_eigen(lt_dtype dtype, int n, void *a, void *values, void *vectors)
 {
     call c = {.dtype = dtype, .n = n, .a = a, .vector = values, .u = vectors};
     const int64_t pair = 2 * (int64_t)lt_dtype_size(lt_real_of(dtype));
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false), ARRAY(vector, lt_times(n, pair), false, true),
-                                     ARRAY(u, vectors != NULL ? lt_times(lt_times(n, n), pair) : 0, false, true)};
+    const lt_apart_array arrays[] = {
+        ARRAY(a, matrix(&c, n, n), true, false), ARRAY(vector, lt_times(n, pair), false, true),
+        ARRAY(u, vectors != NULL ? lt_times(lt_times(n, n), pair) : 0, false, true)};
     return made(eigen, &c, 25 * cube(n), FACTORS, arrays, 3);
 }
 
-/* ---- symmetric indefinite matrices ------------------------------------------------------------------------------- */
+/* ---- symmetric indefinite matrices ----------------------------------------------------------- */
 
 static void ldl(void *context)
 {
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     const routines *all = of(c->dtype);
-    IN_ROOM(1, 0, (c->hermitian ? all->hetrf : all->sytrf)("L", &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, 0,
+            (c->hermitian ? all->hetrf : all->sytrf)("L", &n, c->a, &lda, c->vector, r.work,
+                                                     &r.size, &c->info))
 }
 
 int lt_lapack_ldl(lt_dtype dtype, bool hermitian, int n, void *a, int *pivots)
@@ -544,13 +600,20 @@ static void ldl_solve(void *context)
     call *c = context;
     int n = c->n, lda = at_least_1(n);
     const routines *all = of(c->dtype);
-    (c->hermitian ? all->hetrs : all->sytrs)("L", &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
+    (c->hermitian ? all->hetrs : all->sytrs)("L", &n, &c->columns, c->a, &lda, c->vector, c->b,
+                                             &lda, &c->info);
 }
 
-int lt_lapack_ldl_solve(lt_dtype dtype, bool hermitian, int n, int columns, const void *a, const int *pivots, void *b)
+int lt_lapack_ldl_solve(lt_dtype dtype, bool hermitian, int n, int columns, const void *a,
+                        const int *pivots, void *b)
 {
-    call c = {.dtype = dtype, .n = n, .columns = columns, .hermitian = hermitian, .a = (void *)a,
-              .vector = (void *)pivots, .b = b};
+    call c = {.dtype = dtype,
+              .n = n,
+              .columns = columns,
+              .hermitian = hermitian,
+              .a = (void *)a,
+              .vector = (void *)pivots,
+              .b = b};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
                                      ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
                                      ARRAY(b, matrix(&c, n, columns), true, true)};

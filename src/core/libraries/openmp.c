@@ -7,14 +7,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Iterations that a waiting thread of GCC's runtime spins before it sleeps: some microseconds, as the thread pool's. */
+/* Iterations that a waiting thread of GCC's runtime spins before it sleeps: some microseconds, as
+ * the thread pool's. */
 #define SPIN_COUNT "100"
 
 /* omp_pause_resource_all; NULL: no runtime is loaded. */
 static int (*_Atomic pause_all)(int kind);
 
-/* fork() copies only the calling thread. Its OpenMP team ends here and starts again on demand, in parent and child:
- * otherwise the child would wait for team members that it does not have. */
+/* fork() copies only the calling thread. Its OpenMP team ends here and starts again on demand, in
+ * parent and child: otherwise the child would wait for team members that it does not have. */
 static void end_team(void)
 {
     enum { OMP_PAUSE_SOFT = 1 };

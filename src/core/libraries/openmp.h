@@ -1,8 +1,8 @@
-/* openmp.h - the OpenMP runtime of libraries that this library opens (oneDNN, OpenBLAS). Loops of our own use
- * context/thread_pool.h instead.
+/* openmp.h - the OpenMP runtime of libraries that this library opens (oneDNN, OpenBLAS). Loops of
+ * our own use context/thread_pool.h instead.
  *
- * Without this module such a runtime would keep its threads spinning for milliseconds after each call, and a process
- * forked after a parallel call would hang in its next one. */
+ * Without this module such a runtime would keep its threads spinning for milliseconds after each
+ * call, and a process forked after a parallel call would hang in its next one. */
 #ifndef LT_OPENMP_H
 #define LT_OPENMP_H
 
@@ -11,13 +11,14 @@ typedef struct lt_openmp {
     int (*get_max_threads)(void);
 } lt_openmp;
 
-/* dlopen(name) with a short wait policy for an OpenMP runtime that comes with it, unless the environment sets a policy
- * (OMP_WAIT_POLICY, GOMP_SPINCOUNT). Fills *runtime; its functions are NULL if the library has no OpenMP runtime.
- * Called under the lock of lt_library_need. NULL: dlerror() gives the reason. */
+/* dlopen(name) with a short wait policy for an OpenMP runtime that comes with it, unless the
+ * environment sets a policy (OMP_WAIT_POLICY, GOMP_SPINCOUNT). Fills *runtime; its functions are
+ * NULL if the library has no OpenMP runtime. Called under the lock of lt_library_need. NULL:
+ * dlerror() gives the reason. */
 void *lt_openmp_dlopen(const char *name, lt_openmp *runtime);
 
-/* Sets the number of threads that parallel regions of this thread use; returns the previous number for a second call.
- * Does nothing without a runtime. */
+/* Sets the number of threads that parallel regions of this thread use; returns the previous number
+ * for a second call. Does nothing without a runtime. */
 int lt_openmp_set_threads(const lt_openmp *runtime, int n);
 
 #endif

@@ -20,7 +20,8 @@ lt_array lt_line_array_of(const lt_tensor *t)
 static lt_status refuse(bool refused, const char *op, const lt_tensor *t)
 {
     if (!refused) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
+                    lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
 lt_status lt_refuse_complex(const char *op, const lt_tensor *t)
@@ -37,8 +38,10 @@ lt_status lt_lanes_of(const lt_array *a, lt_lanes *out)
 {
     const bool pairs = lt_dtype_is_complex(a->dtype);
     if (a->ndim == LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions cannot be indexed", LT_MAX_DIMS);
-    for (int d = 0; d < a->ndim; d++) out->sizes[d] = a->sizes[d], out->strides[d] = lt_mul_within(a->strides[d], pairs ? 2 : 1);
+        return lt_error(LT_ERR_RUNTIME, "complex numbers in %d dimensions cannot be indexed",
+                        LT_MAX_DIMS);
+    for (int d = 0; d < a->ndim; d++)
+        out->sizes[d] = a->sizes[d], out->strides[d] = lt_mul_within(a->strides[d], pairs ? 2 : 1);
     out->sizes[a->ndim] = 2;
     out->strides[a->ndim] = pairs;
     out->array = *a;
@@ -69,10 +72,12 @@ lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
 {
     lt_iter it;
     /* In a single element of a half type what is too large becomes infinity, as in PyTorch. */
-    if (t->numel != 1 || !lt_dtype_is_half((lt_dtype)t->dtype)) LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
+    if (t->numel != 1 || !lt_dtype_is_half((lt_dtype)t->dtype))
+        LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
     LT_TRY(lt_iter_elementwise(&it, &t, 1));
     it.dtype[0] = lt_same_bits((lt_dtype)t->dtype);
-    return it.numel > 0 ? lt_backend_of(t)->fill(&it, lt_stored_value(value, (lt_dtype)t->dtype)) : LT_OK;
+    return it.numel > 0 ? lt_backend_of(t)->fill(&it, lt_stored_value(value, (lt_dtype)t->dtype))
+                        : LT_OK;
 }
 
 lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out)
@@ -94,7 +99,8 @@ lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out)
 
 bool lt_keeps_channels_last(const lt_tensor *t)
 {
-    return lt_backend_of(t)->convolution_channels_last != NULL && t->numel > 0 && lt_suggests_channels_last(t);
+    return lt_backend_of(t)->convolution_channels_last != NULL && t->numel > 0 &&
+           lt_suggests_channels_last(t);
 }
 
 lt_status lt_make_ordered(lt_tensor *t, bool channels_last, lt_tensor **out)
@@ -114,8 +120,8 @@ lt_status lt_make_ordered(lt_tensor *t, bool channels_last, lt_tensor **out)
     return status;
 }
 
-lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
-                          lt_tensor **work)
+lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim,
+                          const int64_t *sizes, lt_tensor **work)
 {
     lt_tensor *given = *out;
     if (given != NULL) {
@@ -158,7 +164,8 @@ lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out)
     }
     if (unknown >= 0 && known == 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "cannot reshape tensor of %lld elements into shape %s because the unspecified dimension "
+                        "cannot reshape tensor of %lld elements into shape %s because the "
+                        "unspecified dimension "
                         "size -1 can be any value and is ambiguous",
                         (long long)numel, lt_format_sizes(text, sizeof text, given->n, given->v));
     bool fits = unknown >= 0 ? known > 0 && numel % known == 0 : known == numel;

@@ -1,4 +1,5 @@
-/* common.h - what the implementations of several groups of ops share. Included by src/core/ops only. */
+/* common.h - what the implementations of several groups of ops share. Included by src/core/ops
+ * only. */
 #ifndef LT_OPS_COMMON_H
 #define LT_OPS_COMMON_H
 
@@ -7,11 +8,12 @@
 #include "error.h"
 #include "tensor.h"
 
-/* A tensor as kernels outside the iterator see it: elements of an unsigned dtype as integers of their size. Borrows t. */
+/* A tensor as kernels outside the iterator see it: elements of an unsigned dtype as integers of
+ * their size. Borrows t. */
 static inline lt_array lt_array_of(const lt_tensor *t)
 {
-    lt_array v = {lt_data(t), lt_same_bits((lt_dtype)t->dtype), t->ndim, t->sizes, t->strides, t->device,
-                  (t->flags & LT_FLAG_POSITIONS) != 0, NULL};
+    lt_array v = {lt_data(t), lt_same_bits((lt_dtype)t->dtype),    t->ndim, t->sizes, t->strides,
+                  t->device,  (t->flags & LT_FLAG_POSITIONS) != 0, NULL};
     return v;
 }
 
@@ -20,10 +22,12 @@ lt_array lt_line_array_of(const lt_tensor *t);
 
 /* Error of an op that has no kernel for complex numbers; LT_OK for other tensors. */
 lt_status lt_refuse_complex(const char *op, const lt_tensor *t);
-/* The same of an op that looks which elements are larger and takes an unsigned dtype's bits for integers of their size. */
+/* The same of an op that looks which elements are larger and takes an unsigned dtype's bits for
+ * integers of their size. */
 lt_status lt_refuse_unsigned(const char *op, const lt_tensor *t);
 
-/* An array that lives in this struct: complex numbers as pairs along a last dimension of 2, others repeated along it. */
+/* An array that lives in this struct: complex numbers as pairs along a last dimension of 2, others
+ * repeated along it. */
 typedef struct lt_lanes {
     lt_array array;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -45,15 +49,16 @@ lt_status lt_fill_value(lt_tensor *t, lt_scalar value);
 /* New reference: t when it is contiguous, else a contiguous copy. No autograd. */
 lt_status lt_make_contiguous(lt_tensor *t, lt_tensor **out);
 
-/* Whether t's channels lie last on a device whose kernels leave them there (those of convolutions, pools and batch_norm do). */
+/* Whether t's channels lie last on a device whose kernels leave them there (those of convolutions,
+ * pools and batch_norm do). */
 bool lt_keeps_channels_last(const lt_tensor *t);
 /* lt_make_contiguous, where channels_last says so in that order. */
 lt_status lt_make_ordered(lt_tensor *t, bool channels_last, lt_tensor **out);
 
-/* New reference: a tensor of the result's dtype that a kernel may write densely. When *out holds a tensor of
- * this dtype it is that one, else a fresh one to be stored by lt_finish_output. */
-lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
-                          lt_tensor **work);
+/* New reference: a tensor of the result's dtype that a kernel may write densely. When *out holds a
+ * tensor of this dtype it is that one, else a fresh one to be stored by lt_finish_output. */
+lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim,
+                          const int64_t *sizes, lt_tensor **work);
 /* Moves work into *out (copying into a given one) and takes over the reference to it. */
 lt_status lt_finish_output(lt_tensor **out, lt_tensor *work);
 

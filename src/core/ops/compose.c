@@ -5,7 +5,8 @@
 #include "op/to.h"
 #include "compile/window.h"
 
-#define TOGETHER 65536 /* elements, which with the other operands leave the second-level cache between two steps */
+/* elements, which with the other operands leave the second-level cache between two steps */
+#define TOGETHER 65536
 
 void lt_scope_open(lt_scope *s, bool records)
 {
@@ -19,7 +20,8 @@ void lt_scope_open(lt_scope *s, bool records)
 void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
 {
     lt_scope_open(s, records);
-    if (like->device.type != LT_CPU || like->numel < TOGETHER || lt_here.open_window != NULL) return;
+    if (like->device.type != LT_CPU || like->numel < TOGETHER || lt_here.open_window != NULL)
+        return;
     s->status = lt_window_open_within(TOGETHER);
     s->together = s->status == LT_OK;
 }
@@ -52,7 +54,8 @@ lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out)
     if (*out == NULL) return lt_scope_give(s, result, out);
     lt_tensor *given = *out;
     if (s->status == LT_OK)
-        s->status = lt_output(&given, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes);
+        s->status =
+            lt_output(&given, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes);
     if (s->status == LT_OK) s->status = lt_copy_elements(given, result);
     return lt_scope_close(s);
 }
@@ -61,13 +64,14 @@ lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t)
 {
     if (s->status == LT_OK) s->status = status; /* the first failure stays */
     if (s->status == LT_OK && s->n == LT_SCOPE_TENSORS)
-        s->status = lt_error(LT_ERR_RUNTIME, "a formula holds at most %d temporaries", LT_SCOPE_TENSORS);
+        s->status =
+            lt_error(LT_ERR_RUNTIME, "a formula holds at most %d temporaries", LT_SCOPE_TENSORS);
     if (s->status == LT_OK) return s->held[s->n++] = t;
     lt_tensor_release(t);
     return NULL;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------------------- */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
 lt_tensor *do_scalar(lt_scope *s, lt_scalar value)
 {
@@ -100,7 +104,7 @@ lt_dims lt_dims_of(const lt_tensor *t)
     return dims;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 #define STEP(call)                                                                                 \
     lt_tensor *out = NULL;                                                                         \
@@ -108,16 +112,17 @@ lt_dims lt_dims_of(const lt_tensor *t)
     lt_status status = call;                                                                       \
     return lt_scope_hold(s, status, out);
 
-lt_tensor *do_sum_dims(lt_scope *s, lt_tensor *a, const lt_dims *dims, bool keepdim)
-{
-    STEP(lt_sum_dim(a, dims, keepdim, LT_DTYPE_NONE, &out))
-}
-lt_tensor *do_sum_dim(lt_scope *s, lt_tensor *a, int64_t dim, bool keepdim)
+lt_tensor *do_sum_dims(lt_scope *s, lt_tensor *a, const lt_dims *dims, bool keepdim){
+    STEP(lt_sum_dim(a, dims, keepdim, LT_DTYPE_NONE, &out))} lt_tensor *do_sum_dim(lt_scope *s,
+                                                                                   lt_tensor *a,
+                                                                                   int64_t dim,
+                                                                                   bool keepdim)
 {
     lt_dims dims = {.n = 1, .v = {dim}};
     return do_sum_dims(s, a, &dims, keepdim);
 }
-lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype) { STEP(lt_to_dtype(a, dtype, false, false, &out)) }
+lt_tensor *do_cast(lt_scope *s, lt_tensor *a,
+                   lt_dtype dtype){STEP(lt_to_dtype(a, dtype, false, false, &out))}
 #undef STEP
 
 lt_tensor *do_widen(lt_scope *s, lt_tensor *a)

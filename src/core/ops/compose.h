@@ -1,9 +1,10 @@
 /* compose.h - writing an op as a formula of other ops.
  *
- * A scope holds the temporaries of one formula and its first failure: every step returns a tensor that the
- * scope owns, or NULL once something has failed, so that a formula reads like the mathematics and has one
- * exit. Composite ops and derivatives open a scope that records for autograd; implementations, which know
- * nothing of autograd, one that does not. Included by src/core/ops only.
+ * A scope holds the temporaries of one formula and its first failure: every step returns a tensor
+ * that the scope owns, or NULL once something has failed, so that a formula reads like the
+ * mathematics and has one exit. Composite ops and derivatives open a scope that records for
+ * autograd; implementations, which know nothing of autograd, one that does not. Included by
+ * src/core/ops only.
  *
  *     lt_scope s;
  *     lt_scope_open(&s, true);
@@ -59,21 +60,28 @@
 #include "step/unsqueeze.h"
 #include "step/where.h"
 
-/* -- leaves --------------------------------------------------------------------------------------------- */
+/* -- leaves ------------------------------------------------------------------------------------ */
 lt_tensor *do_number(lt_scope *s, double value); /* a wrapped number: weak in type promotion */
 lt_tensor *do_scalar(lt_scope *s, lt_scalar value);
-lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes); /* of like's dtype and device, batched as it is, to be written into */
-lt_dims lt_dims_of(const lt_tensor *t);                                       /* its sizes */
+/* of like's dtype and device, batched as it is, to be written into */
+lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
+lt_dims lt_dims_of(const lt_tensor *t); /* its sizes */
 
-/* -- steps that no op is by itself -------------------------------------------------------------------------- */
+/* -- steps that no op is by itself ------------------------------------------------------------- */
 lt_tensor *do_sum_dims(lt_scope *s, lt_tensor *a, const lt_dims *dims, bool keepdim);
 lt_tensor *do_sum_dim(lt_scope *s, lt_tensor *a, int64_t dim, bool keepdim);
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype);
 /* Half types in float, and back to the dtype of like: what is rounded once at the end. */
 lt_tensor *do_widen(lt_scope *s, lt_tensor *a);
 lt_tensor *do_narrow_to(lt_scope *s, lt_tensor *a, const lt_tensor *like);
-static inline lt_tensor *times(lt_scope *s, lt_tensor *a, double factor) { return do_mul(s, a, do_number(s, factor)); }
-static inline lt_tensor *plus(lt_scope *s, lt_tensor *a, double addend) { return do_add(s, a, do_number(s, addend)); }
+static inline lt_tensor *times(lt_scope *s, lt_tensor *a, double factor)
+{
+    return do_mul(s, a, do_number(s, factor));
+}
+static inline lt_tensor *plus(lt_scope *s, lt_tensor *a, double addend)
+{
+    return do_add(s, a, do_number(s, addend));
+}
 /* a summed to sizes that broadcast to its own, with fewer dimensions or sizes 1. */
 lt_tensor *do_sum_to(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
 /* a with the dimensions in dims (NULL: all) back as size 1, as if a reduction had kept them. */

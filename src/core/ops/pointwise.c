@@ -35,48 +35,57 @@ lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     return LT_OK;
 }
 
-/* What the number makes of the dtype of the tensors: add's alpha must fit as it is, a fraction lifts others'
- * integers (clamp(int, min = 0.5)), an integer bound lifts bools. */
+/* What the number makes of the dtype of the tensors: add's alpha must fit as it is, a fraction
+ * lifts others' integers (clamp(int, min = 0.5)), an integer bound lifts bools. */
 static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, lt_dtype *dtype)
 {
     if (number.kind == LT_SCALAR_COMPLEX && !lt_dtype_is_complex(*dtype)) {
         if (facts->numbers == LT_NUMBERS_FIT)
-            return lt_error(LT_ERR_RUNTIME,
-                            "For non-complex input tensors, argument alpha must not be a complex number.");
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "For non-complex input tensors, argument alpha must not be a complex number.");
         *dtype = lt_complex_of(lt_dtype_is_float(*dtype) ? *dtype : lt_default_dtype());
     } else if (number.kind == LT_SCALAR_FLOAT && !lt_dtype_is_inexact(*dtype)) {
         if (facts->numbers == LT_NUMBERS_FIT)
-            return lt_error(LT_ERR_RUNTIME,
-                            "For integral input tensors, argument alpha must not be a floating point number.");
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "For integral input tensors, argument alpha must not be a floating point number.");
         if (facts->numbers != LT_NUMBERS_TRUNCATE) *dtype = lt_default_dtype();
-    } else if (facts->numbers == LT_NUMBERS_PROMOTE && *dtype == LT_BOOL && number.kind == LT_SCALAR_INT) {
+    } else if (facts->numbers == LT_NUMBERS_PROMOTE && *dtype == LT_BOOL &&
+               number.kind == LT_SCALAR_INT) {
         *dtype = LT_INT64;
     }
     return LT_OK;
 }
 
-static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const *inputs, int n, const lt_scalar *params,
-                               int n_params, lt_dtype *out)
+static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const *inputs, int n,
+                               const lt_scalar *params, int n_params, lt_dtype *out)
 {
     int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_dtype dtype = lt_result_type(inputs + first, n - first);
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote's words */
     for (int i = first; i < n && facts->refuses_a_bool != NULL && dtype != LT_BOOL; i++)
-        if (inputs[i]->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_a_bool);
+        if (inputs[i]->dtype == LT_BOOL)
+            return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_a_bool);
     for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
     if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_inexact(dtype)) dtype = lt_default_dtype();
     if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_inexact(dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
+                        lt_dtype_scalar_name(dtype));
     if (facts->rule == LT_RULE_SELECT && inputs[0]->dtype != LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
-                        facts->name, lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
+            facts->name, lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
     if (dtype == LT_BOOL) {
         if (facts->refuses_bool != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_bool);
         dtype = facts->bool_as;
     }
     if (dtype == LT_UINT64 && !facts->same_bits && !facts->by_order)
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name, lt_dtype_scalar_name(dtype));
-    if (lt_dtype_is_complex(dtype) && facts->refuses_complex != NULL) return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_complex);
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
+                        lt_dtype_scalar_name(dtype));
+    if (lt_dtype_is_complex(dtype) && facts->refuses_complex != NULL)
+        return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_complex);
     if (facts->check != NULL) LT_TRY(facts->check(inputs, dtype));
     for (int i = 0; i < n_params && facts->numbers != LT_NUMBERS_ANY; i++)
         if (!lt_fits_anywhere(params[i])) LT_TRY(lt_check_fits(params[i], dtype));
@@ -85,7 +94,8 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
 }
 
 /* Sizes of the result: those of the inputs where they have the same ones, else `room` is filled. */
-static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_t *room, const int64_t **sizes)
+static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_t *room,
+                              const int64_t **sizes)
 {
     bool same = true;
     for (int i = 1; i < n && same; i++) same = lt_same_sizes(inputs[0], inputs[i]);
@@ -100,7 +110,7 @@ static bool overlaps(const lt_tensor *out, const lt_tensor *input)
     return out->storage == input->storage && !lt_same_elements(out, input);
 }
 
-/* ---- unsigned integers, floats of one byte ------------------------------------------------------------------------------------------- */
+/* ---- unsigned integers, floats of one byte --------------------------------------------------- */
 
 /* New reference: t converted to dtype, the bits of an unsigned one as integers of its size. */
 static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
@@ -133,14 +143,17 @@ done:
     return status;
 }
 
-/* Kernels know no unsigned dtype but uint8: they see its bits as integers of its size where that comes to the same, what it is
- * converted to elsewhere. Floats of one byte are chosen by their bits and compared as float32. compute: what the op would be computed in. */
-static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
-                              lt_dtype compute, lt_tensor **out)
+/* Kernels know no unsigned dtype but uint8: they see its bits as integers of its size where that
+ * comes to the same, what it is converted to elsewhere. Floats of one byte are chosen by their bits
+ * and compared as float32. compute: what the op would be computed in. */
+static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
+                              int n_params, lt_dtype compute, lt_tensor **out)
 {
     LT_AT_ONCE();
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
-    const bool by_bits = lt_dtype_is_float8(compute) ? facts->rule == LT_RULE_SELECT : facts->same_bits && lt_dtype_is_unsigned(compute),
+    const bool by_bits = lt_dtype_is_float8(compute)
+                             ? facts->rule == LT_RULE_SELECT
+                             : facts->same_bits && lt_dtype_is_unsigned(compute),
                by_order = compute == LT_UINT64 && !by_bits;
     const int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_tensor *known[MAX_INPUTS] = {NULL}, *result = NULL, *work = NULL;
@@ -148,13 +161,20 @@ static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_
     for (int i = 0; i < n; i++) {
         const lt_dtype own = (lt_dtype)inputs[i]->dtype;
         const bool kept = i < first || !(by_bits || lt_same_bits(own) != own);
-        const lt_dtype as = lt_dtype_is_float8(compute) && !by_bits ? LT_FLOAT32 : by_bits || !lt_dtype_is_unsigned(compute) ? compute : LT_INT64;
-        if (kept && !by_order) known[i] = lt_tensor_retain(inputs[i]);
-        else if (by_order) LT_CHECK(turned(inputs[i], LT_INT64, &known[i]));
-        else LT_CHECK(without_unsigned(inputs[i], as, &known[i]));
+        const lt_dtype as = lt_dtype_is_float8(compute) && !by_bits     ? LT_FLOAT32
+                            : by_bits || !lt_dtype_is_unsigned(compute) ? compute
+                                                                        : LT_INT64;
+        if (kept && !by_order)
+            known[i] = lt_tensor_retain(inputs[i]);
+        else if (by_order)
+            LT_CHECK(turned(inputs[i], LT_INT64, &known[i]));
+        else
+            LT_CHECK(without_unsigned(inputs[i], as, &known[i]));
     }
     LT_CHECK(lt_pointwise_run(op, known, n, params, n_params, &result));
-    lt_dtype dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL : facts->gives_real ? lt_real_of(compute) : compute;
+    lt_dtype dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL
+                     : facts->gives_real            ? lt_real_of(compute)
+                                                    : compute;
     if (by_bits && dtype == compute) result->dtype = (int8_t)compute;
     if (by_order && dtype == compute) {
         lt_tensor *found = result;
@@ -182,11 +202,13 @@ done:
 static bool any_unsigned(lt_tensor *const *inputs, int n)
 {
     bool any = false;
-    for (int i = 0; i < n; i++) any = any || lt_same_bits((lt_dtype)inputs[i]->dtype) != (lt_dtype)inputs[i]->dtype;
+    for (int i = 0; i < n; i++)
+        any = any || lt_same_bits((lt_dtype)inputs[i]->dtype) != (lt_dtype)inputs[i]->dtype;
     return any;
 }
 
-/* Whether the result may take the memory of a gradient that is read for the last time: it is one of the inputs, and lies as the result is to. */
+/* Whether the result may take the memory of a gradient that is read for the last time: it is one of
+ * the inputs, and lies as the result is to. */
 static bool takes_spent(lt_tensor *const *inputs, int n, lt_dtype dtype)
 {
     const lt_tensor *spent = lt_here.spent;
@@ -196,17 +218,19 @@ static bool takes_spent(lt_tensor *const *inputs, int n, lt_dtype dtype)
         return false;
     for (int i = 0; i < n; i++) {
         const lt_tensor *t = inputs[i];
-        const bool alike = lt_same_sizes(t, spent) && memcmp(t->strides, spent->strides, (size_t)t->ndim * sizeof *t->strides) == 0;
+        const bool alike =
+            lt_same_sizes(t, spent) &&
+            memcmp(t->strides, spent->strides, (size_t)t->ndim * sizeof *t->strides) == 0;
         if (!alike && (t->numel != 1 || t->ndim > spent->ndim)) return false;
         read = read || t == spent;
     }
     return read;
 }
 
-/* ---- the pass ----------------------------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
-lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
-                           lt_tensor **out)
+lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
+                           int n_params, lt_tensor **out)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_status status = LT_OK;
@@ -219,11 +243,13 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     const int64_t *sizes;
     lt_iter it;
 
-    if (lt_any_hollow() && lt_here.window == NULL) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
+    if (lt_any_hollow() && lt_here.window == NULL)
+        LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
     LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
     if (facts->divides && device.type != LT_CPU && lt_dtype_is_int(compute))
-        LT_TRY(lt_check_values(inputs[1], (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
+        LT_TRY(lt_check_values(inputs[1],
+                               (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
     if (__builtin_expect(any_unsigned(inputs, n), 0)) {
         if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
         return run_unsigned(op, inputs, n, params, n_params, compute, out);
@@ -234,16 +260,21 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
                             : facts->gives_real            ? lt_real_of(compute)
                                                            : compute;
     if (given == NULL && lt_any_window()) {
-        LT_TRY(lt_window_record(&(lt_recorded){op, compute, result_dtype, inputs, n, params, n_params, ndim, sizes, NULL}, out));
+        LT_TRY(lt_window_record(&(lt_recorded){op, compute, result_dtype, inputs, n, params,
+                                               n_params, ndim, sizes, NULL},
+                                out));
         if (*out != NULL) return LT_OK;
     }
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
     if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
 
-    /* Kernels convert as they read and write: what is given is written at once unless an input lies in it. */
+    /* Kernels convert as they read and write: what is given is written at once unless an input lies
+     * in it. */
     if (given != NULL && given == inputs[0] && facts->gives_real && result_dtype != compute)
-        return lt_error(LT_ERR_RUNTIME, "In-place %s is not supported for complex tensors.", facts->name);
-    bool direct = given != NULL && (lt_dtype_is_complex((lt_dtype)given->dtype) == lt_dtype_is_complex(result_dtype));
+        return lt_error(LT_ERR_RUNTIME, "In-place %s is not supported for complex tensors.",
+                        facts->name);
+    bool direct = given != NULL && (lt_dtype_is_complex((lt_dtype)given->dtype) ==
+                                    lt_dtype_is_complex(result_dtype));
     for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
     if (direct)
         result = lt_tensor_retain(given);

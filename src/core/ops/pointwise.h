@@ -13,13 +13,14 @@ typedef enum lt_rule {
     LT_RULE_SELECT    /* the first input is a bool condition and takes no part in promotion */
 } lt_rule;
 
-/* What the numbers among the arguments do to the dtype; but for the last kind they must be numbers that it can hold. */
+/* What the numbers among the arguments do to the dtype; but for the last kind they must be numbers
+ * that it can hold. */
 typedef enum lt_numbers {
-    LT_NUMBERS_LIFT,    /* a fraction makes integers the default dtype */
-    LT_NUMBERS_PROMOTE, /* they take part in promotion */
-    LT_NUMBERS_FIT,     /* a fraction for integers is refused */
+    LT_NUMBERS_LIFT,     /* a fraction makes integers the default dtype */
+    LT_NUMBERS_PROMOTE,  /* they take part in promotion */
+    LT_NUMBERS_FIT,      /* a fraction for integers is refused */
     LT_NUMBERS_TRUNCATE, /* of a number for integers the fraction is dropped */
-    LT_NUMBERS_ANY      /* nothing: the kernel takes what the dtype cannot hold, too */
+    LT_NUMBERS_ANY       /* nothing: the kernel takes what the dtype cannot hold, too */
 } lt_numbers;
 
 /* What the declaration of an op says of its kernel (src/ops/README.md). */
@@ -27,23 +28,27 @@ typedef struct lt_pointwise_facts {
     const char *name; /* "add" */
     lt_rule rule;
     lt_numbers numbers;
-    lt_dtype bool_as;         /* what bools are computed and returned in */
-    const char *refuses_bool; /* why there is no such op for bool; NULL: there is */
+    lt_dtype bool_as;           /* what bools are computed and returned in */
+    const char *refuses_bool;   /* why there is no such op for bool; NULL: there is */
     const char *refuses_a_bool; /* why there is none for a bool beside another dtype */
-    const char *refuses_complex; /* the same for complex numbers, where there is more to say than that there is no kernel */
-    bool divides;             /* integers may not be divided by 0 */
-    bool gives_real;          /* of complex numbers: the real dtype of their parts */
-    bool same_bits;           /* the integers of its size compute what an unsigned dtype does */
-    bool by_order;            /* only which is larger matters: uint64 is computed as int64 that begin with the least */
-    bool exact_number;        /* of half types, a number as the second input is not rounded to them first */
+    /* the same for complex numbers, where there is more to say than that there is no kernel */
+    const char *refuses_complex;
+    bool divides;    /* integers may not be divided by 0 */
+    bool gives_real; /* of complex numbers: the real dtype of their parts */
+    bool same_bits;  /* the integers of its size compute what an unsigned dtype does */
+    /* only which is larger matters: uint64 is computed as int64 that begin with the least */
+    bool by_order;
+    /* of half types, a number as the second input is not rounded to them first */
+    bool exact_number;
     lt_status (*check)(lt_tensor *const *inputs, lt_dtype dtype); /* NULL: none */
 } lt_pointwise_facts;
 
 extern const lt_pointwise_facts lt_pointwise_table[]; /* by number; generated */
 
-/* op: LT_PW_ADD ... of pointwise_ops.h, which is generated. inputs: n of them, all on one device (0-dim CPU tensors excepted). *out as lt_output takes it. */
-lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params, int n_params,
-                           lt_tensor **out);
+/* op: LT_PW_ADD ... of pointwise_ops.h, which is generated. inputs: n of them, all on one device
+ * (0-dim CPU tensors excepted). *out as lt_output takes it. */
+lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
+                           int n_params, lt_tensor **out);
 
 /* New reference: t in dtype on its own device, t itself (retained) when it is so already. */
 lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out);

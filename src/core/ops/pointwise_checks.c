@@ -27,21 +27,25 @@ lt_status lt_check_lerp(lt_tensor *const *inputs, lt_dtype dtype)
                             lt_dtype_name((lt_dtype)inputs[0]->dtype), arguments[i],
                             lt_dtype_name((lt_dtype)inputs[i]->dtype));
     if (lt_dtype_is_inexact((lt_dtype)inputs[0]->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"lerp\" not implemented for '%s'", lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"lerp\" not implemented for '%s'",
+                    lt_dtype_scalar_name((lt_dtype)inputs[0]->dtype));
 }
 
 lt_status lt_check_addcdiv(lt_tensor *const *inputs, lt_dtype dtype)
 {
     (void)dtype;
-    if (lt_dtype_is_inexact((lt_dtype)inputs[1]->dtype) || lt_dtype_is_inexact((lt_dtype)inputs[2]->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "Integer division with addcdiv is no longer supported: convert a tensor to a floating point "
-                    "dtype, or truncate by div with the rounding mode 'trunc'.");
+    if (lt_dtype_is_inexact((lt_dtype)inputs[1]->dtype) ||
+        lt_dtype_is_inexact((lt_dtype)inputs[2]->dtype))
+        return LT_OK;
+    return lt_error(LT_ERR_RUNTIME, "Integer division with addcdiv is no longer supported: convert "
+                                    "a tensor to a floating point "
+                                    "dtype, or truncate by div with the rounding mode 'trunc'.");
 }
 
 lt_status lt_check_choices(lt_tensor *const *inputs, lt_dtype dtype)
 {
-    if (lt_dtype_is_half(dtype)) return LT_OK; /* what is too large becomes infinity, as in PyTorch */
+    /* what is too large becomes infinity, as in PyTorch */
+    if (lt_dtype_is_half(dtype)) return LT_OK;
     LT_TRY(lt_check_number_fits(inputs[1], dtype));
     return lt_check_number_fits(inputs[2], dtype);
 }
@@ -50,5 +54,6 @@ lt_status lt_check_same_dtype(lt_tensor *const *inputs, lt_dtype dtype)
 {
     (void)dtype;
     if (inputs[0]->dtype == inputs[1]->dtype) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "heaviside is not yet implemented for tensors with different dtypes.");
+    return lt_error(LT_ERR_RUNTIME,
+                    "heaviside is not yet implemented for tensors with different dtypes.");
 }

@@ -27,25 +27,27 @@ lt_tensor *do_part(lt_scope *s, lt_tensor *a, int64_t dim, int64_t from, int64_t
     if (s->status == LT_OK && dim < 0) dim += a->ndim;
     STEP(lt__slice(a, dim, from, to, 1, &out))
 }
-lt_tensor *do_diagonal(lt_scope *s, lt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2)
-{
-    STEP(lt_diagonal(a, offset, dim1, dim2, &out))
-}
-lt_tensor *do_flip(lt_scope *s, lt_tensor *a, int64_t dim) { STEP(lt_flip(a, &(lt_dims){1, {dim}}, &out)) }
-lt_tensor *do_cat(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim)
-{
-    STEP(lt_cat(&(lt_tensor_list){n, tensors}, dim, &out))
-}
-lt_tensor *do_stack(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim)
-{
-    STEP(lt_stack(&(lt_tensor_list){n, tensors}, dim, &out))
-}
-lt_tensor *do_clamp_within(lt_scope *s, lt_tensor *a, int64_t min, int64_t max)
+lt_tensor *do_diagonal(lt_scope *s, lt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2){
+    STEP(lt_diagonal(a, offset, dim1, dim2, &out))} lt_tensor *do_flip(lt_scope *s, lt_tensor *a,
+                                                                       int64_t dim){
+    STEP(lt_flip(a, &(lt_dims){1, {dim}}, &out))} lt_tensor *do_cat(lt_scope *s,
+                                                                    lt_tensor **tensors, int64_t n,
+                                                                    int64_t dim){
+    STEP(lt_cat(&(lt_tensor_list){n, tensors}, dim, &out))} lt_tensor *do_stack(lt_scope *s,
+                                                                                lt_tensor **tensors,
+                                                                                int64_t n,
+                                                                                int64_t dim){
+    STEP(lt_stack(&(lt_tensor_list){n, tensors}, dim,
+                  &out))} lt_tensor *do_clamp_within(lt_scope *s, lt_tensor *a, int64_t min,
+                                                     int64_t max)
 {
     lt_scalar low = lt_int(min), high = lt_int(max);
     STEP(lt_clamp(a, &low, &high, &out))
 }
-lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor) { return do_mul(s, a, do_scalar(s, factor)); }
+lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor)
+{
+    return do_mul(s, a, do_scalar(s, factor));
+}
 
 lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src)
 {
@@ -53,17 +55,16 @@ lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src)
     return s->status == LT_OK ? view : NULL;
 }
 
-lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device)
-{
-    STEP(lt_arange(lt_int(n), NULL, lt_int(1), LT_INT64, &device, &out))
-}
+lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device){
+    STEP(lt_arange(lt_int(n), NULL, lt_int(1), LT_INT64, &device, &out))}
 
 lt_tensor *do_positions(lt_scope *s, int64_t *values, const lt_dims *sizes, lt_device device)
 {
     lt_tensor *host = NULL, *there = NULL;
     if (s->status == LT_OK && values == NULL) s->status = LT_ERR_MEMORY;
     if (s->status == LT_OK) s->status = lt_tensor_new(LT_INT64, lt_host, sizes->n, sizes->v, &host);
-    if (s->status == LT_OK && host->numel > 0) memcpy(lt_data(host), values, (size_t)host->numel * sizeof *values);
+    if (s->status == LT_OK && host->numel > 0)
+        memcpy(lt_data(host), values, (size_t)host->numel * sizeof *values);
     lt_mem_free(values);
     if (s->status == LT_OK) s->status = lt_to(host, &device, LT_INT64, false, false, &there);
     lt_tensor_release(host);
@@ -72,7 +73,7 @@ lt_tensor *do_positions(lt_scope *s, int64_t *values, const lt_dims *sizes, lt_d
 
 lt_tensor *do_flatten(lt_scope *s, lt_tensor *a) { return do_reshape(s, a, &(lt_dims){1, {-1}}); }
 
-/* ---- lists ------------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 lt_status lt_list_new(int64_t n, lt_tensor_list *list)
 {
@@ -97,7 +98,8 @@ lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *
     return status;
 }
 
-static lt_status look(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor *flags, bool *out)
+static lt_status look(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor *flags,
+                      bool *out)
 {
     lt_tensor *one = NULL;
     lt_scalar value = lt_boolean(false);
@@ -109,5 +111,11 @@ static lt_status look(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **
     return s->status;
 }
 
-lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out) { return look(s, lt_any, flags, out); }
-lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out) { return look(s, lt_all, flags, out); }
+lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out)
+{
+    return look(s, lt_any, flags, out);
+}
+lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out)
+{
+    return look(s, lt_all, flags, out);
+}

@@ -1,5 +1,5 @@
-/* steps.h - more steps of formulas (compose.h): those that cut, join and look up elements. Included by
- * src/core/ops only. */
+/* steps.h - more steps of formulas (compose.h): those that cut, join and look up elements. Included
+ * by src/core/ops only. */
 #ifndef LT_OPS_STEPS_H
 #define LT_OPS_STEPS_H
 
@@ -11,7 +11,8 @@
 #include "step/permute.h"
 #include "step/select.h"
 
-lt_tensor *do_part(lt_scope *s, lt_tensor *a, int64_t dim, int64_t from, int64_t to); /* entries from .. to - 1 */
+/* entries from .. to - 1 */
+lt_tensor *do_part(lt_scope *s, lt_tensor *a, int64_t dim, int64_t from, int64_t to);
 lt_tensor *do_diagonal(lt_scope *s, lt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2);
 lt_tensor *do_flip(lt_scope *s, lt_tensor *a, int64_t dim);
 lt_tensor *do_cat(lt_scope *s, lt_tensor **tensors, int64_t n, int64_t dim);
@@ -27,22 +28,26 @@ lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out);
 /* That a generator (NULL: the default one) can draw where t is. */
 lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t);
 /* Fills t, contiguous, with numbers drawn under the generator's lock. */
-lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator);
+lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                       lt_generator *generator);
 
-/* -- leaves on a device ------------------------------------------------------------------------------- */
-lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device);                    /* 0 .. n - 1, int64 */
-/* int64 values of the host, `sizes` of them; takes values over and frees it. NULL values: out of memory. */
+/* -- leaves on a device ------------------------------------------------------------------------ */
+/* 0 .. n - 1, int64 */
+lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device);
+/* int64 values of the host, `sizes` of them; takes values over and frees it. NULL values: out of
+ * memory. */
 lt_tensor *do_positions(lt_scope *s, int64_t *values, const lt_dims *sizes, lt_device device);
 
 /* The same with the flattened elements of a: a vector. */
 lt_tensor *do_flatten(lt_scope *s, lt_tensor *a);
 
 /* scatter in any mode (index_dim.c). No autograd. */
-lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
-                             lt_tensor *src, lt_tensor **out);
+lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim,
+                             lt_tensor *index, lt_tensor *src, lt_tensor **out);
 
-/* ---- results that are lists --------------------------------------------------------------------------- */
-lt_status lt_list_new(int64_t n, lt_tensor_list *list); /* room for n; list->n counts those that are in it */
+/* ---- results that are lists ------------------------------------------------------------------ */
+/* room for n; list->n counts those that are in it */
+lt_status lt_list_new(int64_t n, lt_tensor_list *list);
 void lt_list_release(lt_tensor_list *list);
 /* Closes the scope; on success *out takes over list, on failure it is released. */
 lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *out);

@@ -1,5 +1,5 @@
-/* windows.h - what convolutions and pools share: arguments of one number or one per spatial dimension, as the three
- * that kernels take, and their checks. Included by src/core/ops only. */
+/* windows.h - what convolutions and pools share: arguments of one number or one per spatial
+ * dimension, as the three that kernels take, and their checks. Included by src/core/ops only. */
 #ifndef LT_OPS_WINDOWS_H
 #define LT_OPS_WINDOWS_H
 
@@ -15,16 +15,21 @@ void lt_spatial_sizes(int n, const int64_t *sizes, int spatial, int64_t *v);
 /* "2 x 3": the last `spatial` of v with `sign` between them. */
 char *lt_format_product(char *buffer, size_t n, int spatial, const int64_t *v, const char *sign);
 
-/* Number of windows: (in + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down; ceil: up, but none
- * begins in the padding at the end. */
-int64_t lt_window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil);
+/* Number of windows: (in + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down; ceil:
+ * up, but none begins in the padding at the end. */
+int64_t lt_window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
+                        int64_t dilation, bool ceil);
 
 /* The relation of a convolution's arguments, checked but for their dtypes. */
-lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride, const lt_dims *padding,
-                             const lt_dims *dilation, bool transposed, const lt_dims *output_padding, int64_t groups, lt_conv *c);
+lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                             const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                             bool transposed, const lt_dims *output_padding, int64_t groups,
+                             lt_conv *c);
 
-/* A part of the relation of image, kernel and result (backend.h) of integers or complex numbers, written into the tensor of
- * that part, from the other two. Nothing is empty; the bias is not added. */
-lt_status lt_convolve_by_columns(lt_scope *s, lt_conv_part part, const lt_conv *c, lt_tensor *x, lt_tensor *w, lt_tensor *y);
+/* A part of the relation of image, kernel and result (backend.h) of integers or complex numbers,
+ * written into the tensor of that part, from the other two. Nothing is empty; the bias is not
+ * added. */
+lt_status lt_convolve_by_columns(lt_scope *s, lt_conv_part part, const lt_conv *c, lt_tensor *x,
+                                 lt_tensor *w, lt_tensor *y);
 
 #endif

@@ -1,8 +1,9 @@
 /* print.c - see print.h.
  *
  * First the shown elements are found (all, or of every long dimension its two ends), then they are
- * measured, which decides the notation and the common width, then they are written. Text grows in one
- * buffer whose first failure sticks, so that only the end asks for it. Includes core headers only. */
+ * measured, which decides the notation and the common width, then they are written. Text grows in
+ * one buffer whose first failure sticks, so that only the end asks for it. Includes core headers
+ * only. */
 #include "print.h"
 
 #include <locale.h>
@@ -32,7 +33,7 @@
 
 lt_print_options *lt_print_settings(void) { return &lt_here.context->print; }
 
-/* ---- text ---------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 typedef struct text {
     char *v; /* NULL until the first write */
@@ -87,10 +88,10 @@ __attribute__((format(printf, 2, 3))) static void text_add(text *t, const char *
     va_end(args);
 }
 
-/* ---- the elements that are shown ----------------------------------------------------------------------- */
+/* ---- the elements that are shown ------------------------------------------------------------- */
 
-/* Dimension d shows positions 0 to shown[d] - 1; from position `edge` on, skip[d] elements lie between a
- * position and its place in memory. */
+/* Dimension d shows positions 0 to shown[d] - 1; from position `edge` on, skip[d] elements lie
+ * between a position and its place in memory. */
 typedef struct elements {
     lt_tensor *owner; /* of data; NULL when nothing is shown */
     const char *data;
@@ -103,9 +104,9 @@ typedef struct elements {
     bool cut[LT_MAX_DIMS];        /* shown with "..." after `edge` elements */
 } elements;
 
-/* Brings the shown elements to the host. A cut dimension of size n is seen as one of 2 by edge, with a
- * stride of n - edge: so a single strided copy gathers the whole summary. Should the dimensions not
- * suffice, the last ones travel uncut. */
+/* Brings the shown elements to the host. A cut dimension of size n is seen as one of 2 by edge,
+ * with a stride of n - edge: so a single strided copy gathers the whole summary. Should the
+ * dimensions not suffice, the last ones travel uncut. */
 static lt_status fetch(elements *e, lt_tensor *t)
 {
     lt_status status = LT_OK;
@@ -167,7 +168,7 @@ static const char *place(const elements *e, int d, const char *at, int64_t i)
     return at + (i < e->edge ? i : i + e->skip[d]) * e->strides[d];
 }
 
-/* ---- notation and width ---------------------------------------------------------------------------------- */
+/* ---- notation and width ---------------------------------------------------------------------- */
 
 /* Zeros, infinities and nan have no say in the notation or the width. */
 typedef struct measures {
@@ -175,7 +176,8 @@ typedef struct measures {
     bool any, whole;
 } measures;
 
-/* How a column of numbers is written: the elements, or of complex ones the real or the imaginary parts. */
+/* How a column of numbers is written: the elements, or of complex ones the real or the imaginary
+ * parts. */
 typedef struct notation {
     bool sci, whole; /* scientific; all are integers, printed "1." */
     int64_t width;   /* columns of a number */
@@ -189,7 +191,8 @@ typedef struct printer {
 
 static bool is_complex(const printer *p) { return lt_dtype_is_complex(p->shown.dtype); }
 
-/* The element at a place, or its part as a number of its own; of a uint64 the bits as an integer. */
+/* The element at a place, or its part as a number of its own; of a uint64 the bits as an
+ * integer. */
 static lt_scalar load_part(const elements *e, const char *at, int part)
 {
     if (e->dtype == LT_UINT64) return lt_load_scalar(at, LT_INT64);
@@ -295,7 +298,7 @@ static void find_width(printer *p, int part, int d, const char *at)
     if (columns > n->width) n->width = columns;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct list {
     text *out;
@@ -316,8 +319,8 @@ static void next_item(list *l)
     }
 }
 
-/* Dimension d and those inside; indent: columns before it. The innermost fills lines, the others put
- * an item on each, with blank lines between blocks of more than one dimension. */
+/* Dimension d and those inside; indent: columns before it. The innermost fills lines, the others
+ * put an item on each, with blank lines between blocks of more than one dimension. */
 static void write_dimension(printer *p, int d, const char *at, int indent)
 {
     const elements *e = &p->shown;
@@ -333,7 +336,8 @@ static void write_dimension(printer *p, int d, const char *at, int indent)
     if (inside > 0) {
         l.newlines = inside;
     } else {
-        l.per_line = (lt_print_settings()->linewidth - indent) / (p->parts[0].width + 2 + (is_complex(p) ? p->parts[1].width + 1 : 0));
+        l.per_line = (lt_print_settings()->linewidth - indent) /
+                     (p->parts[0].width + 2 + (is_complex(p) ? p->parts[1].width + 1 : 0));
         if (l.per_line < 1) l.per_line = 1;
     }
     text_add(&p->out, "[");
@@ -368,7 +372,7 @@ static lt_status write_elements(printer *p, lt_tensor *t, int indent)
     return LT_OK;
 }
 
-/* ---- what follows the elements --------------------------------------------------------------------------- */
+/* ---- what follows the elements --------------------------------------------------------------- */
 
 typedef struct trailer {
     text *out;
@@ -430,7 +434,8 @@ static void trailer_add_sparse(trailer *s, const lt_tensor *t)
     }
     trailer_add_size(s, t);
     trailer_add(s, "nnz=%lld", (long long)parts->values->sizes[0]);
-    if (!is_usual((lt_dtype)t->dtype)) trailer_add(s, "dtype=torch.%s", lt_dtype_name((lt_dtype)t->dtype));
+    if (!is_usual((lt_dtype)t->dtype))
+        trailer_add(s, "dtype=torch.%s", lt_dtype_name((lt_dtype)t->dtype));
     trailer_add(s, "layout=%s", lt_layout_name(parts->layout));
 }
 
@@ -481,7 +486,8 @@ static lt_status write_component(printer *p, const char *name, lt_tensor *t)
     text_add(&p->out, "%s=%s", name, OPENING);
     LT_TRY(write_elements(p, t, (int)(2 * strlen(OPENING) + strlen(name) + 1)));
     if (t->numel == 0) {
-        trailer size = {.out = &p->out, .column = (int64_t)start - (int64_t)p->out.n}; /* never on another line */
+        /* never on another line */
+        trailer size = {.out = &p->out, .column = (int64_t)start - (int64_t)p->out.n};
         trailer_add_size(&size, t);
     }
     text_add(&p->out, ")");
@@ -517,7 +523,8 @@ static lt_status write_components(printer *p, const lt_tensor *t)
 /* Everything; p->out holds what was written even when it fails. */
 static lt_status write_tensor(printer *p, lt_tensor *t)
 {
-    if (lt_is_batched(t)) { /* the samples of all levels, which the function under vmap does not see */
+    /* the samples of all levels, which the function under vmap does not see */
+    if (lt_is_batched(t)) {
         text_add(&p->out, "BatchedTensor(");
         LT_TRY(write_tensor(p, t->view_base));
         text_add(&p->out, ")");

@@ -9,8 +9,8 @@
 lt_print_options *lt_print_settings(void);
 
 /* "tensor([[1., 1.]], device='cuda:0', requires_grad=True)"; parameters begin with "Parameter
- * containing:\n". *out ends with a zero, *n is its length without it; freed by lt_mem_free. Elements on
- * a GPU are copied to the host once, of a summary only those that are shown. */
+ * containing:\n". *out ends with a zero, *n is its length without it; freed by lt_mem_free.
+ * Elements on a GPU are copied to the host once, of a summary only those that are shown. */
 lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n);
 
 #endif

@@ -12,6 +12,9 @@ typedef struct lt_print_options {
     int sci_mode;      /* -1 automatic, 0 never, 1 always */
 } lt_print_options;
 
-#define LT_PRINT_DEFAULTS {4, 1000, 3, 80, -1}
+#define LT_PRINT_DEFAULTS                                                                          \
+    {                                                                                              \
+        4, 1000, 3, 80, -1                                                                         \
+    }
 
 #endif

@@ -1,6 +1,6 @@
 /* random.c - see random.h: generators, their seeds, and the raw numbers of the CPU's mt19937
- * (Matsumoto and Nishimura 1998, 32 bits). Default generators, the context's, are made on first use, so that a
- * program that draws no numbers pays nothing for them. */
+ * (Matsumoto and Nishimura 1998, 32 bits). Default generators, the context's, are made on first
+ * use, so that a program that draws no numbers pays nothing for them. */
 #include "random.h"
 
 #include <math.h>
@@ -21,12 +21,13 @@ static void init_lock(lt_generator *g)
     pthread_mutexattr_destroy(&recursive);
 }
 
-/* ---- fork: the process's context, which all threads share (context/fork.h) ------------------------------------------ */
+/* ---- fork: the process's context, which all threads share (context/fork.h) ------------------- */
 
 static void for_each_generator(void (*function)(lt_generator *g))
 {
     for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
-        if (lt_process_context.ready[i] != LT_GENERATOR_ABSENT) function(&lt_process_context.generators[i]);
+        if (lt_process_context.ready[i] != LT_GENERATOR_ABSENT)
+            function(&lt_process_context.generators[i]);
 }
 
 static void before_fork(void)
@@ -48,9 +49,12 @@ static void in_child(void)
     pthread_mutex_unlock(&lt_process_context.lock);
 }
 
-__attribute__((constructor)) static void register_fork_handlers(void) { pthread_atfork(before_fork, in_parent, in_child); }
+__attribute__((constructor)) static void register_fork_handlers(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
 
-/* ---- generators -------------------------------------------------------------------------------------------------------- */
+/* ---- generators ------------------------------------------------------------------------------ */
 
 void lt_generator_init(lt_generator *g, lt_device device)
 {
@@ -102,7 +106,8 @@ static void next_state(lt_generator *g)
 {
     uint32_t *p = g->mt;
     for (int j = 0; j < LT_MT_N - MT_M; j++) p[j] = p[j + MT_M] ^ twist(p[j], p[j + 1]);
-    for (int j = LT_MT_N - MT_M; j < LT_MT_N - 1; j++) p[j] = p[j + MT_M - LT_MT_N] ^ twist(p[j], p[j + 1]);
+    for (int j = LT_MT_N - MT_M; j < LT_MT_N - 1; j++)
+        p[j] = p[j + MT_M - LT_MT_N] ^ twist(p[j], p[j + 1]);
     p[LT_MT_N - 1] = p[MT_M - 1] ^ twist(p[LT_MT_N - 1], p[0]);
     g->mt_left = LT_MT_N;
     g->mt_next = 0;
@@ -125,7 +130,8 @@ uint32_t lt_generator_next32(lt_generator *g)
 void lt_generator_fill32(lt_generator *g, uint32_t *out, int64_t n)
 {
     while (n > 0) {
-        if (g->mt_left == 1) { /* all are used: as next32 would, but for the first, which it does not count */
+        /* all are used: as next32 would, but for the first, which it does not count */
+        if (g->mt_left == 1) {
             next_state(g);
             g->mt_left++;
         }

@@ -1,21 +1,24 @@
 /* random.h - generators and distributions.
  *
- * CPU: mt19937 with PyTorch's transforms, so that a seed gives PyTorch's numbers. CUDA: Philox4x32-10 by
- * counter. Whoever draws from a generator holds its lock (generator.h): backends are called with it. Included by backends. */
+ * CPU: mt19937 with PyTorch's transforms, so that a seed gives PyTorch's numbers. CUDA:
+ * Philox4x32-10 by counter. Whoever draws from a generator holds its lock (generator.h): backends
+ * are called with it. Included by backends. */
 #ifndef LT_RANDOM_H
 #define LT_RANDOM_H
 
 #include "generator.h"
 
 typedef enum lt_distribution {
-    LT_RANDOM_UNIFORM,   /* [a, b) */
-    LT_RANDOM_NORMAL,    /* mean a, standard deviation b */
-    LT_RANDOM_NORMAL_SINGLY, /* the same, each number by itself: PyTorch's way for tensors that are not contiguous */
-    LT_RANDOM_INTEGERS,  /* integers in [a, b), any dtype; a < b are integers themselves */
-    LT_RANDOM_FULL_RANGE, /* random_() without bounds: all values of the dtype (floats: the mantissa) */
-    LT_RANDOM_BERNOULLI, /* 1 with probability a */
+    LT_RANDOM_UNIFORM, /* [a, b) */
+    LT_RANDOM_NORMAL,  /* mean a, standard deviation b */
+    /* the same, each number by itself: PyTorch's way for tensors that are not contiguous */
+    LT_RANDOM_NORMAL_SINGLY,
+    LT_RANDOM_INTEGERS, /* integers in [a, b), any dtype; a < b are integers themselves */
+    /* random_() without bounds: all values of the dtype (floats: the mantissa) */
+    LT_RANDOM_FULL_RANGE,
+    LT_RANDOM_BERNOULLI,   /* 1 with probability a */
     LT_RANDOM_EXPONENTIAL, /* rate a */
-    LT_RANDOM_PERMUTATION /* of 0 .. n-1, int64 */
+    LT_RANDOM_PERMUTATION  /* of 0 .. n-1, int64 */
 } lt_distribution;
 
 /* Distributions whose parameters are tensors (draws.inc). */

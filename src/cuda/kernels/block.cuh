@@ -1,5 +1,5 @@
-/* block.cuh - joining the values of a block's threads, in an order that never changes. A kernel that uses
- * this meets (LT_LAUNCH_MEET) and has whole warps. */
+/* block.cuh - joining the values of a block's threads, in an order that never changes. A kernel
+ * that uses this meets (LT_LAUNCH_MEET) and has whole warps. */
 #ifndef LT_CUDA_BLOCK_CUH
 #define LT_CUDA_BLOCK_CUH
 
@@ -8,11 +8,13 @@
 #include "join.cuh"
 #include "launch.cuh"
 
-/* Over the threads of a block, or of a row of it, in every thread. shared: lt_shared_for(blockDim.x) of T (join.cuh). */
+/* Over the threads of a block, or of a row of it, in every thread. shared:
+ * lt_shared_for(blockDim.x) of T (join.cuh). */
 template <class T, class Join>
 static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
 {
-    return lt_team_join(value, shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), join);
+    return lt_team_join(value, shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
+                        join);
 }
 
 /* The sum of the values of the threads before this one. shared: a number for each warp. */
@@ -32,7 +34,8 @@ static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned 
 }
 
 /* Blocks of 256 threads that run at once; numbers of 8 bytes take twice the registers. */
-template <class C> constexpr int64_t lt_enough_blocks = sizeof(C) > sizeof(float) ? 1 << 9 : 1 << 10;
+template <class C>
+constexpr int64_t lt_enough_blocks = sizeof(C) > sizeof(float) ? 1 << 9 : 1 << 10;
 
 /* Threads for a line of n elements, `each` of them a thread. */
 static inline int lt_threads_for(int64_t n, int each, int most)

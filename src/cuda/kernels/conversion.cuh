@@ -1,5 +1,6 @@
-/* conversion.cuh - a value of one C type as another, and as an element. Also a part of generated kernels (kernels/chain/), whose compiler finds
- * stand-ins for the headers that are included here. */
+/* conversion.cuh - a value of one C type as another, and as an element. Also a part of generated
+ * kernels (kernels/chain/), whose compiler finds stand-ins for the headers that are included
+ * here. */
 #ifndef LT_CUDA_CONVERSION_CUH
 #define LT_CUDA_CONVERSION_CUH
 
@@ -13,8 +14,8 @@
 
 #define LT_CUDA_FN static __host__ __device__ __forceinline__
 
-/* An integer of a floating number: the nearest one where To has none, as a GPU's instruction does it. The language leaves
- * that open, and the host's processor does otherwise. */
+/* An integer of a floating number: the nearest one where To has none, as a GPU's instruction does
+ * it. The language leaves that open, and the host's processor does otherwise. */
 #ifdef LT_SIM_CUDA_RUNTIME_H
 #define LT_TRUNCATED(To, v) lt_sim::truncated<To>(v)
 #else
@@ -53,7 +54,7 @@ template <class From> struct lt_stored<int16_t, From> {
     LT_CUDA_FN int16_t of(From v) { return static_cast<int16_t>(lt_as<int32_t>(v)); }
 };
 
-/* ---- neighbours: N elements that follow each other -------------------------------------------------------------------- */
+/* ---- neighbours: N elements that follow each other ------------------------------------------- */
 
 template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
     T v[N];

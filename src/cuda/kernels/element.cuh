@@ -1,8 +1,9 @@
-/* element.cuh - elements of any dtype in kernels: loading one into the type a kernel computes in (float,
- * double, int64_t; bool: whether it is not 0), storing one, and rounding a value to what a dtype can
- * hold. The dtype is looked at when the kernel runs: all its threads take the same branch, so a kernel is
- * compiled once per type it computes in, not per dtype. Half types go by way of float. Floating to
- * integer truncates. Includes only ltensor.h, launch.cuh and conversion.cuh. */
+/* element.cuh - elements of any dtype in kernels: loading one into the type a kernel computes in
+ * (float, double, int64_t; bool: whether it is not 0), storing one, and rounding a value to what a
+ * dtype can hold. The dtype is looked at when the kernel runs: all its threads take the same
+ * branch, so a kernel is compiled once per type it computes in, not per dtype. Half types go by way
+ * of float. Floating to integer truncates. Includes only ltensor.h, launch.cuh and
+ * conversion.cuh. */
 #ifndef LT_CUDA_ELEMENT_CUH
 #define LT_CUDA_ELEMENT_CUH
 
@@ -72,7 +73,7 @@ template <class C> LT_CUDA_FN void lt_store(lt_dtype dtype, void *p, C v)
     lt_store_many<C, 1>(dtype, &at, &v, 1);
 }
 
-/* ---- neighbours: N elements that follow each other, 16 bytes at a time ------------------------------------------------ */
+/* ---- neighbours: N elements that follow each other, 16 bytes at a time ----------------------- */
 
 /* What one access moves at most, whatever it holds. */
 struct alignas(16) lt_bytes16 {
@@ -192,16 +193,29 @@ LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
 /* Whether accesses of 16 bytes may begin at p. */
 static inline bool lt_is_aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-LT_CUDA_FN bool lt_is_floating(lt_dtype dtype) { return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64; }
-static inline bool lt_is_complex(lt_dtype dtype) { return dtype >= LT_COMPLEX32 && dtype <= LT_COMPLEX128; }
-/* uint16, uint32, uint64: copied and converted (copy.cu), else core hands over their bits as integers of their size. */
-static inline bool lt_is_unsigned(lt_dtype dtype) { return dtype >= LT_UINT16 && dtype <= LT_UINT64; }
+LT_CUDA_FN bool lt_is_floating(lt_dtype dtype)
+{
+    return dtype >= LT_FLOAT16 && dtype <= LT_FLOAT64;
+}
+static inline bool lt_is_complex(lt_dtype dtype)
+{
+    return dtype >= LT_COMPLEX32 && dtype <= LT_COMPLEX128;
+}
+/* uint16, uint32, uint64: copied and converted (copy.cu), else core hands over their bits as
+ * integers of their size. */
+static inline bool lt_is_unsigned(lt_dtype dtype)
+{
+    return dtype >= LT_UINT16 && dtype <= LT_UINT64;
+}
 /* Floats of one byte: copied and converted (copy.cu), else core hands over their bits as uint8. */
 static inline bool lt_is_float8(lt_dtype dtype) { return dtype >= LT_FLOAT8_E5M2; }
 /* Of a complex dtype that of its parts. */
 static inline lt_dtype lt_part_of(lt_dtype dtype)
 {
-    return dtype == LT_COMPLEX32 ? LT_FLOAT16 : dtype == LT_COMPLEX64 ? LT_FLOAT32 : dtype == LT_COMPLEX128 ? LT_FLOAT64 : dtype;
+    return dtype == LT_COMPLEX32    ? LT_FLOAT16
+           : dtype == LT_COMPLEX64  ? LT_FLOAT32
+           : dtype == LT_COMPLEX128 ? LT_FLOAT64
+                                    : dtype;
 }
 
 #endif

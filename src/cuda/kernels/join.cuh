@@ -1,5 +1,6 @@
-/* join.cuh - teams of threads, whole warps, and joining what each has in an order that never changes. Also a part of the source of generated
- * kernels, whose teams' threads are gone over one by one in the simulation. */
+/* join.cuh - teams of threads, whole warps, and joining what each has in an order that never
+ * changes. Also a part of the source of generated kernels, whose teams' threads are gone over one
+ * by one in the simulation. */
 #ifndef LT_CUDA_JOIN_CUH
 #define LT_CUDA_JOIN_CUH
 
@@ -29,8 +30,8 @@ template <class T> static __device__ __forceinline__ T lt_left(const T *p)
 #endif
 }
 
-/* Whether the caller is the last of `callers`. What each of them left before is there for it then. The counter, in the GPU's memory, is 0 before the first
- * and after the last. */
+/* Whether the caller is the last of `callers`. What each of them left before is there for it then.
+ * The counter, in the GPU's memory, is 0 before the first and after the last. */
 static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned callers)
 {
     __threadfence();
@@ -41,8 +42,12 @@ static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned ca
 
 #ifndef LT_CHAIN_ON_HOST
 
-/* What a lane of the warp has whose number differs in these bits; a struct has an overload beside it. */
-template <class T> static __device__ __forceinline__ T lt_from_lane(T own, int lanes) { return __shfl_xor_sync(0xffffffffu, own, lanes); }
+/* What a lane of the warp has whose number differs in these bits; a struct has an overload beside
+ * it. */
+template <class T> static __device__ __forceinline__ T lt_from_lane(T own, int lanes)
+{
+    return __shfl_xor_sync(0xffffffffu, own, lanes);
+}
 
 /* join(a, b) over the lanes of a warp, in every lane. */
 template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(T value, Join join)
@@ -52,11 +57,12 @@ template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(
     return value;
 }
 
-/* Over the threads of a team, in every thread: a warp, or all threads of the block. shared: lt_shared_for(threads) of T, which may be used
- * for the next join at once. Threads wait for each other twice, however many they are: waiting is what
- * costs, most of all on a simulated GPU. */
+/* Over the threads of a team, in every thread: a warp, or all threads of the block. shared:
+ * lt_shared_for(threads) of T, which may be used for the next join at once. Threads wait for each
+ * other twice, however many they are: waiting is what costs, most of all on a simulated GPU. */
 template <class T, class Join>
-static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread, int threads, Join join)
+static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread, int threads,
+                                                 Join join)
 {
     if (threads == LT_WARP) return lt_warp_join(value, join);
     shared[thread] = value;
@@ -70,17 +76,21 @@ static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread,
     return shared[threads];
 }
 
-/* f(thread, what that thread holds...) for each thread of a team, and what f returns, joined: here a thread's own part. shared: lt_shared_for(threads)
- * of C. */
+/* f(thread, what that thread holds...) for each thread of a team, and what f returns, joined: here
+ * a thread's own part. shared: lt_shared_for(threads) of C. */
 template <class C> struct lt_team {
     C *shared;
     int thread, threads;
     __device__ __forceinline__ bool leads() const { return thread == 0; } /* one of them does */
-    template <class Join, class F, class... Held> __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
+    template <class Join, class F, class... Held>
+    __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
     {
         return lt_team_join(f(thread, held...), shared, thread, threads, join);
     }
-    template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const { f(thread, held...); }
+    template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const
+    {
+        f(thread, held...);
+    }
     /* Of a team that is a whole block: lt_is_last among the first threads of so many. */
     __device__ __forceinline__ bool last(unsigned *counter, unsigned teams) const
     {
@@ -98,17 +108,20 @@ template <class C> struct lt_team {
     template <class F> __device__ __forceinline__ void share_among_warps(int64_t n, F f) const
     {
         LT_NOT_UNROLLED
-        for (int64_t i = thread / LT_WARP; i < n; i += threads / LT_WARP) f(i, lt_team{shared, thread % LT_WARP, LT_WARP});
+        for (int64_t i = thread / LT_WARP; i < n; i += threads / LT_WARP)
+            f(i, lt_team{shared, thread % LT_WARP, LT_WARP});
     }
 };
 template <class T> using lt_held = T;
 
 #else
 
-/* What the first thread of a team has of the values of all, in that order, where there are no threads: they are gone over one by one. */
+/* What the first thread of a team has of the values of all, in that order, where there are no
+ * threads: they are gone over one by one. */
 template <class T, class Join> static T lt_team_joined(T *values, int threads, Join join)
 {
-    for (int i = LT_WARP; i < threads; i++) values[i % LT_WARP] = join(values[i % LT_WARP], values[i]);
+    for (int i = LT_WARP; i < threads; i++)
+        values[i % LT_WARP] = join(values[i % LT_WARP], values[i]);
     for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
         for (int i = 0; i < lanes; i++) values[i] = join(values[i], values[i + lanes]);
     return values[0];

@@ -7,15 +7,16 @@
  *     they do; shared_bytes is the dynamic shared memory, which the kernel names with
  *   LT_DYNAMIC_SHARED(type, name);
  *   LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, arguments...)
- *     the same with more than 48 KB of it, which a kernel has to be allowed; at most what the GPU lets a block ask for.
+ *     the same with more than 48 KB of it, which a kernel has to be allowed; at most what the GPU
+ *         lets a block ask for.
  *   LT_INDEX_LIMIT
- *     numbers of elements and offsets from here on need 64 bits. LTENSOR_SIM_INDEX_LIMIT lowers it, so that
- *     tests come to what large tensors take.
+ *     numbers of elements and offsets from here on need 64 bits. LTENSOR_SIM_INDEX_LIMIT lowers it,
+ *     so that tests come to what large tensors take.
  *
  * A template is put in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
- * other, but as lookback.cuh does. A launch that fails is told by
- * lt_cuda_launched (report.cu), which every entry ends with: not one more call of the runtime asks for it.
- * Includes cuda_runtime.h, whichever the include path finds. */
+ * other, but as lookback.cuh does. A launch that fails is told by lt_cuda_launched (report.cu),
+ * which every entry ends with: not one more call of the runtime asks for it. Includes
+ * cuda_runtime.h, whichever the include path finds. */
 #ifndef LT_LAUNCH_CUH
 #define LT_LAUNCH_CUH
 
@@ -63,17 +64,16 @@ inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared
 #else
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
-    lt_note_launch(lt_sim::launch(                                                                 \
-        {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block), (stream),    \
-        kernel, ##__VA_ARGS__))
+    lt_note_launch(lt_sim::launch({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), \
+                                  dim3(block), (stream), kernel, ##__VA_ARGS__))
 #define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
-    lt_note_launch(lt_sim::launch_meet(                                                            \
-        {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), dim3(block),              \
-        (shared_bytes), (stream), kernel, ##__VA_ARGS__))
+    lt_note_launch(lt_sim::launch_meet({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__},        \
+                                       dim3(grid), dim3(block), (shared_bytes), (stream), kernel,  \
+                                       ##__VA_ARGS__))
 #define LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, ...)                             \
-    lt_note_launch(lt_sim::launch_meet(                                                            \
-        {#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__, true}, dim3(grid), dim3(block),        \
-        (shared_bytes), (stream), kernel, ##__VA_ARGS__))
+    lt_note_launch(lt_sim::launch_meet({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__, true},  \
+                                       dim3(grid), dim3(block), (shared_bytes), (stream), kernel,  \
+                                       ##__VA_ARGS__))
 #define LT_INDEX_LIMIT lt_sim::index_limit()
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)

@@ -1,9 +1,11 @@
-/* lookback.cuh - what blocks of one launch tell each other, for running totals in one pass over memory ("decoupled
- * look-back": D. Merrill, M. Garland 2016): a block says what its own tile comes to, then, once it knows what comes before,
- * what all tiles up to its own come to; the next ones look back as far as they must.
+/* lookback.cuh - what blocks of one launch tell each other, for running totals in one pass over
+ * memory ("decoupled look-back": D. Merrill, M. Garland 2016): a block says what its own tile comes
+ * to, then, once it knows what comes before, what all tiles up to its own come to; the next ones
+ * look back as far as they must.
  *
- * A block may wait for another only if that one surely runs: blocks take numbers from a counter as they start, and wait for
- * lower ones alone. Words that blocks exchange are read and written by the functions here. */
+ * A block may wait for another only if that one surely runs: blocks take numbers from a counter as
+ * they start, and wait for lower ones alone. Words that blocks exchange are read and written by the
+ * functions here. */
 #ifndef LT_CUDA_LOOKBACK_CUH
 #define LT_CUDA_LOOKBACK_CUH
 
@@ -44,7 +46,8 @@ static __device__ __forceinline__ unsigned lt_block_started(unsigned *counter, u
     return *shared;
 }
 
-/* What a tile says: what it has said so far, its own total, that of all up to it. All 0 before the launch. */
+/* What a tile says: what it has said so far, its own total, that of all up to it. All 0 before the
+ * launch. */
 template <class T> struct lt_tile_total {
     static constexpr int WORDS = (sizeof(T) + 7) / 8;
     uint64_t said, own[WORDS], all[WORDS];
@@ -75,12 +78,13 @@ template <class T> struct lt_tile_total {
     }
 };
 
-/* The total of all tiles before `tile`, of a line whose first one is `first`; called by a whole warp. One of the 32 before
- * must have said its total of all: from there on tiles are joined in their order, so that rounding is always the same,
- * whichever of them that was. from_lane(value, lane): a value of another lane. */
+/* The total of all tiles before `tile`, of a line whose first one is `first`; called by a whole
+ * warp. One of the 32 before must have said its total of all: from there on tiles are joined in
+ * their order, so that rounding is always the same, whichever of them that was. from_lane(value,
+ * lane): a value of another lane. */
 template <class T, class Join, class FromLane>
-static __device__ __forceinline__ T lt_total_before(const lt_tile_total<T> *first, int64_t tile, Join join,
-                                                    FromLane from_lane)
+static __device__ __forceinline__ T lt_total_before(const lt_tile_total<T> *first, int64_t tile,
+                                                    Join join, FromLane from_lane)
 {
     const int lane = static_cast<int>(threadIdx.x) % LT_WARP;
     const lt_tile_total<T> *const mine = first + (tile - 1 - lane);

@@ -1,9 +1,11 @@
-/* offsets.cuh - from the number of an element to where it lies: byte offsets of N operands over a shape
- * whose dimensions were sorted and merged before (iter.h), or are merged here as they are added.
+/* offsets.cuh - from the number of an element to where it lies: byte offsets of N operands over a
+ * shape whose dimensions were sorted and merged before (iter.h), or are merged here as they are
+ * added.
  *
- * Divisions by sizes are multiplications by a reciprocal, of 32 bits where all numbers are below 2^31, else of 64.
- * lt_places is for tensors that are small enough for 32 bits throughout, offsets included (pieces.cuh cuts larger
- * ones). Passed to kernels by value. lt_lines describes tensors as lines along one dimension. */
+ * Divisions by sizes are multiplications by a reciprocal, of 32 bits where all numbers are below
+ * 2^31, else of 64. lt_places is for tensors that are small enough for 32 bits throughout, offsets
+ * included (pieces.cuh cuts larger ones). Passed to kernels by value. lt_lines describes tensors as
+ * lines along one dimension. */
 #ifndef LT_CUDA_OFFSETS_CUH
 #define LT_CUDA_OFFSETS_CUH
 
@@ -11,7 +13,8 @@
 #include "element.cuh"
 #include "launch.cuh"
 
-/* Exact for numerators below 2^31 (T. Granlund, P. Montgomery: Division by invariant integers, 1994). */
+/* Exact for numerators below 2^31 (T. Granlund, P. Montgomery: Division by invariant integers,
+ * 1994). */
 struct lt_divider {
     uint32_t divisor, magic;
     int shift;
@@ -55,8 +58,8 @@ template <int N> struct lt_places {
     lt_divider sizes[LT_MAX_DIMS];
     int32_t strides[LT_MAX_DIMS][N];
 
-    /* The first N operands of an iterator, by runs of `together` elements along dimension 0; `bytes` is what such
-     * a run has in each operand (0: of its first element alone). */
+    /* The first N operands of an iterator, by runs of `together` elements along dimension 0;
+     * `bytes` is what such a run has in each operand (0: of its first element alone). */
     void of(const lt_iter *it, int64_t together, const int64_t *bytes)
     {
         for (int d = 0; d < it->ndim; d++) {

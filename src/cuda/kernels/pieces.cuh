@@ -1,5 +1,5 @@
-/* pieces.cuh - iterators over more elements than 32 bits can number, or further apart, as several that are not: kernels
- * of elementwise work count in 32 bits (lt_places). */
+/* pieces.cuh - iterators over more elements than 32 bits can number, or further apart, as several
+ * that are not: kernels of elementwise work count in 32 bits (lt_places). */
 #ifndef LT_CUDA_PIECES_CUH
 #define LT_CUDA_PIECES_CUH
 
@@ -8,8 +8,8 @@
 #include "cuda.h"
 #include "launch.cuh"
 
-/* Elements, and bytes from the first to the last, stay below this; where tests lower LT_INDEX_LIMIT, not below what makes
- * thousands of launches of one call. */
+/* Elements, and bytes from the first to the last, stay below this; where tests lower
+ * LT_INDEX_LIMIT, not below what makes thousands of launches of one call. */
 static inline int64_t lt_piece_limit()
 {
     const int64_t limit = LT_INDEX_LIMIT;

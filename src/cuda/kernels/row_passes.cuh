@@ -1,6 +1,7 @@
-/* row_passes.cuh - a row of elements that lie together, gone over by a team of threads 16 bytes at a time, once or several times. What a team
- * can hold of a row stays in its registers from one pass to the next, so that it is read once; longer rows are read again. Also a part of
- * the source of generated kernels, whose rows are what a chain computes. */
+/* row_passes.cuh - a row of elements that lie together, gone over by a team of threads 16 bytes at
+ * a time, once or several times. What a team can hold of a row stays in its registers from one pass
+ * to the next, so that it is read once; longer rows are read again. Also a part of the source of
+ * generated kernels, whose rows are what a chain computes. */
 #ifndef LT_CUDA_ROW_PASSES_CUH
 #define LT_CUDA_ROW_PASSES_CUH
 
@@ -17,14 +18,18 @@ template <class S, class C> struct lt_row {
     C x[LT_ROW_VECTORS][N];
 
     lt_row() = default;
-    __device__ __forceinline__ lt_row(const void *p, bool aligned_) : data(static_cast<const S *>(p)), aligned(aligned_) {}
+    __device__ __forceinline__ lt_row(const void *p, bool aligned_)
+        : data(static_cast<const S *>(p)), aligned(aligned_)
+    {}
     template <class Index> __device__ __forceinline__ void get(Index i, int m, C *values) const
     {
         lt_load_row_as<S, C, N>(data + i, values, m, aligned);
     }
 };
 
-template <class Row, class Index> static __device__ __forceinline__ void lt_read_row(Row &row, Index from, Index n, int thread, int threads)
+template <class Row, class Index>
+static __device__ __forceinline__ void lt_read_row(Row &row, Index from, Index n, int thread,
+                                                   int threads)
 {
     constexpr int N = Row::N;
     LT_UNROLLED
@@ -34,11 +39,12 @@ template <class Row, class Index> static __device__ __forceinline__ void lt_read
     }
 }
 
-/* f(i, m, x...) for the vectors that a thread has of the rows, n elements each: m elements from i on, which x has of each row and may
- * change for the next pass where the rows are held. FIRST: the rows have not been read. HELD: a team's threads have all of
- * them (lt_row_held). */
+/* f(i, m, x...) for the vectors that a thread has of the rows, n elements each: m elements from i
+ * on, which x has of each row and may change for the next pass where the rows are held. FIRST: the
+ * rows have not been read. HELD: a team's threads have all of them (lt_row_held). */
 template <bool HELD, bool FIRST, class F, class Row, class... Rows>
-static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int threads, F f, Row &row, Rows &...rows)
+static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int threads, F f,
+                                                   Row &row, Rows &...rows)
 {
     constexpr int N = Row::N;
     if constexpr (HELD) {
@@ -53,7 +59,8 @@ static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int th
             if (i < length) f(i, length - i < N ? length - i : N, row.x[v], rows.x[v]...);
         }
     } else {
-        for (int64_t from = 0; from < n; from += static_cast<int64_t>(threads) * (LT_ROW_VECTORS * N)) {
+        for (int64_t from = 0; from < n;
+             from += static_cast<int64_t>(threads) * (LT_ROW_VECTORS * N)) {
             lt_read_row(row, from, n, thread, threads);
             (lt_read_row(rows, from, n, thread, threads), ...);
             LT_UNROLLED

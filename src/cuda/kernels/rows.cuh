@@ -1,5 +1,6 @@
-/* rows.cuh - rows of elements that lie together, each gone over by a team of threads (row_passes.cuh): how many threads have a row, and which. Kernels
- * that use this meet; a team is the block's threads along x, a warp or (alone) the block. */
+/* rows.cuh - rows of elements that lie together, each gone over by a team of threads
+ * (row_passes.cuh): how many threads have a row, and which. Kernels that use this meet; a team is
+ * the block's threads along x, a warp or (alone) the block. */
 #ifndef LT_CUDA_ROWS_CUH
 #define LT_CUDA_ROWS_CUH
 

@@ -1,9 +1,10 @@
-/* tensor_core.cuh - products of small matrices by a warp's tensor cores, for half types: the instructions of PTX, and in a
- * simulation what stands in for them (sim/tensor_core.h). All lanes of a warp call these together.
+/* tensor_core.cuh - products of small matrices by a warp's tensor cores, for half types: the
+ * instructions of PTX, and in a simulation what stands in for them (sim/tensor_core.h). All lanes
+ * of a warp call these together.
  *
- * Fragments: lane l has, of a matrix of 8 rows and 8 columns, row l / 4 and columns 2 (l % 4) and the next. a (16 x 16)
- * is four of those: rows 0 .. 7 and 8 .. 15 of columns 0 .. 7, then of 8 .. 15; b (16 x 8) is two, by columns; c
- * (16 x 8) two, of floats. */
+ * Fragments: lane l has, of a matrix of 8 rows and 8 columns, row l / 4 and columns 2 (l % 4) and
+ * the next. a (16 x 16) is four of those: rows 0 .. 7 and 8 .. 15 of columns 0 .. 7, then of 8 ..
+ * 15; b (16 x 8) is two, by columns; c (16 x 8) two, of floats. */
 #ifndef LT_CUDA_TENSOR_CORE_CUH
 #define LT_CUDA_TENSOR_CORE_CUH
 
@@ -36,8 +37,8 @@ template <> __device__ __forceinline__ uint32_t lt_pair<__nv_bfloat16>(float x, 
 
 #ifdef __CUDACC__
 
-/* Four matrices of 8 x 8 elements of two bytes from shared memory: lane l says where row l % 8 of matrix l / 8 lies,
- * 16 bytes that are aligned. TRANSPOSED: each is turned around. */
+/* Four matrices of 8 x 8 elements of two bytes from shared memory: lane l says where row l % 8 of
+ * matrix l / 8 lies, 16 bytes that are aligned. TRANSPOSED: each is turned around. */
 template <bool TRANSPOSED>
 static __device__ __forceinline__ void lt_load_matrices(uint32_t (&out)[4], const void *row)
 {
@@ -56,7 +57,8 @@ static __device__ __forceinline__ void lt_load_matrices(uint32_t (&out)[4], cons
 #endif
 }
 
-/* c += a b. GPUs before the 8.0 take eight columns of a at a time, and no bfloat16: nobody asks them to. */
+/* c += a b. GPUs before the 8.0 take eight columns of a at a time, and no bfloat16: nobody asks
+ * them to. */
 static __device__ __forceinline__ void lt_multiply(float (&c)[4], const uint32_t (&a)[4],
                                                    const uint32_t (&b)[2], __half)
 {

@@ -1,14 +1,14 @@
-/* tiles.cuh - products of tiles in shared memory whose results a warp keeps in registers: of half types by tensor
- * cores, of float and double by multiply-adds. Kernels that use this meet.
+/* tiles.cuh - products of tiles in shared memory whose results a warp keeps in registers: of half
+ * types by tensor cores, of float and double by multiply-adds. Kernels that use this meet.
  *
- * A tile has ROWS rows of D elements, PITCH apart: 16 bytes more than a row, so that lanes that read rows which follow
- * each other meet no bank twice. A warp's own rows are 16 * MT; of each 16 a lane has two, which lie eight apart in the
- * tile: row g = lane / 4 and row g + 8. Where a tile's rows are loaded in pairs (lt_paired), these are 2 g and 2 g + 1 of what
- * was loaded.
+ * A tile has ROWS rows of D elements, PITCH apart: 16 bytes more than a row, so that lanes that
+ * read rows which follow each other meet no bank twice. A warp's own rows are 16 * MT; of each 16 a
+ * lane has two, which lie eight apart in the tile: row g = lane / 4 and row g + 8. Where a tile's
+ * rows are loaded in pairs (lt_paired), these are 2 g and 2 g + 1 of what was loaded.
  *
- * lt_scores: acc[m][n] has of the product of a warp's rows and 8 rows of another tile two rows and columns
- * 2 (lane % 4) and the next: [0], [1] of row g, [2], [3] of row g + 8.
- * lt_weigh: of such scores times a tile's columns; lt_tile<S>::row and column say what is where in the result. */
+ * lt_scores: acc[m][n] has of the product of a warp's rows and 8 rows of another tile two rows and
+ * columns 2 (lane % 4) and the next: [0], [1] of row g, [2], [3] of row g + 8. lt_weigh: of such
+ * scores times a tile's columns; lt_tile<S>::row and column say what is where in the result. */
 #ifndef LT_CUDA_TILES_CUH
 #define LT_CUDA_TILES_CUH
 
@@ -36,7 +36,8 @@ template <class S> struct lt_rows {
     bool aligned; /* every row to 16 bytes */
 };
 
-/* Rows first .. end - 1 into a tile, and zeros for those that it has besides; of columns, up to a multiple of 32. */
+/* Rows first .. end - 1 into a tile, and zeros for those that it has besides; of columns, up to a
+ * multiple of 32. */
 template <bool PAIRED, int ROWS, int D, int THREADS, class S>
 static __device__ __forceinline__ void lt_load_tile(S *tile, lt_rows<S> from, int first, int end)
 {
@@ -61,7 +62,7 @@ static __device__ __forceinline__ void lt_load_tile(S *tile, lt_rows<S> from, in
     }
 }
 
-/* ---- half types ---------------------------------------------------------------------------------------------------- */
+/* ---- half types ------------------------------------------------------------------------------ */
 
 template <class S> struct lt_tile {
     using C = float;
@@ -73,7 +74,8 @@ template <class S> struct lt_tile {
         return n * 8 + 2 * (lt_lane() % 4) + i % 2;
     }
 
-    /* acc += A B^T: MT times 16 rows at a, `rows` rows at b (of NT * 8), over the first k columns. */
+    /* acc += A B^T: MT times 16 rows at a, `rows` rows at b (of NT * 8), over the first k
+     * columns. */
     template <int D, int MT, int NT>
     static __device__ __forceinline__ void scores(C (&acc)[MT][NT][4], const S *a, const S *b,
                                                   int rows, int k)
@@ -135,7 +137,7 @@ template <class S> struct lt_tile {
     }
 };
 
-/* ---- float and double ---------------------------------------------------------------------------------------------- */
+/* ---- float and double ------------------------------------------------------------------------ */
 
 template <class T> struct lt_plain_tile {
     using C = T;

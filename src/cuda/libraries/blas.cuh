@@ -20,7 +20,8 @@ class lt_cuda_blas {
     lt_cuda_blas(const lt_cuda_blas &) = delete;
     lt_cuda_blas &operator=(const lt_cuda_blas &) = delete;
     ~lt_cuda_blas();
-    /* The device is current. In a recording calls have a workspace of the graph's pool until the scope ends. */
+    /* The device is current. In a recording calls have a workspace of the graph's pool until the
+     * scope ends. */
     lt_status open(int device, cudaStream_t stream);
 
     const lt_cublas *functions = nullptr;
@@ -32,7 +33,8 @@ class lt_cuda_blas {
     lt_cuda_scratch workspace;
 };
 
-/* Around a recording of this thread on the current device: what it may need of cuBLAS is made in front of it. */
+/* Around a recording of this thread on the current device: what it may need of cuBLAS is made in
+ * front of it. */
 lt_status lt_cuda_blas_reserve(int device);
 void lt_cuda_blas_unreserve(void);
 

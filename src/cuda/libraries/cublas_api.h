@@ -1,5 +1,6 @@
-/* cublas_api.h - the part of cuBLAS that is used (vendor.h). Functions with _64 exist since cuBLAS 12; matrices are
- * column-major; arrays of pointers to the matrices of a batch lie on the device. */
+/* cublas_api.h - the part of cuBLAS that is used (vendor.h). Functions with _64 exist since cuBLAS
+ * 12; matrices are column-major; arrays of pointers to the matrices of a batch lie on the
+ * device. */
 #ifndef LT_CUDA_CUBLAS_API_H
 #define LT_CUDA_CUBLAS_API_H
 

@@ -1,5 +1,5 @@
-/* cublaslt_api.h - the part of cuBLASLt that is used (vendor.h): products that end with more than a sum. It comes with
- * cuBLAS, which is made of it, and takes cuBLAS's handles. */
+/* cublaslt_api.h - the part of cuBLASLt that is used (vendor.h): products that end with more than a
+ * sum. It comes with cuBLAS, which is made of it, and takes cuBLAS's handles. */
 #ifndef LT_CUDA_CUBLASLT_API_H
 #define LT_CUDA_CUBLASLT_API_H
 

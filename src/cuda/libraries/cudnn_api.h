@@ -1,5 +1,6 @@
-/* cudnn_api.h - the part of cuDNN 9 for convolutions that is used (vendor.h): descriptors of tensors, weights and windows, the
- * heuristics that rank algorithms, and the three parts of a convolution. */
+/* cudnn_api.h - the part of cuDNN 9 for convolutions that is used (vendor.h): descriptors of
+ * tensors, weights and windows, the heuristics that rank algorithms, and the three parts of a
+ * convolution. */
 #ifndef LT_CUDA_CUDNN_API_H
 #define LT_CUDA_CUDNN_API_H
 

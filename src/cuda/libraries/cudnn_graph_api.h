@@ -1,6 +1,6 @@
-/* cudnn_graph_api.h - the part of cuDNN 9's graph API that convolutions and attention need (vendor.h), beside cudnn_api.h: descriptors of
- * tensors and operations whose attributes are set by name, heuristics that rank engines, what is noted of an engine, plans and their
- * execution. */
+/* cudnn_graph_api.h - the part of cuDNN 9's graph API that convolutions and attention need
+ * (vendor.h), beside cudnn_api.h: descriptors of tensors and operations whose attributes are set by
+ * name, heuristics that rank engines, what is noted of an engine, plans and their execution. */
 #ifndef LT_CUDA_CUDNN_GRAPH_API_H
 #define LT_CUDA_CUDNN_GRAPH_API_H
 

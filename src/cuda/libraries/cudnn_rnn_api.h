@@ -1,12 +1,14 @@
-/* cudnn_rnn_api.h - the part of cuDNN 9 for recurrent networks that is used, beside cudnn_api.h: descriptors of the network and of
- * sequences, the sizes of what cuDNN works in, and the three calls. */
+/* cudnn_rnn_api.h - the part of cuDNN 9 for recurrent networks that is used, beside cudnn_api.h:
+ * descriptors of the network and of sequences, the sizes of what cuDNN works in, and the three
+ * calls. */
 #ifndef LT_CUDA_CUDNN_RNN_API_H
 #define LT_CUDA_CUDNN_RNN_API_H
 
 #include "libraries/cudnn_api.h"
 
-#define LT_CUDNN_RNN_ALGORITHMS(X) X(CUDNN_RNN_ALGO_STANDARD, 0) X(CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, 3)
-#define LT_CUDNN_RNN_FORWARDS(X)   X(CUDNN_FWD_MODE_INFERENCE, 0) X(CUDNN_FWD_MODE_TRAINING, 1)
+#define LT_CUDNN_RNN_ALGORITHMS(X)                                                                 \
+    X(CUDNN_RNN_ALGO_STANDARD, 0) X(CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, 3)
+#define LT_CUDNN_RNN_FORWARDS(X) X(CUDNN_FWD_MODE_INFERENCE, 0) X(CUDNN_FWD_MODE_TRAINING, 1)
 #define LT_CUDNN_RNN_CELLS(X)                                                                      \
     X(CUDNN_RNN_RELU, 0) X(CUDNN_RNN_TANH, 1) X(CUDNN_LSTM, 2) X(CUDNN_GRU, 3)
 #define LT_CUDNN_RNN_BIASES(X)     X(CUDNN_RNN_NO_BIAS, 0) X(CUDNN_RNN_DOUBLE_BIAS, 2)
@@ -14,7 +16,8 @@
 #define LT_CUDNN_RNN_INPUTS(X)     X(CUDNN_LINEAR_INPUT, 0)
 #define LT_CUDNN_RNN_LAYOUTS(X)    X(CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED, 0)
 #define LT_CUDNN_RNN_GRADIENTS(X)  X(CUDNN_WGRAD_MODE_ADD, 0)
-/* Bits of cudnnSetRNNDescriptor_v8's last argument: sequences that do not all have the same length, or lie unpacked. */
+/* Bits of cudnnSetRNNDescriptor_v8's last argument: sequences that do not all have the same length,
+ * or lie unpacked. */
 enum { LT_CUDNN_RNN_PADDED = 1 };
 
 #ifndef LT_VENDOR_HEADERS
@@ -51,10 +54,10 @@ typedef enum { LT_CUDNN_RNN_GRADIENTS(LT_ENUM) } cudnnWgradMode_t;
        int steps, int batch, int size, const int *lengths, void *padding))                         \
     X(data_destroy, cudnnDestroyRNNDataDescriptor, (cudnnRNNDataDescriptor_t data))                \
     X(weight_bytes, cudnnGetRNNWeightSpaceSize,                                                    \
-      (cudnnHandle_t handle, cudnnRNNDescriptor_t network, size_t *bytes))                         \
+      (cudnnHandle_t handle, cudnnRNNDescriptor_t network, size_t * bytes))                        \
     X(work_bytes, cudnnGetRNNTempSpaceSizes,                                                       \
       (cudnnHandle_t handle, cudnnRNNDescriptor_t network, cudnnForwardMode_t mode,                \
-       cudnnRNNDataDescriptor_t x, size_t *work, size_t *reserve))                                 \
+       cudnnRNNDataDescriptor_t x, size_t * work, size_t * reserve))                               \
     X(weight_place, cudnnGetRNNWeightParams,                                                       \
       (cudnnHandle_t handle, cudnnRNNDescriptor_t network, int32_t layer, size_t bytes,            \
        const void *weights, int32_t product, cudnnTensorDescriptor_t of_matrix, void **matrix,     \

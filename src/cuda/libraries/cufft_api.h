@@ -1,4 +1,5 @@
-/* cufft_api.h - the part of cuFFT that is used (vendor.h): transforms of many lines of one length, which lie one after the other. */
+/* cufft_api.h - the part of cuFFT that is used (vendor.h): transforms of many lines of one length,
+ * which lie one after the other. */
 #ifndef LT_CUDA_CUFFT_API_H
 #define LT_CUDA_CUFFT_API_H
 

@@ -1,5 +1,5 @@
-/* cusolver_api.h - the part of cuSOLVER for dense matrices that is used (vendor.h). Matrices are column-major; sizes of
- * workspaces are in elements; infos, one a matrix, lie on the device. */
+/* cusolver_api.h - the part of cuSOLVER for dense matrices that is used (vendor.h). Matrices are
+ * column-major; sizes of workspaces are in elements; infos, one a matrix, lie on the device. */
 #ifndef LT_CUDA_CUSOLVER_API_H
 #define LT_CUDA_CUSOLVER_API_H
 

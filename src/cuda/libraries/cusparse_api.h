@@ -1,6 +1,7 @@
-/* cusparse_api.h - the part of cuSPARSE's generic interface that is used (vendor.h): the product of a matrix in CSR with a dense one.
- * Descriptors lie on the host and are read during a call alone; a handle made by create takes factors from the host. CUDA 12 and 13
- * have the library by the same name. */
+/* cusparse_api.h - the part of cuSPARSE's generic interface that is used (vendor.h): the product of
+ * a matrix in CSR with a dense one. Descriptors lie on the host and are read during a call alone; a
+ * handle made by create takes factors from the host. CUDA 12 and 13 have the library by the same
+ * name. */
 #ifndef LT_CUDA_CUSPARSE_API_H
 #define LT_CUDA_CUSPARSE_API_H
 

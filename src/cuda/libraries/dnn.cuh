@@ -14,14 +14,16 @@ lt_status lt_cudnn_failed(cudnnStatus_t status, const char *call);
             return lt_cudnn_failed(cudnn_status_, #call);                                          \
     } while (0)
 
-/* Whether cuDNN has nothing for what was asked, also by the finer reasons, which have numbers of their own. */
+/* Whether cuDNN has nothing for what was asked, also by the finer reasons, which have numbers of
+ * their own. */
 bool lt_cudnn_unsupported(cudnnStatus_t status);
 
 /* Its names for a floating dtype, and for how products of it are computed. */
 cudnnDataType_t lt_cudnn_type(int dtype);
 cudnnMathType_t lt_cudnn_math(int dtype, bool tf32);
 
-/* The table, or null where cuDNN is not there or LTENSOR_CUDNN=0 leaves it out: our own kernels then do the work. */
+/* The table, or null where cuDNN is not there or LTENSOR_CUDNN=0 leaves it out: our own kernels
+ * then do the work. */
 const lt_cudnn *lt_cuda_dnn_functions(void);
 
 class lt_cuda_dnn {
@@ -40,7 +42,8 @@ class lt_cuda_dnn {
     cudaStream_t stream = nullptr;
 };
 
-/* Around a recording of this thread on the current device: what it may need of cuDNN is made in front of it. */
+/* Around a recording of this thread on the current device: what it may need of cuDNN is made in
+ * front of it. */
 lt_status lt_cuda_dnn_reserve(int device);
 void lt_cuda_dnn_unreserve(void);
 

@@ -42,10 +42,12 @@ void lt_cudnn_plan::set(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t
     if (status == CUDNN_STATUS_SUCCESS) note(functions->set(of, name, type, count, elements));
 }
 
-void lt_cudnn_plan::get(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t asked,
-                        int64_t *count, void *elements)
+void lt_cudnn_plan::get(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
+                        cudnnBackendAttributeType_t type, int64_t asked, int64_t *count,
+                        void *elements)
 {
-    if (status == CUDNN_STATUS_SUCCESS) note(functions->get(of, name, type, asked, count, elements));
+    if (status == CUDNN_STATUS_SUCCESS)
+        note(functions->get(of, name, type, asked, count, elements));
 }
 
 void lt_cudnn_plan::link(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
@@ -59,8 +61,9 @@ void lt_cudnn_plan::finalize(cudnnBackendDescriptor_t descriptor)
     if (status == CUDNN_STATUS_SUCCESS) note(functions->finalize(descriptor));
 }
 
-cudnnBackendDescriptor_t lt_cudnn_plan::tensor(int64_t uid, cudnnDataType_t type, int ndim, const int64_t *sizes,
-                                               const int64_t *strides, place where)
+cudnnBackendDescriptor_t lt_cudnn_plan::tensor(int64_t uid, cudnnDataType_t type, int ndim,
+                                               const int64_t *sizes, const int64_t *strides,
+                                               place where)
 {
     const bool by_value = where == HOST, is_virtual = where == NOWHERE;
     cudnnBackendDescriptor_t t = create(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
@@ -95,14 +98,18 @@ std::vector<cudnnBackendDescriptor_t> lt_cudnn_plan::rank(cudnnBackendDescriptor
     link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, of);
     set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
     finalize(heuristics);
-    get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &room, nullptr);
+    get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &room,
+        nullptr);
     for (int64_t i = 0; i < room; i++) ranked.push_back(create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
-    if (room > 0) get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, room, &count, ranked.data());
+    if (room > 0)
+        get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, room, &count,
+            ranked.data());
     ranked.resize((size_t)(status == CUDNN_STATUS_SUCCESS ? std::min(room, count) : 0));
     return ranked;
 }
 
-unsigned lt_cudnn_plan::bits(cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type)
+unsigned lt_cudnn_plan::bits(cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name,
+                             cudnnBackendAttributeType_t type)
 {
     int list[most_notes];
     int64_t count = 0;
@@ -117,17 +124,21 @@ lt_cudnn_plan::notes lt_cudnn_plan::notes_of(cudnnBackendDescriptor_t configurat
 {
     int64_t count = 0;
     cudnnBackendDescriptor_t engine = create(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-    get(configuration, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &engine);
+    get(configuration, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
+        &engine);
     return {bits(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE),
             bits(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE)};
 }
 
-/* Leaves the allowed ones. An engine that compiles its kernels takes a second or more for each new shape, which a script of many shapes
- * pays again and again for a convolution that is a little faster: where the best is one, the first that is ready goes in front of it,
- * but none without tensor cores in front of one with them, which is many times slower. */
-void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations, const lt_cudnn_engines &allowed)
+/* Leaves the allowed ones. An engine that compiles its kernels takes a second or more for each new
+ * shape, which a script of many shapes pays again and again for a convolution that is a little
+ * faster: where the best is one, the first that is ready goes in front of it, but none without
+ * tensor cores in front of one with them, which is many times slower. */
+void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations,
+                         const lt_cudnn_engines &allowed)
 {
-    constexpr unsigned compiles = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION, cores = 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    constexpr unsigned compiles = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION,
+                       cores = 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
     size_t left = 0;
     unsigned best = 0;
     bool ready = false;
@@ -144,7 +155,8 @@ void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations, 
     configurations->resize(left);
 }
 
-/* Whether it was made the plan: a configuration may be refused still, or fail where something is missing for it. */
+/* Whether it was made the plan: a configuration may be refused still, or fail where something is
+ * missing for it. */
 bool lt_cudnn_plan::take(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t configuration)
 {
     int64_t count = 0;
@@ -158,7 +170,8 @@ bool lt_cudnn_plan::take(cudnnHandle_t handle, int device, cudnnBackendDescripto
         return false;
     }
     get(candidate, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes);
-    if (status != CUDNN_STATUS_SUCCESS || (bytes > 0 && room.take(device, (size_t)bytes) != LT_OK)) return false;
+    if (status != CUDNN_STATUS_SUCCESS || (bytes > 0 && room.take(device, (size_t)bytes) != LT_OK))
+        return false;
     plan = candidate;
     return true;
 }
@@ -171,30 +184,38 @@ void lt_cudnn_plan::destroy_since(size_t first, cudnnBackendDescriptor_t configu
         if (!stays) (void)functions->destroy(d);
         return !stays;
     };
-    descriptors.erase(std::remove_if(descriptors.begin() + (ptrdiff_t)first, descriptors.end(), goes), descriptors.end());
+    descriptors.erase(
+        std::remove_if(descriptors.begin() + (ptrdiff_t)first, descriptors.end(), goes),
+        descriptors.end());
 }
 
-void lt_cudnn_plan::choose(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t of, const lt_cudnn_engines &allowed)
+void lt_cudnn_plan::choose(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t of,
+                           const lt_cudnn_engines &allowed)
 {
     const size_t before = descriptors.size();
     cudnnBackendDescriptor_t chosen = nullptr;
     std::vector<cudnnBackendDescriptor_t> configurations = rank(of);
     if (allowed.without != 0 || allowed.rather_ready) sift(&configurations, allowed);
-    for (size_t i = 0; i < configurations.size() && status == CUDNN_STATUS_SUCCESS && chosen == nullptr; i++)
+    for (size_t i = 0;
+         i < configurations.size() && status == CUDNN_STATUS_SUCCESS && chosen == nullptr; i++)
         if (take(handle, device, configurations[i])) chosen = configurations[i];
     destroy_since(before, chosen);
 }
 
-cudnnStatus_t lt_cudnn_plan::execute(cudnnHandle_t handle, int64_t count, const int64_t *uids, void *const *addresses, void *workspace) const
+cudnnStatus_t lt_cudnn_plan::execute(cudnnHandle_t handle, int64_t count, const int64_t *uids,
+                                     void *const *addresses, void *workspace) const
 {
     cudnnBackendDescriptor_t pack = nullptr;
     cudnnStatus_t outcome = functions->create(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
     if (outcome != CUDNN_STATUS_SUCCESS) return outcome;
-    outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, uids);
+    outcome =
+        functions->set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, uids);
     if (outcome == CUDNN_STATUS_SUCCESS)
-        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, addresses);
+        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+                                 count, addresses);
     if (outcome == CUDNN_STATUS_SUCCESS)
-        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+        outcome = functions->set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1,
+                                 &workspace);
     if (outcome == CUDNN_STATUS_SUCCESS) outcome = functions->finalize(pack);
     if (outcome == CUDNN_STATUS_SUCCESS) outcome = functions->execute(handle, plan, pack);
     (void)functions->destroy(pack);

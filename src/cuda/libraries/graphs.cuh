@@ -1,4 +1,5 @@
-/* graphs.cuh - a graph of cuDNN's operations and the plan that its heuristics put first: made once for a shape, executed many times. */
+/* graphs.cuh - a graph of cuDNN's operations and the plan that its heuristics put first: made once
+ * for a shape, executed many times. */
 #ifndef LT_CUDA_GRAPHS_CUH
 #define LT_CUDA_GRAPHS_CUH
 
@@ -13,8 +14,9 @@ struct lt_cudnn_engines {
     bool rather_ready = false; /* one that need not be compiled first is preferred */
 };
 
-/* Descriptors of one graph, destroyed together. After the first call that cuDNN does not answer with success the others do nothing, and
- * there is no plan: cuDNN has none, its version does not know what was asked, or a part of it is missing. */
+/* Descriptors of one graph, destroyed together. After the first call that cuDNN does not answer
+ * with success the others do nothing, and there is no plan: cuDNN has none, its version does not
+ * know what was asked, or a part of it is missing. */
 class lt_cudnn_plan {
   public:
     lt_cudnn_plan() = default;
@@ -28,7 +30,8 @@ class lt_cudnn_plan {
     lt_status open();
     cudnnBackendDescriptor_t create(cudnnBackendDescriptorType_t type);
     /* uid: what it is called when the plan is executed. */
-    cudnnBackendDescriptor_t tensor(int64_t uid, cudnnDataType_t type, int ndim, const int64_t *sizes, const int64_t *strides, place where);
+    cudnnBackendDescriptor_t tensor(int64_t uid, cudnnDataType_t type, int ndim,
+                                    const int64_t *sizes, const int64_t *strides, place where);
     void set(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
              cudnnBackendAttributeType_t type, int64_t count, const void *elements);
     void link(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
@@ -37,12 +40,14 @@ class lt_cudnn_plan {
     /* A finalized graph of one operation. */
     cudnnBackendDescriptor_t graph(cudnnHandle_t handle, cudnnBackendDescriptor_t operation);
     /* The best plan for a graph that can be made and for whose workspace the device has memory. */
-    void choose(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t of, const lt_cudnn_engines &allowed);
+    void choose(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t of,
+                const lt_cudnn_engines &allowed);
 
     bool made() const { return status == CUDNN_STATUS_SUCCESS && plan != nullptr; }
     size_t workspace() const { return (size_t)bytes; }
     /* addresses: of the tensors called uids. */
-    cudnnStatus_t execute(cudnnHandle_t handle, int64_t count, const int64_t *uids, void *const *addresses, void *workspace) const;
+    cudnnStatus_t execute(cudnnHandle_t handle, int64_t count, const int64_t *uids,
+                          void *const *addresses, void *workspace) const;
 
   private:
     struct notes {
@@ -50,12 +55,14 @@ class lt_cudnn_plan {
     };
 
     void note(cudnnStatus_t outcome);
-    void get(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t asked,
-             int64_t *count, void *elements);
-    unsigned bits(cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type);
+    void get(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
+             cudnnBackendAttributeType_t type, int64_t asked, int64_t *count, void *elements);
+    unsigned bits(cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name,
+                  cudnnBackendAttributeType_t type);
     notes notes_of(cudnnBackendDescriptor_t configuration);
     std::vector<cudnnBackendDescriptor_t> rank(cudnnBackendDescriptor_t of);
-    void sift(std::vector<cudnnBackendDescriptor_t> *configurations, const lt_cudnn_engines &allowed);
+    void sift(std::vector<cudnnBackendDescriptor_t> *configurations,
+              const lt_cudnn_engines &allowed);
     bool take(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t configuration);
     void destroy_since(size_t first, cudnnBackendDescriptor_t configuration);
 

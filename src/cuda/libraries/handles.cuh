@@ -1,9 +1,10 @@
 /* handles.cuh - the handles of a library, kept by each thread for its next call.
  *
- * A handle serves one call at a time, and one stream for ever: the library orders its workspace by that. Making one
- * allocates and waits, destroying one waits: neither may happen while any thread captures a graph. So none is ever
- * destroyed, and what a recording needs is set apart when it begins (reserve): that handle goes from one recording to the
- * next, and its workspace is taken from the graph's pool with each call, so that it lives as long as the graph does. */
+ * A handle serves one call at a time, and one stream for ever: the library orders its workspace by
+ * that. Making one allocates and waits, destroying one waits: neither may happen while any thread
+ * captures a graph. So none is ever destroyed, and what a recording needs is set apart when it
+ * begins (reserve): that handle goes from one recording to the next, and its workspace is taken
+ * from the graph's pool with each call, so that it lives as long as the graph does. */
 #ifndef LT_CUDA_HANDLES_CUH
 #define LT_CUDA_HANDLES_CUH
 
@@ -18,7 +19,8 @@ template <class Library> class lt_cuda_handles {
   public:
     using handle = typename Library::handle;
 
-    /* Whether `take` has one for this device: while a graph is recorded, if one was set apart for that. */
+    /* Whether `take` has one for this device: while a graph is recorded, if one was set apart for
+     * that. */
     static bool available(int device)
     {
         return lt_cuda_recording_pool(device) == 0 || reserved().h != nullptr;
@@ -87,7 +89,8 @@ template <class Library> class lt_cuda_handles {
                                    "the library was not there when the capture of the graph began");
     }
 
-    /* What this thread gave back, which it finds again without a lock; others may have it when the thread ends. */
+    /* What this thread gave back, which it finds again without a lock; others may have it when the
+     * thread ends. */
     struct own_idle {
         std::vector<kept> idle;
         ~own_idle()

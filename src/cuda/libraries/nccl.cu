@@ -1,5 +1,5 @@
-/* nccl.cu - the engine between GPUs (comm/device_engine.h) by NCCL, which is opened when a script asks for it. What only moves goes as
- * bytes, so that every dtype does. */
+/* nccl.cu - the engine between GPUs (comm/device_engine.h) by NCCL, which is opened when a script
+ * asks for it. What only moves goes as bytes, so that every dtype does. */
 #include "../../comm/device_engine.h"
 #include "cuda.h"
 #include "nccl_api.h"

@@ -1,4 +1,5 @@
-/* nccl_api.h - the part of NCCL that is used (vendor.h): communicators of a process each, collectives and messages on a stream. */
+/* nccl_api.h - the part of NCCL that is used (vendor.h): communicators of a process each,
+ * collectives and messages on a stream. */
 #ifndef LT_CUDA_NCCL_API_H
 #define LT_CUDA_NCCL_API_H
 

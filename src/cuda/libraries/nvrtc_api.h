@@ -1,4 +1,5 @@
-/* nvrtc_api.h - the part of NVRTC that is used (vendor.h): source text to machine code of one architecture. Needs no GPU. */
+/* nvrtc_api.h - the part of NVRTC that is used (vendor.h): source text to machine code of one
+ * architecture. Needs no GPU. */
 #ifndef LT_CUDA_NVRTC_API_H
 #define LT_CUDA_NVRTC_API_H
 

@@ -1,7 +1,8 @@
-/* optional.cuh - a library that we can do without: its table of functions, if it is there and wanted.
+/* optional.cuh - a library that we can do without: its table of functions, if it is there and
+ * wanted.
  *
- * Looked for until it is there or known not to be: a script that works without it goes on as it began. A context that may
- * not open libraries decides for itself alone. */
+ * Looked for until it is there or known not to be: a script that works without it goes on as it
+ * began. A context that may not open libraries decides for itself alone. */
 #ifndef LT_CUDA_OPTIONAL_CUH
 #define LT_CUDA_OPTIONAL_CUH
 
@@ -13,7 +14,8 @@
 
 template <class Table> class lt_cuda_optional {
   public:
-    /* variable: of the environment, 0 there leaves the library out. load: opens it and gives its table. */
+    /* variable: of the environment, 0 there leaves the library out. load: opens it and gives its
+     * table. */
     constexpr lt_cuda_optional(const char *variable, lt_status (*load)(const Table **))
         : variable(variable), load(load)
     {}

@@ -1,5 +1,5 @@
-/* plans.cuh - what a library was told about a shape of operands, and what it chose for it, kept by each thread for its next call of
- * that shape. A thread asks without a lock. */
+/* plans.cuh - what a library was told about a shape of operands, and what it chose for it, kept by
+ * each thread for its next call of that shape. A thread asks without a lock. */
 #ifndef LT_CUDA_PLANS_CUH
 #define LT_CUDA_PLANS_CUH
 
@@ -9,7 +9,8 @@
 
 #include "cuda.h"
 
-/* Shape: all that the choice depends on, without padding: compared as bytes. Plan: made by make(Plan *). */
+/* Shape: all that the choice depends on, without padding: compared as bytes. Plan: made by
+ * make(Plan *). */
 template <class Shape, class Plan> class lt_cuda_plans {
   public:
     template <class Make> lt_status find(const Shape &shape, Make make, Plan **out)

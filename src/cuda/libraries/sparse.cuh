@@ -20,8 +20,9 @@ class lt_cuda_sparse {
     lt_cuda_sparse(const lt_cuda_sparse &) = delete;
     lt_cuda_sparse &operator=(const lt_cuda_sparse &) = delete;
     ~lt_cuda_sparse();
-    /* The device is current. Afterwards functions is null where cuSPARSE is not there, LTENSOR_CUSPARSE=0 leaves it out, or a
-     * graph is recorded that began before cuSPARSE was opened: a formula then does the work. */
+    /* The device is current. Afterwards functions is null where cuSPARSE is not there,
+     * LTENSOR_CUSPARSE=0 leaves it out, or a graph is recorded that began before cuSPARSE was
+     * opened: a formula then does the work. */
     lt_status open(int device, cudaStream_t stream);
 
     const lt_cusparse *functions = nullptr;
@@ -32,8 +33,9 @@ class lt_cuda_sparse {
     cudaStream_t stream = nullptr;
 };
 
-/* Around a recording of this thread on the current device: a handle for it is made in front of it, if cuSPARSE has been opened. It is
- * not opened for that: few graphs have a sparse matrix, and the library is large. */
+/* Around a recording of this thread on the current device: a handle for it is made in front of it,
+ * if cuSPARSE has been opened. It is not opened for that: few graphs have a sparse matrix, and the
+ * library is large. */
 lt_status lt_cuda_sparse_reserve(int device);
 void lt_cuda_sparse_unreserve(void);
 

@@ -1,16 +1,19 @@
-/* vendor.h - how the vendor's libraries are opened: when they are first needed, by soname, of the CUDA release that this
- * backend was compiled for or of the one beside it. None is needed to build, so that the headers here declare what is used
- * of them: names, values and signatures are the vendor's, checked against their own headers by tests/vendor/check.sh
- * (which compiles these with LT_VENDOR_HEADERS defined: the types are then the vendor's).
+/* vendor.h - how the vendor's libraries are opened: when they are first needed, by soname, of the
+ * CUDA release that this backend was compiled for or of the one beside it. None is needed to build,
+ * so that the headers here declare what is used of them: names, values and signatures are the
+ * vendor's, checked against their own headers by tests/vendor/check.sh (which compiles these with
+ * LT_VENDOR_HEADERS defined: the types are then the vendor's).
  *
- * Each header has lists of its numbers and of its functions, from which come the types, the table that the loader fills
- * (src/cuda/libraries/opening/<name>_load.cu) or the simulation's stand-in (src/cuda/sim/<name>.cpp), and the names in messages. */
+ * Each header has lists of its numbers and of its functions, from which come the types, the table
+ * that the loader fills (src/cuda/libraries/opening/<name>_load.cu) or the simulation's stand-in
+ * (src/cuda/sim/<name>.cpp), and the names in messages. */
 #ifndef LT_CUDA_VENDOR_H
 #define LT_CUDA_VENDOR_H
 
 #include "ltensor.h"
 
-/* Of the lists: an entry of an enum, of a switch over one that gives its name, and a member of a table. */
+/* Of the lists: an entry of an enum, of a switch over one that gives its name, and a member of a
+ * table. */
 #define LT_ENUM(name, value) name = value,
 #define LT_NAME_CASE(name, value)                                                                  \
     case value: return #name;

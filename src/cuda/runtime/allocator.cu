@@ -1,14 +1,15 @@
 /* allocator.cu - device memory: a cache in front of cudaMalloc, per device.
  *
- * Segments come from cudaMalloc and are cut into blocks; neighbouring free blocks of a segment are merged.
- * A block belongs to the stream that was current when its segment was made, and is handed out again on
- * that stream only, where the stream's order makes reuse safe without waiting. Work on other streams is
- * declared with record_stream: a freed block then waits for an event on each. Blocks of up to 1 MiB come
- * from segments of 2 MiB, others from segments of 20 MiB or their own size rounded to 2 MiB. When memory
- * runs out: the cache goes back to the device, then Lua collects, then the error explains.
+ * Segments come from cudaMalloc and are cut into blocks; neighbouring free blocks of a segment are
+ * merged. A block belongs to the stream that was current when its segment was made, and is handed
+ * out again on that stream only, where the stream's order makes reuse safe without waiting. Work on
+ * other streams is declared with record_stream: a freed block then waits for an event on each.
+ * Blocks of up to 1 MiB come from segments of 2 MiB, others from segments of 20 MiB or their own
+ * size rounded to 2 MiB. When memory runs out: the cache goes back to the device, then Lua
+ * collects, then the error explains.
  *
- * While a thread records a graph, it allocates from the graph's private pool, which the graph's replays use
- * again; such segments serve nothing else and stay while a graph holds the pool.
+ * While a thread records a graph, it allocates from the graph's private pool, which the graph's
+ * replays use again; such segments serve nothing else and stay while a graph holds the pool.
  *
  * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
 #include "allocator.cuh"
@@ -43,10 +44,11 @@ using free_set = lt_cuda_free_set;
 using pending_event = lt_cuda_pending;
 cache *const caches = lt_cuda_caches;
 
-/* ---- blocks ---------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* A block that is in no pool; may throw. */
-block *new_block(int device, cudaStream_t stream, uint64_t pool, char *data, size_t size, bool small)
+block *new_block(int device, cudaStream_t stream, uint64_t pool, char *data, size_t size,
+                 bool small)
 {
     std::unique_ptr<block> b(new block(device, stream, size, small));
     b->pool = pool;
@@ -62,7 +64,8 @@ bool is_part(const block *b) { return b->previous != nullptr || b->next != nullp
 void put_back(cache &c, block *b)
 {
     free_set &pool = c.pool(b);
-    if (is_part(b)) lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, 1);
+    if (is_part(b))
+        lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, 1);
     b->place.value() = b;
     pool.insert(std::move(b->place));
 }
@@ -70,7 +73,8 @@ void put_back(cache &c, block *b)
 void take_out(cache &c, block *b)
 {
     b->place = c.pool(b).extract(b);
-    if (is_part(b)) lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, -1);
+    if (is_part(b))
+        lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, -1);
 }
 
 bool is_free(const block *b) { return b != nullptr && !b->used && b->pending == 0; }
@@ -118,7 +122,7 @@ void split(cache &c, block *b, size_t size)
     put_back(c, tail);
 }
 
-/* ---- events of freed blocks ---------------------------------------------------------------------------- */
+/* ---- events of freed blocks ------------------------------------------------------------------ */
 
 void event_done(cache &c, const pending_event &p)
 {
@@ -126,7 +130,8 @@ void event_done(cache &c, const pending_event &p)
     if (--p.of->pending == 0) free_block(c, p.of);
 }
 
-/* Frees the blocks whose streams are done. A failed query counts as done: the device is lost then. */
+/* Frees the blocks whose streams are done. A failed query counts as done: the device is lost
+ * then. */
 void collect_pending(cache &c, bool wait)
 {
     size_t kept = 0;
@@ -177,7 +182,7 @@ void free_after_streams(cache &c, block *b)
     if (b->pending == 0) free_block(c, b);
 }
 
-/* ---- segments -------------------------------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 /* Returns the free segments of the pool to the device. */
 void release_pool(cache &c, free_set &pool)
@@ -212,7 +217,8 @@ size_t segment_size(size_t size)
 }
 
 /* A whole new segment as one block, or null: no memory. Other failures set *failed. May throw. */
-block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, size_t size, lt_status *failed)
+block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, size_t size,
+                   lt_status *failed)
 {
     size_t bytes = segment_size(size);
     if (bytes > c.limit || (size_t)c.reserved() > c.limit - bytes) return nullptr;
@@ -270,7 +276,7 @@ block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_stat
     return b;
 }
 
-/* ---- allocating ------------------------------------------------------------------------------------------- */
+/* ---- allocating ------------------------------------------------------------------------------ */
 
 size_t rounded(size_t nbytes) { return (nbytes + unit - 1) / unit * unit; }
 
@@ -301,7 +307,8 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
                 lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, (*out)->small, (int64_t)nbytes);
             }
         }
-        if (waited > 0) lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
+        if (waited > 0)
+            lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
         if (*out != nullptr || failed != LT_OK) return failed;
     }
     std::lock_guard<std::mutex> lock(c.mutex);
@@ -311,7 +318,7 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
 
 } // namespace
 
-/* ---- entries --------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **handle)
 {
@@ -324,13 +331,15 @@ lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity
     }
     if (nbytes > SIZE_MAX / 4) nbytes = SIZE_MAX / 4;
     const int64_t charged = (int64_t)rounded(nbytes);
-    if (!lt_cuda_core->charge(device, charged) && !(lt_cuda_core->reclaim() && lt_cuda_core->charge(device, charged)))
+    if (!lt_cuda_core->charge(device, charged) &&
+        !(lt_cuda_core->reclaim() && lt_cuda_core->charge(device, charged)))
         return lt_cuda_core->refuse(device, charged);
     lt_status status;
     try {
         status = alloc_or_throw(device, nbytes, &b);
     } catch (const std::bad_alloc &) {
-        status = lt_cuda_core->error(LT_ERR_MEMORY, "out of host memory while allocating on GPU %d", device);
+        status = lt_cuda_core->error(LT_ERR_MEMORY, "out of host memory while allocating on GPU %d",
+                                     device);
     }
     if (status != LT_OK) {
         lt_cuda_core->charge(device, -charged);
@@ -405,7 +414,9 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
     cudaStream_t other = (cudaStream_t)(uintptr_t)stream;
     std::lock_guard<std::mutex> lock(caches[b->device].mutex);
     if (other == b->stream) return;
-    if (std::find(b->other_streams.begin(), b->other_streams.end(), other) != b->other_streams.end()) return;
+    if (std::find(b->other_streams.begin(), b->other_streams.end(), other) !=
+        b->other_streams.end())
+        return;
     try {
         b->other_streams.push_back(other);
     } catch (const std::bad_alloc &) {

@@ -1,5 +1,5 @@
-/* allocator.cuh - what the caching allocator keeps, for the two files that look at it: allocator.cu, which
- * hands blocks out, and memory_report.cu, which counts and explains. */
+/* allocator.cuh - what the caching allocator keeps, for the two files that look at it:
+ * allocator.cu, which hands blocks out, and memory_report.cu, which counts and explains. */
 #ifndef LT_CUDA_ALLOCATOR_CUH
 #define LT_CUDA_ALLOCATOR_CUH
 
@@ -31,13 +31,14 @@ struct lt_cuda_block {
     std::vector<cudaStream_t> other_streams; /* that use it too */
     bool any_stream = false;                 /* the list above is not complete */
     int pending = 0;                         /* events to wait for before it is free */
-    lt_cuda_block *deferred = nullptr;       /* the next that was freed while a graph was recorded */
-    char origin[80] = "";                    /* the line of Lua that asked for it; large blocks only */
+    /* the next that was freed while a graph was recorded */
+    lt_cuda_block *deferred = nullptr;
+    /* the line of Lua that asked for it; large blocks only */
+    char origin[80] = "";
 
     lt_cuda_block(int device, cudaStream_t stream, size_t size, bool small)
         : device(device), stream(stream), size(size), small(small)
-    {
-    }
+    {}
 };
 
 struct lt_cuda_pending {
@@ -51,7 +52,7 @@ struct lt_cuda_cache {
     std::set<lt_cuda_block *> segments; /* the first block of each */
     std::vector<lt_cuda_pending> pending;
     lt_memory_stats stats = {};
-    size_t limit = SIZE_MAX; /* of reserved bytes */
+    size_t limit = SIZE_MAX;           /* of reserved bytes */
     std::map<uint64_t, int> held;      /* private pools in use, by how many graphs */
     int recordings = 0;                /* going on now */
     lt_cuda_block *deferred = nullptr; /* freed meanwhile, and used by other streams */
@@ -67,8 +68,8 @@ extern lt_cuda_cache *const lt_cuda_caches;
 /* Counts `change` more of a kind, in the pool that is for small blocks or in the other one. */
 void lt_cuda_count(lt_cuda_cache &c, lt_memory_kind kind, bool small, int64_t change);
 /* A block is taken (sign 1) or given back (-1): counts it and its bytes. */
-void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes, const lt_cuda_block *b,
-                         int sign);
+void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes,
+                         const lt_cuda_block *b, int sign);
 lt_status lt_cuda_out_of_memory(lt_cuda_cache &c, int device, size_t nbytes);
 
 #endif

@@ -117,7 +117,8 @@ static lt_backend make_table()
 }
 
 /* Null and a reason when there is no GPU to use: no driver, one that is too old, no device. */
-extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core, char *reason, size_t n)
+extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core, char *reason,
+                                                    size_t n)
 {
     static const lt_backend table = make_table();
     int count = 0;
@@ -130,8 +131,11 @@ extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core
         if (version == 0)
             snprintf(reason, n, "no NVIDIA driver was found on this system");
         else
-            snprintf(reason, n, "the NVIDIA driver is too old: it knows CUDA %d.%d, this program needs CUDA %d.%d",
-                     version / 1000, version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+            snprintf(
+                reason, n,
+                "the NVIDIA driver is too old: it knows CUDA %d.%d, this program needs CUDA %d.%d",
+                version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+                CUDART_VERSION % 1000 / 10);
         return nullptr;
     }
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
@@ -141,7 +145,8 @@ extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core
     }
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
-        snprintf(reason, n, "CUDA error: %s (%s)", cudaGetErrorString(error), cudaGetErrorName(error));
+        snprintf(reason, n, "CUDA error: %s (%s)", cudaGetErrorString(error),
+                 cudaGetErrorName(error));
         return nullptr;
     }
     lt_cuda_set_device_count(count);

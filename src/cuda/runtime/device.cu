@@ -1,7 +1,7 @@
 /* device.cu - devices: how many, which one a thread has chosen, their properties.
  *
- * A thread's choice is kept here; the runtime's own current device follows whatever device the thread's
- * last call worked on. */
+ * A thread's choice is kept here; the runtime's own current device follows whatever device the
+ * thread's last call worked on. */
 #include <atomic>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,14 @@ static thread_local int chosen = 0;
 
 static std::atomic<int> known{0};
 
-void lt_cuda_set_device_count(int count) { known = count < LT_CUDA_MAX_DEVICES ? count : LT_CUDA_MAX_DEVICES; }
+void lt_cuda_set_device_count(int count)
+{
+    known = count < LT_CUDA_MAX_DEVICES ? count : LT_CUDA_MAX_DEVICES;
+}
 int lt_cuda_device_count(void) { return known.load(std::memory_order_relaxed); }
 
-/* Where there is one, it is current. Where there are more, a host or another library may have made another one so. */
+/* Where there is one, it is current. Where there are more, a host or another library may have made
+ * another one so. */
 lt_status lt_cuda_make_current(int device)
 {
     int now = -1;
@@ -38,10 +42,11 @@ lt_status lt_cuda_check_device(int device)
 {
     int count = lt_cuda_device_count();
     if (device >= 0 && device < count) return LT_OK;
-    return lt_cuda_core->error(LT_ERR_DEVICE,
-                               "CUDA error: invalid device ordinal: device %d was asked for, there %s %d GPU%s "
-                               "(device numbers count from 0)",
-                               device, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    return lt_cuda_core->error(
+        LT_ERR_DEVICE,
+        "CUDA error: invalid device ordinal: device %d was asked for, there %s %d GPU%s "
+        "(device numbers count from 0)",
+        device, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
 }
 
 lt_status lt_cuda_set_device(int device)

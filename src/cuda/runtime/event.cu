@@ -7,7 +7,7 @@
 
 #include "cuda.h"
 
-/* ---- the backend's own ---------------------------------------------------------------------------------- */
+/* ---- the backend's own ----------------------------------------------------------------------- */
 
 /* Never destroyed, as all that the backend keeps: events are given back until the process ends. */
 static std::vector<cudaEvent_t> *const spares = new std::vector<cudaEvent_t>[LT_CUDA_MAX_DEVICES];
@@ -39,7 +39,7 @@ void lt_cuda_event_give(int device, cudaEvent_t event)
     }
 }
 
-/* ---- users' --------------------------------------------------------------------------------------------- */
+/* ---- users' ---------------------------------------------------------------------------------- */
 
 namespace {
 struct user_event {
@@ -59,7 +59,8 @@ lt_status lt_cuda_event_new(int device, bool timing, uint64_t *event)
     LT_TRY(lt_cuda_enter(device, &stream));
     user_event *e = new (std::nothrow) user_event{nullptr, device, timing, false};
     if (e == nullptr) return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a CUDA event");
-    cudaError_t error = cudaEventCreateWithFlags(&e->event, timing ? cudaEventDefault : cudaEventDisableTiming);
+    cudaError_t error =
+        cudaEventCreateWithFlags(&e->event, timing ? cudaEventDefault : cudaEventDisableTiming);
     if (error != cudaSuccess) {
         delete e;
         return lt_cuda_failed(error, "cudaEventCreateWithFlags");
@@ -79,7 +80,8 @@ lt_status lt_cuda_event_record(uint64_t event, int device, uint64_t stream)
 {
     cudaStream_t ignored;
     if (device != of(event)->device)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "Event device %d does not match recording stream's device %d.",
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "Event device %d does not match recording stream's device %d.",
                                    of(event)->device, device);
     LT_TRY(lt_cuda_enter(device, &ignored));
     CUDA_TRY(cudaEventRecord(of(event)->event, (cudaStream_t)(uintptr_t)stream));
@@ -108,16 +110,17 @@ lt_status lt_cuda_event_synchronize(uint64_t event)
 lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds)
 {
     if (!of(start)->timing || !of(stop)->timing)
-        return lt_cuda_core->error(LT_ERR_RUNTIME,
-                                   "Both events must be created with argument 'enable_timing=True'.");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "Both events must be created with argument 'enable_timing=True'.");
     if (!of(start)->recorded || !of(stop)->recorded)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "Both events must be recorded before calculating elapsed time.");
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "Both events must be recorded before calculating elapsed time.");
     float elapsed = 0;
     cudaError_t error = cudaEventElapsedTime(&elapsed, of(start)->event, of(stop)->event);
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
-        return lt_cuda_core->error(LT_ERR_RUNTIME,
-                                   "Both events must be completed before calculating elapsed time.");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "Both events must be completed before calculating elapsed time.");
     }
     if (error != cudaSuccess) return lt_cuda_failed(error, "cudaEventElapsedTime");
     *milliseconds = elapsed;

@@ -1,11 +1,12 @@
 /* graph.cu - CUDA graphs: a thread records what it gives a stream, and replays it with one call.
  *
- * A graph is recorded on one device by one thread, which allocates from a private pool meanwhile: the
- * addresses that kernels were given belong to the graph until it is reset. Calls that wait for the device
- * are refused before they reach the runtime, so that the recording survives them; the runtime itself is
- * asked in the relaxed mode, in which memory may be taken. Libraries are opened and their handles made in front of a
- * recording (libraries/handles.cuh). Random numbers: recorded kernels read seed and
- * offset from device memory, which each replay sets from the default generator, and advances that. */
+ * A graph is recorded on one device by one thread, which allocates from a private pool meanwhile:
+ * the addresses that kernels were given belong to the graph until it is reset. Calls that wait for
+ * the device are refused before they reach the runtime, so that the recording survives them; the
+ * runtime itself is asked in the relaxed mode, in which memory may be taken. Libraries are opened
+ * and their handles made in front of a recording (libraries/handles.cuh). Random numbers: recorded
+ * kernels read seed and offset from device memory, which each replay sets from the default
+ * generator, and advances that. */
 #include <atomic>
 #include <new>
 
@@ -26,8 +27,8 @@ struct graph {
     uint64_t *live = nullptr; /* on the device: seed, offset */
     size_t live_size = 0;
     void *live_block = nullptr;
-    cudaEvent_t live_ready =
-        nullptr; /* after what the stream that `live` was taken on still did with its memory */
+    /* after what the stream that `live` was taken on still did with its memory */
+    cudaEvent_t live_ready = nullptr;
     cudaStream_t live_seen = nullptr; /* the last stream that is behind that */
 };
 
@@ -112,7 +113,7 @@ void drop_pool(graph *g)
 
 } // namespace
 
-/* ---- what others ask --------------------------------------------------------------------------------------- */
+/* ---- what others ask ------------------------------------------------------------------------- */
 
 bool lt_cuda_recording(void) { return recording != nullptr; }
 
@@ -149,7 +150,7 @@ uint64_t lt_cuda_recording_take(int64_t blocks)
     return before;
 }
 
-/* ---- entries ----------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 uint64_t lt_cuda_graph_pool_new(void) { return ++last_pool; }
 

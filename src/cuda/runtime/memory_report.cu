@@ -1,10 +1,11 @@
-/* memory_report.cu - what the caching allocator did: statistics, and the message when memory runs out. */
+/* memory_report.cu - what the caching allocator did: statistics, and the message when memory runs
+ * out. */
 #include <algorithm>
 #include <stdio.h>
 
 #include "allocator.cuh"
 
-/* ---- counting -------------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void add(lt_memory_count *count, int64_t change)
 {
@@ -19,8 +20,8 @@ void lt_cuda_count(lt_cuda_cache &c, lt_memory_kind kind, bool small, int64_t ch
     add(&c.stats.counts[kind][small ? LT_POOL_SMALL : LT_POOL_LARGE], change);
 }
 
-void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes, const lt_cuda_block *b,
-                         int sign)
+void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes,
+                         const lt_cuda_block *b, int sign)
 {
     lt_cuda_count(c, count, b->small, sign);
     lt_cuda_count(c, bytes, b->small, sign * (int64_t)b->size);
@@ -40,7 +41,7 @@ void lt_cuda_reset_peak_stats(int device)
         for (lt_memory_count &count : kind) count.peak = count.current;
 }
 
-/* ---- running out ----------------------------------------------------------------------------------------- */
+/* ---- running out ----------------------------------------------------------------------------- */
 
 namespace {
 
@@ -67,7 +68,8 @@ void format_largest(const lt_cuda_cache &c, char *buffer, size_t n)
         for (const lt_cuda_block *b = first; b != nullptr; b = b->next) {
             const lt_cuda_block *candidate = b->used ? b : nullptr;
             for (const lt_cuda_block *&place : largest)
-                if (candidate != nullptr && (place == nullptr || candidate->requested > place->requested))
+                if (candidate != nullptr &&
+                    (place == nullptr || candidate->requested > place->requested))
                     std::swap(candidate, place);
         }
     size_t length = 0;
@@ -75,9 +77,9 @@ void format_largest(const lt_cuda_cache &c, char *buffer, size_t n)
     for (const lt_cuda_block *b : largest) {
         if (b == nullptr || length >= n) break;
         const bool known = b->origin[0] != '\0';
-        length += (size_t)snprintf(buffer + length, n - length, "%s%s%s%s%s",
-                                   length == 0 ? " Largest tensors: " : ", ", bytes_text(b->requested).text,
-                                   known ? " (" : "", b->origin, known ? ")" : "");
+        length += (size_t)snprintf(
+            buffer + length, n - length, "%s%s%s%s%s", length == 0 ? " Largest tensors: " : ", ",
+            bytes_text(b->requested).text, known ? " (" : "", b->origin, known ? ")" : "");
     }
     if (length > 0 && length < n) snprintf(buffer + length, n - length, ".");
 }
@@ -90,12 +92,15 @@ lt_status lt_cuda_out_of_memory(lt_cuda_cache &c, int device, size_t nbytes)
     size_t free = 0, total = 0;
     const int64_t allocated = c.stats.counts[LT_MEMORY_ALLOCATED_BYTES][LT_POOL_ALL].current;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
-    if (c.limit != SIZE_MAX) snprintf(limit, sizeof limit, " %s allowed;", bytes_text(c.limit).text);
+    if (c.limit != SIZE_MAX)
+        snprintf(limit, sizeof limit, " %s allowed;", bytes_text(c.limit).text);
     format_largest(c, largest, sizeof largest);
-    return lt_cuda_core->error(
-        LT_ERR_MEMORY,
-        "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free.%s "
-        "Of the allocated memory %s is allocated by ltensor, and %s is reserved by ltensor but unallocated.%s",
-        bytes_text(nbytes).text, device, bytes_text(total).text, bytes_text(free).text, limit,
-        bytes_text((size_t)allocated).text, bytes_text((size_t)(c.reserved() - allocated)).text, largest);
+    return lt_cuda_core->error(LT_ERR_MEMORY,
+                               "CUDA out of memory. Tried to allocate %s. GPU %d has a total "
+                               "capacity of %s of which %s is free.%s "
+                               "Of the allocated memory %s is allocated by ltensor, and %s is "
+                               "reserved by ltensor but unallocated.%s",
+                               bytes_text(nbytes).text, device, bytes_text(total).text,
+                               bytes_text(free).text, limit, bytes_text((size_t)allocated).text,
+                               bytes_text((size_t)(c.reserved() - allocated)).text, largest);
 }

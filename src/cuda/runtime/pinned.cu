@@ -1,8 +1,8 @@
 /* pinned.cu - page-locked host memory, cached: locking pages takes the system long.
  *
  * Blocks have sizes that are powers of two, and are kept by size. Copies that run after their call
- * returned are remembered per block, one event per stream (the last copy's); a block that was freed is
- * handed out again when its events are done. */
+ * returned are remembered per block, one event per stream (the last copy's); a block that was freed
+ * is handed out again when its events are done. */
 #include <map>
 #include <mutex>
 #include <new>
@@ -28,12 +28,14 @@ struct pinned_block {
 };
 
 std::mutex mutex;
-std::map<const char *, pinned_block *> &blocks = *new std::map<const char *, pinned_block *>; /* all, by address */
-pinned_block *unused[64];                      /* by the logarithm of the size */
+/* all, by address */
+std::map<const char *, pinned_block *> &blocks = *new std::map<const char *, pinned_block *>;
+pinned_block *unused[64]; /* by the logarithm of the size */
 
 int class_of(size_t size) { return 63 - __builtin_clzll((unsigned long long)size); }
 
-/* Gives the events of finished copies back. A failed query counts as done: the device is lost then. */
+/* Gives the events of finished copies back. A failed query counts as done: the device is lost
+ * then. */
 bool idle(pinned_block *b, bool wait)
 {
     while (!b->uses.empty()) {
@@ -49,7 +51,8 @@ bool idle(pinned_block *b, bool wait)
 
 pinned_block *take_unused(size_t size)
 {
-    for (pinned_block **place = &unused[class_of(size)]; *place != nullptr; place = &(*place)->next) {
+    for (pinned_block **place = &unused[class_of(size)]; *place != nullptr;
+         place = &(*place)->next) {
         pinned_block *b = *place;
         if (!idle(b, false)) continue;
         *place = b->next;

@@ -1,4 +1,5 @@
-/* report.cu - failures: messages for runtime calls that fail, and the faults that kernels recorded. */
+/* report.cu - failures: messages for runtime calls that fail, and the faults that kernels
+ * recorded. */
 #include <atomic>
 #include <mutex>
 #include <stdio.h>
@@ -13,17 +14,19 @@
 /* "Float", "Long", "Bool": the names PyTorch's messages use. */
 static const char *scalar_name(lt_dtype dtype)
 {
-    static const char *const names[LT_DTYPE_COUNT] = {"Bool", "Byte", "Char",     "Short", "Int",
-                                                      "Long", "Half", "BFloat16", "Float", "Double",
-                                                      "ComplexHalf", "ComplexFloat", "ComplexDouble",
-                                                      "UInt16", "UInt32", "UInt64", "Float8_e5m2", "Float8_e4m3fn",
-                                                      "Float8_e5m2fnuz", "Float8_e4m3fnuz", "Float8_e8m0fnu"};
+    static const char *const names[LT_DTYPE_COUNT] = {
+        "Bool",          "Byte",         "Char",          "Short",           "Int",
+        "Long",          "Half",         "BFloat16",      "Float",           "Double",
+        "ComplexHalf",   "ComplexFloat", "ComplexDouble", "UInt16",          "UInt32",
+        "UInt64",        "Float8_e5m2",  "Float8_e4m3fn", "Float8_e5m2fnuz", "Float8_e4m3fnuz",
+        "Float8_e8m0fnu"};
     return dtype >= 0 && dtype < LT_DTYPE_COUNT ? names[dtype] : "Undefined";
 }
 
 lt_status lt_cuda_unsupported(const char *op, lt_dtype dtype)
 {
-    return lt_cuda_core->error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, scalar_name(dtype));
+    return lt_cuda_core->error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
+                               scalar_name(dtype));
 }
 
 static bool launches_block()
@@ -35,7 +38,8 @@ static bool launches_block()
     return blocking;
 }
 
-/* After these the device's context is lost: the fault is that of a kernel launched before the call. */
+/* After these the device's context is lost: the fault is that of a kernel launched before the
+ * call. */
 static bool of_earlier_work(cudaError_t error)
 {
     switch (error) {
@@ -60,20 +64,23 @@ lt_status lt_cuda_failed(cudaError_t error, const char *call)
 {
     (void)cudaGetLastError();
     if (error == cudaErrorInitializationError && getpid() != loaded_by)
-        return lt_cuda_core->error(LT_ERR_DEVICE,
-                                   "Cannot re-initialize CUDA in forked subprocess %d: process %d used the GPUs before the fork. "
-                                   "Fork before the first use of a GPU, or use GPUs in new processes (%s)",
-                                   (int)getpid(), (int)loaded_by, call);
+        return lt_cuda_core->error(
+            LT_ERR_DEVICE,
+            "Cannot re-initialize CUDA in forked subprocess %d: process %d used the GPUs before "
+            "the fork. "
+            "Fork before the first use of a GPU, or use GPUs in new processes (%s)",
+            (int)getpid(), (int)loaded_by, call);
     lt_status status = error == cudaErrorMemoryAllocation ? LT_ERR_MEMORY : LT_ERR_DEVICE;
-    const char *late = of_earlier_work(error) && !launches_block()
-                           ? " (reported asynchronously: an earlier operation on the GPU may have caused it; "
-                             "CUDA_LAUNCH_BLOCKING=1 shows which)"
-                           : "";
+    const char *late =
+        of_earlier_work(error) && !launches_block()
+            ? " (reported asynchronously: an earlier operation on the GPU may have caused it; "
+              "CUDA_LAUNCH_BLOCKING=1 shows which)"
+            : "";
     return lt_cuda_core->error(status, "CUDA error: %s (%s in %s)%s", cudaGetErrorString(error),
                                cudaGetErrorName(error), call, late);
 }
 
-/* ---- what kernels recorded ------------------------------------------------------------------------- */
+/* ---- what kernels recorded ------------------------------------------------------------------- */
 
 static std::atomic<lt_cuda_report *> reports[LT_CUDA_MAX_DEVICES];
 static std::mutex reports_mutex;
@@ -96,7 +103,9 @@ lt_status lt_cuda_report_of(int device, lt_cuda_report **report)
 static const char *late_words(const char *op)
 {
     if (launches_block()) return "";
-    return strcmp(op, "index_select") == 0 || strcmp(op, "embedding") == 0 ? "index out of range in self: " : "";
+    return strcmp(op, "index_select") == 0 || strcmp(op, "embedding") == 0
+               ? "index out of range in self: "
+               : "";
 }
 
 lt_status lt_cuda_reported(int device)
@@ -105,22 +114,27 @@ lt_status lt_cuda_reported(int device)
     if (report == nullptr || __atomic_load_n(&report->state, __ATOMIC_ACQUIRE) != 2) return LT_OK;
     lt_cuda_report found = *report;
     unsigned complete = 2;
-    if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
         return LT_OK; /* another thread was first */
     if (found.text != nullptr) {
         char number[32] = "";
         if (found.shown) snprintf(number, sizeof number, "%g", found.number);
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "%s%s%s", found.text, number,
-                                   launches_block() ? ""
-                                                    : " (reported asynchronously: an earlier operation on the GPU was given it; "
-                                                      "CUDA_LAUNCH_BLOCKING=1 shows which)");
+        return lt_cuda_core->error(
+            LT_ERR_RUNTIME, "%s%s%s", found.text, number,
+            launches_block()
+                ? ""
+                : " (reported asynchronously: an earlier operation on the GPU was given it; "
+                  "CUDA_LAUNCH_BLOCKING=1 shows which)");
     }
     char where[256];
     snprintf(where, sizeof where, " in %s%s", found.op,
              launches_block() ? ""
-                              : " (reported asynchronously: an earlier operation on the GPU used it and left the element out; "
+                              : " (reported asynchronously: an earlier operation on the GPU used "
+                                "it and left the element out; "
                                 "CUDA_LAUNCH_BLOCKING=1 shows which)");
-    return lt_cuda_core->index_error(late_words(found.op), found.value, found.dim, found.size, where);
+    return lt_cuda_core->index_error(late_words(found.op), found.value, found.dim, found.size,
+                                     where);
 }
 
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel)

@@ -1,5 +1,6 @@
-/* report.cuh - how a kernel says that an element was wrong: it records the first fault of its device and
- * skips the element, so that the device stays usable. The host looks at its next wait (report.cu). */
+/* report.cuh - how a kernel says that an element was wrong: it records the first fault of its
+ * device and skips the element, so that the device stays usable. The host looks at its next wait
+ * (report.cu). */
 #ifndef LT_CUDA_REPORT_CUH
 #define LT_CUDA_REPORT_CUH
 
@@ -32,7 +33,8 @@ static __device__ inline void lt_report_index(lt_cuda_report *report, const char
 }
 
 /* number is not what an op takes: the host's text, which the number follows where it is shown. */
-static __device__ inline void lt_report_value(lt_cuda_report *report, const char *text, bool shown, double number)
+static __device__ inline void lt_report_value(lt_cuda_report *report, const char *text, bool shown,
+                                              double number)
 {
     if (atomicCAS(&report->state, 0u, 1u) != 0u) return;
     report->text = text;

@@ -1,8 +1,9 @@
-/* stream.cu - streams: which one a thread uses on each device, a pool of those that users asked for, and a counter of each for its kernels.
+/* stream.cu - streams: which one a thread uses on each device, a pool of those that users asked
+ * for, and a counter of each for its kernels.
  *
- * A handle is the runtime's stream; 0 is the default stream. Streams do not wait for the default stream
- * by themselves. One that is given back is kept, and handed out again: memory blocks remember streams by
- * handle, so that a stream is never destroyed. */
+ * A handle is the runtime's stream; 0 is the default stream. Streams do not wait for the default
+ * stream by themselves. One that is given back is kept, and handed out again: memory blocks
+ * remember streams by handle, so that a stream is never destroyed. */
 #include <mutex>
 #include <new>
 #include <vector>
@@ -22,7 +23,9 @@ struct spare {
 };
 /* Never destroyed. */
 static std::vector<spare> *const spares = new std::vector<spare>[LT_CUDA_MAX_DEVICES];
-static std::vector<cudaStream_t> *const made_on = new std::vector<cudaStream_t>[LT_CUDA_MAX_DEVICES]; /* all */
+/* all */
+static std::vector<cudaStream_t> *const made_on =
+    new std::vector<cudaStream_t>[LT_CUDA_MAX_DEVICES];
 static std::mutex spares_mutex;
 
 bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream)
@@ -105,7 +108,7 @@ lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event)
     return LT_OK;
 }
 
-/* ---- counters ------------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 /* Of all streams, never freed; each thread remembers the one that it used last. */
 struct stream_counter {
@@ -128,7 +131,8 @@ static unsigned *counter_of(int device, cudaStream_t stream)
     } catch (const std::bad_alloc &) {
         return nullptr;
     }
-    if (cudaMalloc(&place, sizeof(unsigned)) == cudaSuccess && cudaMemsetAsync(place, 0, sizeof(unsigned), stream) == cudaSuccess) {
+    if (cudaMalloc(&place, sizeof(unsigned)) == cudaSuccess &&
+        cudaMemsetAsync(place, 0, sizeof(unsigned), stream) == cudaSuccess) {
         counters.push_back({device, stream, static_cast<unsigned *>(place)});
         return counters.back().place;
     }
@@ -141,7 +145,8 @@ lt_status lt_cuda_counter(int device, cudaStream_t stream, unsigned *spare, unsi
 {
     static thread_local stream_counter last = {-1, nullptr, nullptr};
     if (!lt_cuda_recording()) {
-        if (last.device != device || last.stream != stream) last = {device, stream, counter_of(device, stream)};
+        if (last.device != device || last.stream != stream)
+            last = {device, stream, counter_of(device, stream)};
         *counter = last.place;
         if (last.place != nullptr) return LT_OK;
         last.device = -1;

@@ -1,36 +1,39 @@
 /* transfer.cu - dense blocks of memory between the host and a device, within one, and between two.
  *
- * A copy runs on the current stream of its device. One between two devices runs on the source's stream,
- * and both devices' streams wait for each other around it, as PyTorch does: no host wait. To or from the
- * host a blocking copy waits for the stream; a non-blocking one returns at once if the host's side is
- * page-locked, else as soon as the runtime has read or written that. */
+ * A copy runs on the current stream of its device. One between two devices runs on the source's
+ * stream, and both devices' streams wait for each other around it, as PyTorch does: no host wait.
+ * To or from the host a blocking copy waits for the stream; a non-blocking one returns at once if
+ * the host's side is page-locked, else as soon as the runtime has read or written that. */
 #include <atomic>
 
 #include "context/clock.h"
 #include "cuda.h"
 
-static lt_status with_host(void *dst, const void *src, size_t nbytes, int device, bool to_device, bool pinned,
-                           lt_copy_mode mode, double *waited)
+static lt_status with_host(void *dst, const void *src, size_t nbytes, int device, bool to_device,
+                           bool pinned, lt_copy_mode mode, double *waited)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(device, &stream));
     const double start = lt_clock();
     const bool returns_at_once = mode == LT_COPY_NON_BLOCKING && pinned;
     if (!returns_at_once) LT_TRY(lt_cuda_refuse_recording());
-    if (!to_device && !returns_at_once) return lt_cuda_read(device, stream, dst, src, nbytes, waited);
+    if (!to_device && !returns_at_once)
+        return lt_cuda_read(device, stream, dst, src, nbytes, waited);
     if (mode == LT_COPY_BLOCKING) LT_TRY(lt_cuda_wait(device, stream));
-    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-    if (returns_at_once && lt_cuda_recording()) return LT_OK; /* replays use the block: its owner keeps it */
+    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes,
+                             to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+    /* replays use the block: its owner keeps it */
+    if (returns_at_once && lt_cuda_recording()) return LT_OK;
     if (returns_at_once) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
     if (mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
     *waited = lt_clock() - start;
     return LT_OK;
 }
 
-/* ---- between devices ------------------------------------------------------------------------------------ */
+/* ---- between devices ------------------------------------------------------------------------- */
 
-/* Lets `device` reach the other's memory, so that copies go straight there; without, the runtime copies by
- * way of the host. The device is current. */
+/* Lets `device` reach the other's memory, so that copies go straight there; without, the runtime
+ * copies by way of the host. The device is current. */
 static lt_status reach(int device, int other)
 {
     static std::atomic<uint64_t> asked[LT_CUDA_MAX_DEVICES];
@@ -50,7 +53,8 @@ static lt_status reach(int device, int other)
 }
 
 /* Work queued later on `waiting` comes after all that is queued on `first` now. */
-static lt_status order(int first_device, cudaStream_t first, int waiting_device, cudaStream_t waiting)
+static lt_status order(int first_device, cudaStream_t first, int waiting_device,
+                       cudaStream_t waiting)
 {
     cudaStream_t ignored;
     cudaEvent_t event;
@@ -60,7 +64,8 @@ static lt_status order(int first_device, cudaStream_t first, int waiting_device,
     lt_status status = error == cudaSuccess ? lt_cuda_enter(waiting_device, &ignored) : LT_OK;
     if (error == cudaSuccess && status == LT_OK) error = cudaStreamWaitEvent(waiting, event, 0);
     lt_cuda_event_give(first_device, event);
-    return error == cudaSuccess ? status : lt_cuda_failed(error, "cudaEventRecord, cudaStreamWaitEvent");
+    return error == cudaSuccess ? status
+                                : lt_cuda_failed(error, "cudaEventRecord, cudaStreamWaitEvent");
 }
 
 static lt_status between_devices(void *dst, int to, const void *src, int from, size_t nbytes)
@@ -76,15 +81,17 @@ static lt_status between_devices(void *dst, int to, const void *src, int from, s
     return order(from, from_stream, to, to_stream);
 }
 
-lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device, size_t nbytes,
-                           bool pinned, lt_copy_mode mode, double *waited)
+lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,
+                           size_t nbytes, bool pinned, lt_copy_mode mode, double *waited)
 {
     cudaStream_t stream;
     const int to = dst_device.index, from = src_device.index;
     *waited = 0;
     if (nbytes == 0) return LT_OK;
-    if (src_device.type == LT_CPU) return with_host(dst, src, nbytes, to, true, pinned, mode, waited);
-    if (dst_device.type == LT_CPU) return with_host(dst, src, nbytes, from, false, pinned, mode, waited);
+    if (src_device.type == LT_CPU)
+        return with_host(dst, src, nbytes, to, true, pinned, mode, waited);
+    if (dst_device.type == LT_CPU)
+        return with_host(dst, src, nbytes, from, false, pinned, mode, waited);
     if (to != from) return between_devices(dst, to, src, from, nbytes);
     LT_TRY(lt_cuda_enter(to, &stream));
     CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream));

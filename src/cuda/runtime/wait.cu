@@ -1,9 +1,9 @@
 /* wait.cu - waiting for a device, in a way that Ctrl-C ends.
  *
- * The runtime's own waits cannot be ended, so the streams are asked until they are done: without a pause at
- * first, since most waits are short, then with pauses of a thirtieth of the time waited so far. A wait that
- * was ended leaves the work running; so nothing that this work reads or writes may belong to the caller:
- * copies to the host are queued only after the wait (lt_cuda_read). */
+ * The runtime's own waits cannot be ended, so the streams are asked until they are done: without a
+ * pause at first, since most waits are short, then with pauses of a thirtieth of the time waited so
+ * far. A wait that was ended leaves the work running; so nothing that this work reads or writes may
+ * belong to the caller: copies to the host are queued only after the wait (lt_cuda_read). */
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
@@ -55,7 +55,8 @@ lt_status lt_cuda_wait_event(int device, cudaEvent_t event)
     return lt_cuda_reported(device);
 }
 
-lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes, double *seconds)
+lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes,
+                       double *seconds)
 {
     const double start = lt_clock();
     LT_TRY(lt_cuda_wait(device, stream));

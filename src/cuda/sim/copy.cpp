@@ -1,9 +1,9 @@
 /* copy.cpp - memcpy and memset, in the order of a stream.
  *
- * As on a GPU, host memory that is not pinned makes a copy wait: what goes to the device is read before
- * the call returns, what comes from it has arrived. Only copies of pinned memory and between devices are
- * queued. A pointer into memory that was never allocated is refused; memory of a device that the stream's
- * device may not reach is an illegal address, found when the copy runs. */
+ * As on a GPU, host memory that is not pinned makes a copy wait: what goes to the device is read
+ * before the call returns, what comes from it has arrived. Only copies of pinned memory and between
+ * devices are queued. A pointer into memory that was never allocated is refused; memory of a device
+ * that the stream's device may not reach is an illegal address, found when the copy runs. */
 #include "sim.h"
 
 #include <stdlib.h>
@@ -19,8 +19,7 @@ class Copy final : public Work {
   public:
     Copy(void *dst, const void *src, size_t count, bool reachable)
         : dst(dst), src(src), count(count), reachable(reachable)
-    {
-    }
+    {}
     ~Copy() override { free(snapshot); }
     bool take_snapshot()
     {
@@ -49,8 +48,7 @@ class Fill final : public Work {
   public:
     Fill(void *pointer, int value, size_t count, bool reachable)
         : pointer(pointer), value(value), count(count), reachable(reachable)
-    {
-    }
+    {}
     cudaError_t run() override
     {
         if (!reachable) return cudaErrorIllegalAddress;
@@ -91,7 +89,8 @@ cudaError_t copy(void *dst, Device *dst_device, const void *src, Device *src_dev
     auto *work = new Copy(dst, src, count, reachable);
     work->devices = bit_of(dst_device) | bit_of(src_device);
     if (!dst_device && !is_pinned(dst)) wait = true;
-    if (!src_device && !wait && !is_pinned(src)) wait = count > snapshot_limit || !work->take_snapshot();
+    if (!src_device && !wait && !is_pinned(src))
+        wait = count > snapshot_limit || !work->take_snapshot();
     uint64_t number = submit(stream, work);
     if (!wait) return cudaSuccess;
     sync({stream, number});
@@ -107,15 +106,16 @@ cudaError_t checked_copy(void *dst, const void *src, size_t count, enum cudaMemc
     if (count == 0) return cudaSuccess;
     Device *to = owner(dst), *from = owner(src);
     if (!dst || !src || !direction_fits(kind, to, from)) return finish(cudaErrorInvalidValue);
-    if ((to && !inside_allocation(*to, dst, count)) || (from && !inside_allocation(*from, src, count)))
+    if ((to && !inside_allocation(*to, dst, count)) ||
+        (from && !inside_allocation(*from, src, count)))
         return finish(cudaErrorInvalidValue);
     uint32_t reach = bit_of(stream->device) | stream->device->peers;
     bool reachable = !((bit_of(to) | bit_of(from)) & ~reach);
     return copy(dst, to, src, from, count, stream, reachable, wait);
 }
 
-cudaError_t checked_peer_copy(void *dst, int dst_device, const void *src, int src_device, size_t count,
-                              cudaStream_t handle, bool wait)
+cudaError_t checked_peer_copy(void *dst, int dst_device, const void *src, int src_device,
+                              size_t count, cudaStream_t handle, bool wait)
 {
     if (cudaError_t error = begin_on_device(cudaErrorInvalidValue)) return error;
     CUstream_st *stream = find_stream(handle);
@@ -142,8 +142,8 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpy
     return checked_copy(dst, src, count, kind, nullptr, true);
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t count,
-                                cudaStream_t stream)
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+                                size_t count, cudaStream_t stream)
 {
     return checked_peer_copy(dst, dst_device, src, src_device, count, stream, false);
 }
@@ -160,7 +160,8 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t count, cudaStream_t
     if (!stream) return finish(cudaErrorInvalidResourceHandle);
     if (count == 0) return cudaSuccess;
     Device *device = owner(pointer);
-    if (!device || !inside_allocation(*device, pointer, count)) return finish(cudaErrorInvalidValue);
+    if (!device || !inside_allocation(*device, pointer, count))
+        return finish(cudaErrorInvalidValue);
     if (cudaError_t error = refuse_legacy(stream)) return finish(error);
     bool reachable = bit_of(device) & (bit_of(stream->device) | stream->device->peers);
     auto *work = new Fill(pointer, value, count, reachable);

@@ -1,7 +1,8 @@
-/* cublas.cpp - cuBLAS for simulated GPUs: the calls of cublas_api.h over OpenBLAS and LAPACK (stand_in.h).
+/* cublas.cpp - cuBLAS for simulated GPUs: the calls of cublas_api.h over OpenBLAS and LAPACK
+ * (stand_in.h).
  *
- * A product is a piece of work in its stream's queue, like a kernel. Half types are converted to float,
- * multiplied there and rounded once at the end, as the real library does. */
+ * A product is a piece of work in its stream's queue, like a kernel. Half types are converted to
+ * float, multiplied there and rounded once at the end, as the real library does. */
 #include "libraries/cublas_api.h"
 #include "product.h"
 
@@ -26,7 +27,8 @@ DECLARE(d, double)
 
 namespace {
 
-/* What a graph replays needs a workspace that is not the handle's own, which serves others by then. */
+/* What a graph replays needs a workspace that is not the handle's own, which serves others by
+ * then. */
 bool has_room(cublasHandle_t handle)
 {
     CUstream_st *stream = find_stream(handle->stream);
@@ -120,7 +122,7 @@ cublasStatus_t set_math_mode(cublasHandle_t handle, cublasMath_t)
     return usable(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
-/* ---- triangular systems, factors of batches -------------------------------------------------------------------- */
+/* ---- triangular systems, factors of batches -------------------------------------------------- */
 
 void getrf(int n, float *a, int lda, int *pivots, int *info)
 {
@@ -165,7 +167,8 @@ cublasStatus_t status_of(cudaError_t error)
 }
 
 template <class T> struct Real {
-    /* Runs one(i, uses) for each matrix of a batch whose addresses, of `each` elements, are memory of the device. */
+    /* Runs one(i, uses) for each matrix of a batch whose addresses, of `each` elements, are memory
+     * of the device. */
     template <class One>
     static cublasStatus_t each(cublasHandle_t handle, const char *call, int batch,
                                const T *const *a, int64_t of_a, const T *const *b, int64_t of_b,

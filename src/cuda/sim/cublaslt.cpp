@@ -1,6 +1,7 @@
 /* cublaslt.cpp - cuBLASLt for simulated GPUs: the calls of cublaslt_api.h (product.h).
  *
- * An algorithm is for the product that it was found for, and wants the workspace that was told: matmul refuses others. */
+ * An algorithm is for the product that it was found for, and wants the workspace that was told:
+ * matmul refuses others. */
 #include "product.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* cufft.cpp - cuFFT for simulated GPUs: the calls of cufft_api.h by the definition, cut at the prime factors of the length, in
- * double precision (stand_in.h). Results are not scaled; a transform to real numbers leaves rubbish in its input. */
+/* cufft.cpp - cuFFT for simulated GPUs: the calls of cufft_api.h by the definition, cut at the
+ * prime factors of the length, in double precision (stand_in.h). Results are not scaled; a
+ * transform to real numbers leaves rubbish in its input. */
 #include "libraries/cufft_api.h"
 #include "stand_in.h"
 
@@ -43,7 +44,8 @@ int least_factor(int n)
     return n;
 }
 
-/* out[k] = the sum over j of in[j * step] root^(j k); roots: all powers of the first root of `whole`. */
+/* out[k] = the sum over j of in[j * step] root^(j k); roots: all powers of the first root of
+ * `whole`. */
 void transform(int n, const number *in, int step, number *out, const std::vector<number> &roots)
 {
     const int whole = (int)roots.size();

@@ -124,7 +124,7 @@ template <class T> struct Real {
                on_device(handle->device, a, last > 0 ? last + (batch - 1) * each : 0);
     }
 
-    /* -- Cholesky ------------------------------------------------------------------------------------------- */
+    /* -- Cholesky ------------------------------------------------------------------------------ */
     static void factor_triangle(const Uses &uses, cublasFillMode_t uplo, int n, T *a, int lda,
                                 int *info)
     {
@@ -167,7 +167,7 @@ template <class T> struct Real {
         }));
     }
 
-    /* -- LU ------------------------------------------------------------------------------------------------- */
+    /* -- LU ------------------------------------------------------------------------------------ */
     static cusolverStatus_t getrf_size(cusolverDnHandle_t handle, int m, int n, T *, int lda,
                                        int *size)
     {
@@ -205,7 +205,7 @@ template <class T> struct Real {
         }));
     }
 
-    /* -- QR ------------------------------------------------------------------------------------------------- */
+    /* -- QR ------------------------------------------------------------------------------------ */
     static cusolverStatus_t geqrf_size(cusolverDnHandle_t handle, int m, int n, T *, int lda,
                                        int *size)
     {
@@ -249,18 +249,20 @@ template <class T> struct Real {
         }));
     }
 
-    /* -- singular values ---------------------------------------------------------------------------------------- */
+    /* -- singular values ----------------------------------------------------------------------- */
     static bool factors(cusolverDnHandle_t handle, cusolverEigMode_t job, int economic, int m,
                         int n, const T *s, const T *u, int ldu, const T *v, int ldv, int64_t batch)
     {
         const int k = std::min(m, n);
         if (!fits(m, ldu) || !fits(n, ldv) || !on_device(handle->device, s, k * batch))
             return false;
-        const bool some = job == CUSOLVER_EIG_MODE_NOVECTOR || economic; /* without vectors it wants room for them all the same */
+        /* without vectors it wants room for them all the same */
+        const bool some = job == CUSOLVER_EIG_MODE_NOVECTOR || economic;
         return matrix(handle, u, m, some ? k : m, ldu, batch) &&
                matrix(handle, v, n, some ? k : n, ldv, batch);
     }
-    /* Jacobi's method forms the squares of elements: it gets nowhere where these leave the range of the numbers. */
+    /* Jacobi's method forms the squares of elements: it gets nowhere where these leave the range of
+     * the numbers. */
     static bool squares(int m, int n, const T *a, int lda)
     {
         for (int64_t j = 0; j < n; j++)
@@ -373,7 +375,7 @@ template <class T> struct Real {
         }));
     }
 
-    /* -- symmetric eigenvalues --------------------------------------------------------------------------------------- */
+    /* -- symmetric eigenvalues ----------------------------------------------------------------- */
     static void tell_eigen(const Uses &uses, cublasFillMode_t uplo, int n, T *a, int lda, T *w,
                            int *info)
     {

@@ -1,7 +1,8 @@
-/* cusparse.cpp - cuSPARSE for simulated GPUs: the calls of cusparse_api.h by the definition (stand_in.h).
+/* cusparse.cpp - cuSPARSE for simulated GPUs: the calls of cusparse_api.h by the definition
+ * (stand_in.h).
  *
- * Both algorithms take a workspace, of which a call leaves rubbish. A matrix that names a row or a place that there is not ends as an
- * access beyond the operands does. */
+ * Both algorithms take a workspace, of which a call leaves rubbish. A matrix that names a row or a
+ * place that there is not ends as an access beyond the operands does. */
 #include "libraries/cusparse_api.h"
 #include "stand_in.h"
 
@@ -63,7 +64,7 @@ cusparseStatus_t set_stream(cusparseHandle_t handle, cudaStream_t stream)
     return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* ---- descriptors: of the host, without a device ------------------------------------------------------------------- */
+/* ---- descriptors: of the host, without a device ---------------------------------------------- */
 
 bool real(cudaDataType type) { return type == CUDA_R_32F || type == CUDA_R_64F; }
 
@@ -122,7 +123,7 @@ cusparseStatus_t destroy_dense(cusparseConstDnMatDescr_t matrix)
     return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* ---- the product -------------------------------------------------------------------------------------------------- */
+/* ---- the product ----------------------------------------------------------------------------- */
 
 size_t room(const cusparseSpMatDescr &a) { return (size_t)(8 * (a.rows + 1)); }
 

@@ -1,8 +1,8 @@
 /* event.cpp - events: a point in a stream, which others can wait for or take the time of.
  *
- * A record is "(stream, number)": done when the stream has finished that work. A stream that waits for
- * no other needs no work for it, unless the time is wanted. Waiting for an event means its newest record
- * at the time of the call. */
+ * A record is "(stream, number)": done when the stream has finished that work. A stream that waits
+ * for no other needs no work for it, unless the time is wanted. Waiting for an event means its
+ * newest record at the time of the call. */
 #include "sim.h"
 
 #include <chrono>
@@ -15,7 +15,8 @@ struct CUevent_st {
     std::mutex mutex;
     Wait record = {nullptr, 0};
     std::shared_ptr<std::atomic<int64_t>> time; /* ns; filled in by the newest record's work */
-    Mark mark;                                  /* of the recording that it was last recorded in, if any */
+    /* of the recording that it was last recorded in, if any */
+    Mark mark;
 };
 
 namespace {
@@ -59,7 +60,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
 
 /* What it returns may come from an earlier call: the event is gone in any case. */
 cudaError_t cudaEventDestroy(cudaEvent_t event)
@@ -83,7 +87,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
         event->mark.number = stream->recording->streams[stream].given;
         return cudaSuccess;
     }
-    if (!(event->flags & cudaEventDisableTiming)) event->time = std::make_shared<std::atomic<int64_t>>(0);
+    if (!(event->flags & cudaEventDisableTiming))
+        event->time = std::make_shared<std::atomic<int64_t>>(0);
     if (event->time || !(stream->flags & cudaStreamNonBlocking))
         event->record = {stream, submit(stream, new Stamp(event->time))};
     else
@@ -139,7 +144,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     if (cudaError_t error = begin_on_device(cudaErrorLaunchFailure)) return error;
-    if (!start || !end || start->device != end->device) return finish(cudaErrorInvalidResourceHandle);
+    if (!start || !end || start->device != end->device)
+        return finish(cudaErrorInvalidResourceHandle);
     Wait first = record_of(start), last = record_of(end);
     if (!first.stream || !last.stream || (start->flags | end->flags) & cudaEventDisableTiming)
         return finish(cudaErrorInvalidResourceHandle);

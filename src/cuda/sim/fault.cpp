@@ -1,7 +1,8 @@
-/* fault.cpp - what hardware punishes, and a simulation would let pass: told on stderr, counted, and kept for tests.
+/* fault.cpp - what hardware punishes, and a simulation would let pass: told on stderr, counted, and
+ * kept for tests.
  *
- * A fault is told once for a place, however many threads meet it. With LTENSOR_SIM_CHECK=1 a process that met one
- * ends with the status 86, so that no test passes beside it. */
+ * A fault is told once for a place, however many threads meet it. With LTENSOR_SIM_CHECK=1 a
+ * process that met one ends with the status 86, so that no test passes beside it. */
 #include "sim.h"
 
 #include <set>

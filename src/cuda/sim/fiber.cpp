@@ -1,15 +1,17 @@
 /* fiber.cpp - the threads of a block that meet: fibers of Boost.Context.
  *
- * A Team runs one block at a time, on the OS thread that took it from the pool. Its threads start one after
- * the other on one fiber; only when a thread has to wait does the next run on another fiber, so a kernel that
- * never comes to a barrier costs two switches a block. Teams keep their fibers and stacks: there are as many
- * as blocks have run at once, however many streams there are (a stack is two of the 65530 mappings that Linux
- * allows a process). A fiber never goes on in another OS thread than it began in: the compiler may have kept
- * the address of a thread's variable.
+ * A Team runs one block at a time, on the OS thread that took it from the pool. Its threads start
+ * one after the other on one fiber; only when a thread has to wait does the next run on another
+ * fiber, so a kernel that never comes to a barrier costs two switches a block. Teams keep their
+ * fibers and stacks: there are as many as blocks have run at once, however many streams there are
+ * (a stack is two of the 65530 mappings that Linux allows a process). A fiber never goes on in
+ * another OS thread than it began in: the compiler may have kept the address of a thread's
+ * variable.
  *
- * A barrier opens when every thread has come to it or has ended, as on a GPU. A warp operation is done
- * when every lane of its mask, but those that have ended, waits in one with the same mask; the last to
- * come does it for all. If no thread can go on, the kernel fails with cudaErrorLaunchTimeout.
+ * A barrier opens when every thread has come to it or has ended, as on a GPU. A warp operation is
+ * done when every lane of its mask, but those that have ended, waits in one with the same mask; the
+ * last to come does it for all. If no thread can go on, the kernel fails with
+ * cudaErrorLaunchTimeout.
  *
  * The context switch itself is Boost's; the sanitizers are told of it here. */
 #include "sim.h"
@@ -139,7 +141,8 @@ struct Team {
 
 namespace {
 
-/* Always inlined: ThreadSanitizer counts calls and returns, and this call would return on another fiber. */
+/* Always inlined: ThreadSanitizer counts calls and returns, and this call would return on another
+ * fiber. */
 inline __attribute__((always_inline)) void leave(Place *from, Place *to)
 {
 #ifdef LT_ASAN
@@ -362,9 +365,11 @@ void Team::join(const Lane *lane, unsigned part)
     void *values[32];
     for (unsigned i = 0; i < 32; i++) {
         if (!(part >> i & 1))
-            fault_in_kernel("warp", "", "lane %u takes no part in an operation of the whole warp", i);
+            fault_in_kernel("warp", "", "lane %u takes no part in an operation of the whole warp",
+                            i);
         else if (lane[i].joint != lane[0].joint)
-            fault_in_kernel("warp", "", "lanes 0 and %u are in different operations of the whole warp", i);
+            fault_in_kernel("warp", "",
+                            "lanes 0 and %u are in different operations of the whole warp", i);
         else {
             values[i] = reinterpret_cast<void *>(lane[i].value);
             continue;

@@ -1,9 +1,11 @@
-/* graph.cpp - graphs: the works of streams recorded instead of run, and run in that order by each launch.
+/* graph.cpp - graphs: the works of streams recorded instead of run, and run in that order by each
+ * launch.
  *
- * A recording belongs to the stream where it began; another stream joins it when it waits for an event that
- * was recorded there, and must be waited for before it ends. The order in which works were recorded is one
- * that their waits allow, so a launch runs them one after the other as one work of its stream. Stricter than
- * CUDA in one point: copies of host memory that is not pinned cannot be recorded. */
+ * A recording belongs to the stream where it began; another stream joins it when it waits for an
+ * event that was recorded there, and must be waited for before it ends. The order in which works
+ * were recorded is one that their waits allow, so a launch runs them one after the other as one
+ * work of its stream. Stricter than CUDA in one point: copies of host memory that is not pinned
+ * cannot be recorded. */
 #include "sim.h"
 
 #include <algorithm>
@@ -46,7 +48,8 @@ class Launch final : public Work {
 bool joined(const Recording &recording)
 {
     for (const auto &stream : recording.streams)
-        if (stream.first != recording.origin && stream.second.given > stream.second.awaited) return false;
+        if (stream.first != recording.origin && stream.second.given > stream.second.awaited)
+            return false;
     return true;
 }
 
@@ -152,7 +155,8 @@ cudaError_t join_recording(CUstream_st *stream, const Mark &mark)
     stream->recording = mark.recording;
     Recording::Progress &waited = mark.recording->streams[mark.stream];
     waited.awaited = std::max(waited.awaited, mark.number);
-    mark.recording->streams[stream].given++; /* the wait itself: the joined stream is to be waited for */
+    /* the wait itself: the joined stream is to be waited for */
+    mark.recording->streams[stream].given++;
     return cudaSuccess;
 }
 
@@ -211,7 +215,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
     return *graph ? cudaSuccess : finish(cudaErrorMemoryAllocation);
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *program, cudaGraph_t graph, unsigned long long flags)
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *program, cudaGraph_t graph,
+                                 unsigned long long flags)
 {
     if (cudaError_t error = begin_on_device(cudaErrorMemoryAllocation)) return error;
     if (!program || !graph || flags) return finish(cudaErrorInvalidValue);

@@ -1,9 +1,10 @@
 /* launch.cpp - launching kernels and sharing a grid's blocks among OS threads.
  *
- * Nothing orders blocks, nor threads between barriers: with LTENSOR_SIM_SEED they run in an order of chance.
- * A wrong configuration is the launch's own error. A small grid runs on the stream's thread; a large one
- * is joined by helpers, which take blocks until none is left. Dynamic shared memory is filled with 0xFF
- * before each block, so that what a kernel reads unwritten is never a plausible zero. */
+ * Nothing orders blocks, nor threads between barriers: with LTENSOR_SIM_SEED they run in an order
+ * of chance. A wrong configuration is the launch's own error. A small grid runs on the stream's
+ * thread; a large one is joined by helpers, which take blocks until none is left. Dynamic shared
+ * memory is filled with 0xFF before each block, so that what a kernel reads unwritten is never a
+ * plausible zero. */
 #include "sim.h"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ namespace {
 
 std::atomic<uint64_t> launches{0};
 
-/* Where `i` comes of n in an order of chance: four rounds of a Feistel network on the next power of 4, again until it is
- * below n. */
+/* Where `i` comes of n in an order of chance: four rounds of a Feistel network on the next power of
+ * 4, again until it is below n. */
 uint64_t shuffled(uint64_t i, uint64_t n, uint64_t key)
 {
     unsigned half = 1;
@@ -128,7 +129,8 @@ void take_blocks(Grid &grid)
     context.grid_size = kernel.grid;
     context.kernel = &kernel;
     for (;;) {
-        uint64_t first = grid.next.fetch_add(grid.share), last = std::min(first + grid.share, grid.blocks);
+        uint64_t first = grid.next.fetch_add(grid.share),
+                 last = std::min(first + grid.share, grid.blocks);
         if (first >= last) break;
         for (uint64_t i = first; i < last && !kernel.error; i++)
             run_block_at(kernel, grid.shuffle ? shuffled(i, grid.blocks, grid.shuffle) : i,
@@ -172,7 +174,8 @@ void run_with_helpers(Grid &grid, int helpers)
     p.left.wait(lock, [&] { return grid.helpers == 0; });
 }
 
-/* The threads that the kernel's __launch_bounds__ allows (cuda_runtime.h); 0: it is not known to have any. */
+/* The threads that the kernel's __launch_bounds__ allows (cuda_runtime.h); 0: it is not known to
+ * have any. */
 unsigned bounds(const Kernel &kernel)
 {
     const auto *code = static_cast<const unsigned char *>(kernel.site.code);
@@ -253,7 +256,8 @@ cudaError_t Kernel::run()
     uint64_t threads = work.blocks * block.x * block.y * block.z;
     int workers = threads < small_grid || monitor ? 1 : runtime().settings.threads;
     workers = (int)std::min<uint64_t>((uint64_t)workers, work.blocks);
-    work.share = workers == 1 ? work.blocks : std::max<uint64_t>(1, work.blocks / (8 * (uint64_t)workers));
+    work.share =
+        workers == 1 ? work.blocks : std::max<uint64_t>(1, work.blocks / (8 * (uint64_t)workers));
     if (monitor) monitor->begin_launch(*this);
     if (workers == 1)
         take_blocks(work);

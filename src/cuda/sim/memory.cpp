@@ -1,10 +1,10 @@
 /* memory.cpp - device memory and pinned host memory.
  *
- * A device's memory is one reservation of address space, so that a pointer tells its device. Blocks are
- * multiples of 512 bytes, first fit; neighbours merge when freed, and whole free pages go back to the
- * system. With LTENSOR_SIM_PROTECT the reservation can be touched only by a work of the device (or of a peer), and new memory
- * is filled with 0xFF: by protection keys, which threads have, where the processor has them; else, many times slower, as long as
- * such a work runs. */
+ * A device's memory is one reservation of address space, so that a pointer tells its device. Blocks
+ * are multiples of 512 bytes, first fit; neighbours merge when freed, and whole free pages go back
+ * to the system. With LTENSOR_SIM_PROTECT the reservation can be touched only by a work of the
+ * device (or of a peer), and new memory is filled with 0xFF: by protection keys, which threads
+ * have, where the processor has them; else, many times slower, as long as such a work runs. */
 #include "sim.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ bool reserve(Device &device)
     if (device.base) return true;
     const Settings &s = runtime().settings;
     int access = s.protect ? PROT_NONE : PROT_READ | PROT_WRITE;
-    void *base = mmap(nullptr, s.memory, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *base =
+        mmap(nullptr, s.memory, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return false;
     madvise(base, s.memory, MADV_DONTDUMP);
     if (s.protect && (device.key = pkey_alloc(0, PKEY_DISABLE_ACCESS)) >= 0 &&

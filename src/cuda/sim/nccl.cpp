@@ -1,9 +1,12 @@
-/* nccl.cpp - NCCL for simulated GPUs: the calls of nccl_api.h between processes of one machine, over a file in memory.
+/* nccl.cpp - NCCL for simulated GPUs: the calls of nccl_api.h between processes of one machine,
+ * over a file in memory.
  *
- * A communicator's file holds what each rank is about to do, then room for what each gives to a collective and for a message from each
- * to each. A collective is a work of its stream: it waits until all ranks have written, looks whether they mean the same, computes in
- * the order of the ranks, and lets the room be written again when all have read. Ranks that do not come within PATIENCE, or mean
- * something else, break the communicator: its async error says so, and the stream goes on. Arguments are checked when a call is made. */
+ * A communicator's file holds what each rank is about to do, then room for what each gives to a
+ * collective and for a message from each to each. A collective is a work of its stream: it waits
+ * until all ranks have written, looks whether they mean the same, computes in the order of the
+ * ranks, and lets the room be written again when all have read. Ranks that do not come within
+ * PATIENCE, or mean something else, break the communicator: its async error says so, and the stream
+ * goes on. Arguments are checked when a call is made. */
 #include "libraries/nccl_api.h"
 #include "stand_in.h"
 
@@ -81,7 +84,8 @@ template <class F> bool wait_until(F is_so)
     return true;
 }
 
-/* Rows of all ranks, one after another, become one. Half types are added up in float, integers wrap. */
+/* Rows of all ranks, one after another, become one. Half types are added up in float, integers
+ * wrap. */
 template <class T, class Wide, class Narrow>
 void reduce_rows(const T *rows, int ranks, size_t count, ncclRedOp_t op, T *out, Wide to_wide,
                  Narrow narrow)
@@ -333,7 +337,7 @@ ncclResult_t message(ncclComm_t comm, bool sends, void *data, size_t count, nccl
     return queue_messages(std::move(pending));
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 ncclResult_t get_unique_id(ncclUniqueId *id)
 {
@@ -372,8 +376,8 @@ ncclResult_t init_rank(ncclComm_t *out, int ranks, ncclUniqueId id, int rank)
 ncclResult_t abort_comm(ncclComm_t comm)
 {
     if (comm == nullptr || comm->alive != 0x1ea5ed) return ncclInvalidArgument;
-    comm->broken =
-        ncclInternalError; /* works that are queued refer to it: it stays, without its file */
+    /* works that are queued refer to it: it stays, without its file */
+    comm->broken = ncclInternalError;
     comm->alive = 0;
     return ncclSuccess;
 }

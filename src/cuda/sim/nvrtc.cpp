@@ -1,8 +1,10 @@
-/* nvrtc.cpp - NVRTC for simulated GPUs: the host's C++ compiler makes a shared object of the same source, whose kernel the simulation calls for
- * each thread. And what runs it: the runtime's calls for libraries of kernels.
+/* nvrtc.cpp - NVRTC for simulated GPUs: the host's C++ compiler makes a shared object of the same
+ * source, whose kernel the simulation calls for each thread. And what runs it: the runtime's calls
+ * for libraries of kernels.
  *
- * An image is "ltensor\0", the bytes of the shared object, and these. Where there is no compiler (CXX, c++, g++, clang++) there is no library, nor
- * in a build with checks (check/), which sees no accesses of what others compile. */
+ * An image is "ltensor\0", the bytes of the shared object, and these. Where there is no compiler
+ * (CXX, c++, g++, clang++) there is no library, nor in a build with checks (check/), which sees no
+ * accesses of what others compile. */
 #include "libraries/nvrtc_api.h"
 #include "sim.h"
 
@@ -41,7 +43,7 @@ namespace {
 
 constexpr char magic[8] = "ltensor";
 
-/* ---- compiling ---------------------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 /* Its path; empty: there is none. Where CXX names one there is no other. */
 std::string find_compiler()
@@ -125,7 +127,7 @@ std::string object_of(const _nvrtcProgram &program)
     return made;
 }
 
-/* ---- NVRTC's calls ------------------------------------------------------------------------------------------------ */
+/* ---- NVRTC's calls --------------------------------------------------------------------------- */
 
 /* Whichever compiler made it: an image is as good as another. */
 nvrtcResult version(int *major, int *minor)
@@ -174,7 +176,7 @@ nvrtcResult image(nvrtcProgram program, char *to)
     return NVRTC_SUCCESS;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 class GeneratedKernel final : public Kernel {
   public:

@@ -1,6 +1,6 @@
-/* product.h - products of matrices for the stand-ins of cuBLAS and cuBLASLt: their handle, and a product as a piece of work in its
- * stream's queue, like a kernel. Half types are converted to float, multiplied there and rounded once at the end, as the
- * real libraries do. */
+/* product.h - products of matrices for the stand-ins of cuBLAS and cuBLASLt: their handle, and a
+ * product as a piece of work in its stream's queue, like a kernel. Half types are converted to
+ * float, multiplied there and rounded once at the end, as the real libraries do. */
 #ifndef LT_SIM_PRODUCT_H
 #define LT_SIM_PRODUCT_H
 
@@ -257,9 +257,8 @@ inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work,
     work->workspace = workspace;
     work->rounded = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     work->workspace_bytes = workspace != nullptr ? std::min<size_t>(bytes, 1 << 16) : 0;
-    return submit_function(work, handle->stream) == cudaSuccess
-               ? CUBLAS_STATUS_SUCCESS
-               : CUBLAS_STATUS_EXECUTION_FAILED;
+    return submit_function(work, handle->stream) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                                : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 } // namespace lt_sim

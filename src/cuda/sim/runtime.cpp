@@ -1,7 +1,7 @@
 /* runtime.cpp - the runtime's start and end, its settings, errors, and injected faults.
  *
- * Errors follow CUDA: each host thread has a last error, which cudaGetLastError clears; an error that a
- * work meets while it runs belongs to the device, and every later call on it fails until
+ * Errors follow CUDA: each host thread has a last error, which cudaGetLastError clears; an error
+ * that a work meets while it runs belongs to the device, and every later call on it fails until
  * cudaDeviceReset. */
 #include "sim.h"
 
@@ -64,7 +64,8 @@ Settings read_settings()
     s.check = number("LTENSOR_SIM_CHECK", 0, 0, 1) != 0;
     s.index_limit = number("LTENSOR_SIM_INDEX_LIMIT", s.index_limit, 1, s.index_limit);
     s.seed = (uint64_t)number("LTENSOR_SIM_SEED", 0, 0, 0x7fffffff);
-    s.kernel_error = (cudaError_t)number("LTENSOR_SIM_KERNEL_ERROR", cudaErrorIllegalAddress, 1, cudaErrorUnknown);
+    s.kernel_error = (cudaError_t)number("LTENSOR_SIM_KERNEL_ERROR", cudaErrorIllegalAddress, 1,
+                                         cudaErrorUnknown);
     return s;
 }
 
@@ -91,7 +92,8 @@ std::vector<int> visible_devices(int gpus)
     return visible;
 }
 
-/* A kernel that goes on does not keep the process, as on a GPU: what it uses stays there until the process is gone. */
+/* A kernel that goes on does not keep the process, as on a GPU: what it uses stays there until the
+ * process is gone. */
 void stop(int status, void *)
 {
     if (forked) return;
@@ -99,7 +101,8 @@ void stop(int status, void *)
     runtime().stopping = true;
     const bool ended = stop_streams();
     if (ended) stop_pool();
-    if (runtime().settings.report) fprintf(stderr, "simulated GPUs: %ld runtime calls\n", calls.load());
+    if (runtime().settings.report)
+        fprintf(stderr, "simulated GPUs: %ld runtime calls\n", calls.load());
     const bool failed = runtime().settings.check && lt_sim_faults() > 0;
     if (failed) fprintf(stderr, "simulated GPUs: %ld faults\n", lt_sim_faults());
     if (!ended || failed) {
@@ -151,7 +154,8 @@ cudaError_t begin(cudaError_t injected)
     Runtime &r = runtime();
     if (r.state) return finish(r.state);
     calls.fetch_add(1, std::memory_order_relaxed);
-    if (fault.load(std::memory_order_relaxed) > 0 && fault.fetch_sub(1) == 1) return finish(injected);
+    if (fault.load(std::memory_order_relaxed) > 0 && fault.fetch_sub(1) == 1)
+        return finish(injected);
     return cudaSuccess;
 }
 

@@ -1,14 +1,14 @@
 /* sim.h - what the files of the simulated runtime share.
  *
- * One Runtime lives from the first call to the process's end: the settings from the environment and the
- * devices that CUDA_VISIBLE_DEVICES lets through. A device has an address range of its own, reserved and
- * filled page by page as it is touched, and streams. A stream is a queue with a thread; its works are
- * numbered from 1 and `done` is the number of the last finished one, so "(stream, number)" is all that an
- * event or a wait needs. Streams are never freed, only used again, and numbers go on: an old pair stays
- * true.
+ * One Runtime lives from the first call to the process's end: the settings from the environment and
+ * the devices that CUDA_VISIBLE_DEVICES lets through. A device has an address range of its own,
+ * reserved and filled page by page as it is touched, and streams. A stream is a queue with a
+ * thread; its works are numbered from 1 and `done` is the number of the last finished one, so
+ * "(stream, number)" is all that an event or a wait needs. Streams are never freed, only used
+ * again, and numbers go on: an old pair stays true.
  *
- * Locks, outermost first: Runtime::mutex, Device::mutex, CUstream_st::mutex. No lock is held while a
- * work runs. */
+ * Locks, outermost first: Runtime::mutex, Device::mutex, CUstream_st::mutex. No lock is held while
+ * a work runs. */
 #ifndef LT_SIM_H
 #define LT_SIM_H
 
@@ -33,7 +33,8 @@ inline size_t shared_limit(const Kernel &kernel)
 {
     return kernel.site.wide ? wide_shared_limit : default_shared_limit;
 }
-constexpr size_t parameter_limit = 32764; /* from CUDA 12.1 on; kernels that a toolkit before that compiles stay below 4096 */
+/* from CUDA 12.1 on; kernels that a toolkit before that compiles stay below 4096 */
+constexpr size_t parameter_limit = 32764;
 
 struct Wait {
     CUstream_st *stream;
@@ -52,19 +53,24 @@ struct Settings {
     bool protect = false;     /* LTENSOR_SIM_PROTECT: a device's memory faults but for its works */
     bool blocking = false;    /* CUDA_LAUNCH_BLOCKING */
     bool peer = true;         /* LTENSOR_SIM_PEER=0: no device reaches another's memory */
-    long cudnn = 99999;       /* LTENSOR_SIM_CUDNN: the version of cuDNN, as cudnnGetVersion has it; what it cannot do yet */
-    unsigned jitter = 0;      /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
-    bool report = false;      /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
-    std::string used;         /* LTENSOR_SIM_USED: the file that the first work makes; without one, all seeds are the same */
-    long fault = 0;           /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
-    long kernel_fault = 0;    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
-    bool check =
-        false; /* LTENSOR_SIM_CHECK: a fault (fault.cpp) fails the process; what GPUs mostly let pass is one, too */
+    /* LTENSOR_SIM_CUDNN: the version of cuDNN, as cudnnGetVersion has it; what it cannot do yet */
+    long cudnn = 99999;
+    unsigned jitter = 0; /* LTENSOR_SIM_JITTER: seed of the random delays; 0: none */
+    bool report = false; /* LTENSOR_SIM_REPORT: at the end, how many calls there were */
+    /* LTENSOR_SIM_USED: the file that the first work makes; without one, all seeds are the same */
+    std::string used;
+    long fault = 0; /* LTENSOR_CUDA_FAULT: which call fails; 0: none */
+    /* LTENSOR_SIM_KERNEL_FAULT: which kernel fails while it runs; 0: none */
+    long kernel_fault = 0;
+    /* LTENSOR_SIM_CHECK: a fault (fault.cpp) fails the process; what GPUs mostly let pass is one,
+     * too */
+    bool check = false;
     long index_limit =
         1L << 31; /* LTENSOR_SIM_INDEX_LIMIT: from how many elements on indices take 64 bits */
-    uint64_t seed =
-        0; /* LTENSOR_SIM_SEED: blocks, threads and streams run in an order of chance; 0: in theirs */
-    cudaError_t kernel_error = cudaErrorIllegalAddress; /* LTENSOR_SIM_KERNEL_ERROR: the number of its error */
+    /* LTENSOR_SIM_SEED: blocks, threads and streams run in an order of chance; 0: in theirs */
+    uint64_t seed = 0;
+    /* LTENSOR_SIM_KERNEL_ERROR: the number of its error */
+    cudaError_t kernel_error = cudaErrorIllegalAddress;
 };
 
 struct Device {
@@ -75,13 +81,14 @@ struct Device {
     std::atomic<char *> base{nullptr};
     std::map<size_t, size_t> used, unused; /* offset -> bytes */
     size_t used_bytes = 0;
-    std::vector<CUstream_st *> streams; /* live ones */
+    std::vector<CUstream_st *> streams;                 /* live ones */
     std::atomic<CUstream_st *> default_stream{nullptr}; /* made when first asked for */
 
     std::atomic<int> error{cudaSuccess}; /* sticky: until cudaDeviceReset */
     std::atomic<uint32_t> peers{0};      /* whose memory it may use, a bit per device */
 
-    /* With LTENSOR_SIM_PROTECT: the memory's protection key, or -1 and how many works have it open. */
+    /* With LTENSOR_SIM_PROTECT: the memory's protection key, or -1 and how many works have it
+     * open. */
     int key = -1;
     std::mutex gate;
     int running = 0;
@@ -99,11 +106,12 @@ struct Runtime {
 
 /* runtime.cpp */
 Runtime &runtime();
-/* Starts a public call: sets the runtime up, counts the call, and lets it fail with `injected` if it is
- * the one that LTENSOR_CUDA_FAULT names. The second also fails if the current device has. */
+/* Starts a public call: sets the runtime up, counts the call, and lets it fail with `injected` if
+ * it is the one that LTENSOR_CUDA_FAULT names. The second also fails if the current device has. */
 cudaError_t begin(cudaError_t injected);
 cudaError_t begin_on_device(cudaError_t injected);
-/* Whether a call could do anything: there are devices, and the process is neither ending nor a fork. */
+/* Whether a call could do anything: there are devices, and the process is neither ending nor a
+ * fork. */
 bool usable();
 /* Called once a launch; whether this kernel is to fail. */
 bool kernel_fails();
@@ -116,7 +124,7 @@ void at_fork_child();
 
 /* stream.cpp. submit takes the work over and gives its number; sync waits. */
 CUstream_st *new_stream(Device &device, unsigned flags, int priority);
-CUstream_st *find_stream(cudaStream_t stream); /* null: not a live stream */
+CUstream_st *find_stream(cudaStream_t stream);             /* null: not a live stream */
 CUstream_st *find_stream(cudaStream_t stream, int device); /* whose default stream may be meant */
 /* recorded: not run, if the stream is being recorded. */
 uint64_t submit(CUstream_st *stream, Work *work, bool recorded = true);
@@ -135,11 +143,13 @@ bool stop_streams();
 /* What streams are given while they are recorded. Used by the thread that records. */
 struct Recording {
     struct Progress {
-        uint64_t given = 0, awaited = 0; /* works, and how many of them another of the streams waits for */
+        /* works, and how many of them another of the streams waits for */
+        uint64_t given = 0, awaited = 0;
     };
     CUstream_st *origin = nullptr;
     std::map<CUstream_st *, Progress> streams;
-    std::shared_ptr<std::vector<std::unique_ptr<Work>>> works = std::make_shared<std::vector<std::unique_ptr<Work>>>();
+    std::shared_ptr<std::vector<std::unique_ptr<Work>>> works =
+        std::make_shared<std::vector<std::unique_ptr<Work>>>();
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
     std::thread::id thread; /* where it began */
     std::atomic<bool> broken{false}, ended{false};
@@ -151,10 +161,11 @@ struct Mark {
     uint64_t number = 0;
 };
 void record(CUstream_st *stream, Work *work); /* takes the work over */
-/* These give success, unless the call that asks may not happen while a stream is recorded; the recording is broken then. Of
- * this stream; of a call that waits for the device; on the default stream, while one that waits for it is recorded; of an
- * event that was last recorded there; and of calls that CUDA names potentially unsafe, where the recording's mode forbids
- * them to the calling thread. */
+/* These give success, unless the call that asks may not happen while a stream is recorded; the
+ * recording is broken then. Of this stream; of a call that waits for the device; on the default
+ * stream, while one that waits for it is recorded; of an event that was last recorded there; and of
+ * calls that CUDA names potentially unsafe, where the recording's mode forbids them to the calling
+ * thread. */
 cudaError_t refuse_recording(CUstream_st *stream);
 cudaError_t refuse_waiting(Device &device);
 cudaError_t refuse_legacy(CUstream_st *stream);
@@ -182,15 +193,16 @@ struct Span {
     const char *begin, *end;
 };
 
-/* fault.cpp: something that hardware punishes, found by `check`. Of the running thread of the running kernel, and
- * told once for a place in its source; or of a launch. */
+/* fault.cpp: something that hardware punishes, found by `check`. Of the running thread of the
+ * running kernel, and told once for a place in its source; or of a launch. */
 __attribute__((format(printf, 3, 4))) void fault_in_kernel(const char *check, const char *place,
                                                            const char *text, ...);
 __attribute__((format(printf, 3, 4))) void fault_of_launch(const char *check, const Kernel &kernel,
                                                            const char *text, ...);
 std::string thread_text(uint3 block, uint3 thread); /* "block (0, 0, 0), thread (1, 0, 0)" */
 
-/* Who looks on while works run, in a build with checks (sim/check/). Works that are looked on run one at a time. */
+/* Who looks on while works run, in a build with checks (sim/check/). Works that are looked on run
+ * one at a time. */
 class Monitor {
   public:
     virtual ~Monitor() = default;

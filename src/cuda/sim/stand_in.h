@@ -1,9 +1,10 @@
-/* stand_in.h - what the stand-ins for the vendor's libraries share: how a call begins, what is asked of its arguments, and
- * how its work comes into the stream's queue.
+/* stand_in.h - what the stand-ins for the vendor's libraries share: how a call begins, what is
+ * asked of its arguments, and how its work comes into the stream's queue.
  *
- * A call counts as one of the runtime's, so that it can be made to fail (LTENSOR_CUDA_FAULT). Arguments that break a rule of the
- * library's documentation are refused with its status for that; addresses that are no memory of the device, or not
- * aligned to their elements, too, where the hardware would fail later. */
+ * A call counts as one of the runtime's, so that it can be made to fail (LTENSOR_CUDA_FAULT).
+ * Arguments that break a rule of the library's documentation are refused with its status for that;
+ * addresses that are no memory of the device, or not aligned to their elements, too, where the
+ * hardware would fail later. */
 #ifndef LT_SIM_STAND_IN_H
 #define LT_SIM_STAND_IN_H
 
@@ -15,7 +16,8 @@
 
 namespace lt_sim {
 
-/* `count` elements of T from p on are memory of the device, each where an element may begin; nothing is, of 0. */
+/* `count` elements of T from p on are memory of the device, each where an element may begin;
+ * nothing is, of 0. */
 template <class T> bool on_device(int device, const T *p, int64_t count)
 {
     if (count <= 0) return true;
@@ -46,8 +48,9 @@ inline bool usable(const LibraryHandle *handle)
 /* Making and destroying handles waits for the device: a capture on it is lost by that. */
 inline bool capturing(int device) { return refuse_waiting(*device_at(device)) != cudaSuccess; }
 
-/* What a call of a library, by this name, reads and writes, told to who looks on (sim.h): said in front of the work itself. Matrices
- * are column-major, `leading` elements from a column to the next. */
+/* What a call of a library, by this name, reads and writes, told to who looks on (sim.h): said in
+ * front of the work itself. Matrices are column-major, `leading` elements from a column to the
+ * next. */
 class Uses {
   public:
     explicit Uses(const char *call) : call(call) {}
@@ -88,7 +91,8 @@ class Uses {
     const char *call;
 };
 
-/* f(uses), which returns what becomes of the device. One that waits for other processes lets other works run meanwhile. */
+/* f(uses), which returns what becomes of the device. One that waits for other processes lets other
+ * works run meanwhile. */
 template <class F> class LibraryWork final : public Work {
   public:
     LibraryWork(const char *call, F &&f, bool waits) : uses(call), f(std::move(f)), waits(waits) {}

@@ -1,11 +1,12 @@
 /* stream.cpp - streams: queues of works, each served by a thread of its own.
  *
- * The thread starts with the first work and ends when the stream is destroyed and its queue is empty, or
- * at the process's end. In a build with checks, whose works run one at a time, whoever waits for a work runs it
- * with those before it, and the thread does those alone for which nobody waits. Works of one stream run in order. Across streams nothing is ordered but by the
- * works' waits: those of cudaStreamWaitEvent, and those between the default stream and streams that were
- * not created with cudaStreamNonBlocking. A wait always names a work that was queued before, so waits
- * cannot form a ring. */
+ * The thread starts with the first work and ends when the stream is destroyed and its queue is
+ * empty, or at the process's end. In a build with checks, whose works run one at a time, whoever
+ * waits for a work runs it with those before it, and the thread does those alone for which nobody
+ * waits. Works of one stream run in order. Across streams nothing is ordered but by the works'
+ * waits: those of cudaStreamWaitEvent, and those between the default stream and streams that were
+ * not created with cudaStreamNonBlocking. A wait always names a work that was queued before, so
+ * waits cannot form a ring. */
 #include "sim.h"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ namespace {
 
 /* About 20 us: a sleeping thread takes longer than that to wake. */
 constexpr int spins = 2000;
-/* In a build with checks: how long a work waits for somebody to run it before the thread does, and how many of these times
- * the thread waits for a work before it sleeps. */
+/* In a build with checks: how long a work waits for somebody to run it before the thread does, and
+ * how many of these times the thread waits for a work before it sleeps. */
 constexpr std::chrono::milliseconds patience(2);
 constexpr int patient_rounds = 50;
 
@@ -54,8 +55,8 @@ void delay(CUstream_st *stream)
     if (x & 1) std::this_thread::sleep_for(std::chrono::microseconds((x >> 1) % 3000));
 }
 
-/* Works of different streams run in whatever order what they wait for leaves: some are put off until somebody asks for them,
- * or for a while. */
+/* Works of different streams run in whatever order what they wait for leaves: some are put off
+ * until somebody asks for them, or for a while. */
 void put_off(CUstream_st *stream, const Work *work)
 {
     if (mixed(runtime().settings.seed + stream->id, work->number) % 4) return;
@@ -74,8 +75,8 @@ void execute(CUstream_st *stream, Work *work)
     if (cudaError_t error = run_work(*work)) set_device_error(*stream->device, error);
 }
 
-/* The first of the queue, which the caller has to run; null: there is none, or another runs the one before it. Called with the
- * stream's mutex. */
+/* The first of the queue, which the caller has to run; null: there is none, or another runs the one
+ * before it. Called with the stream's mutex. */
 Work *take(CUstream_st *stream)
 {
     Work *work = stream->busy ? nullptr : stream->head;
@@ -129,8 +130,8 @@ void serve(CUstream_st *stream)
     if (--threads == 0) threads_gone.notify_all();
 }
 
-/* The calling thread runs what it waits for, until another is at it: to wake another and wait for it takes longer than most works
- * do, and on a busy machine a hundred times as long. */
+/* The calling thread runs what it waits for, until another is at it: to wake another and wait for
+ * it takes longer than most works do, and on a busy machine a hundred times as long. */
 void help(const Wait &wait)
 {
     while (!is_done(wait)) {
@@ -153,7 +154,8 @@ void start_thread(CUstream_st *stream)
     std::thread(serve, stream).detach();
 }
 
-/* Tells who runs a program by several seeds that its works, which a seed puts in an order of chance, are there. */
+/* Tells who runs a program by several seeds that its works, which a seed puts in an order of
+ * chance, are there. */
 void tell_used()
 {
     static std::once_flag told;
@@ -337,8 +339,8 @@ void retire_stream(CUstream_st *stream)
     runtime().retired.push_back(stream);
 }
 
-/* At the process's end: works that wait in queues are dropped, the running ones have a second to finish. Returns whether they
- * did. */
+/* At the process's end: works that wait in queues are dropped, the running ones have a second to
+ * finish. Returns whether they did. */
 bool stop_streams()
 {
     Runtime &r = runtime();
@@ -395,13 +397,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
 {
     if (cudaError_t error = begin(cudaErrorInvalidResourceHandle)) return error;
     CUstream_st *stream = handle && handle != cudaStreamLegacy ? find_stream(handle) : nullptr;
-    if (!stream || stream == stream->device->default_stream) return finish(cudaErrorInvalidResourceHandle);
+    if (!stream || stream == stream->device->default_stream)
+        return finish(cudaErrorInvalidResourceHandle);
     retire_stream(stream);
     return cudaSuccess;
 }
 
-/* As often as one has to ask depends on the time: such a call is not counted (runtime.cpp), so that the same
- * program makes the same number of calls. */
+/* As often as one has to ask depends on the time: such a call is not counted (runtime.cpp), so that
+ * the same program makes the same number of calls. */
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
     if (CUstream_st *busy = usable() ? find_stream(handle) : nullptr)
@@ -450,7 +453,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int *flags)
 
 namespace {
 
-/* CUDA may not be called from a host function: it runs on the stream's thread, without device memory. */
+/* CUDA may not be called from a host function: it runs on the stream's thread, without device
+ * memory. */
 class HostFunction final : public Work {
   public:
     HostFunction(cudaHostFn_t function, void *data) : function(function), data(data) {}

@@ -1,7 +1,7 @@
-/* tensor_core.cpp - the arithmetic of tensor cores. Products are exact; sums are not those of IEEE: of eight products
- * and what was summed up before, each is cut off below the largest one's 24 bits and one more, and the sum to a float's
- * bits (M. Fasi and others: Numerical behavior of NVIDIA tensor cores, 2021; as an A100 does it, of 16 columns eight
- * after the other eight). */
+/* tensor_core.cpp - the arithmetic of tensor cores. Products are exact; sums are not those of IEEE:
+ * of eight products and what was summed up before, each is cut off below the largest one's 24 bits
+ * and one more, and the sum to a float's bits (M. Fasi and others: Numerical behavior of NVIDIA
+ * tensor cores, 2021; as an A100 does it, of 16 columns eight after the other eight). */
 #include "sim.h"
 
 #include <sim/tensor_core.h>

@@ -1,5 +1,5 @@
-/* buckets.c - torch._C.reducer for lib/distributed/reducer.lua: gradients on their way into buckets (src/comm/reducer.h) as userdata.
- * Places and buckets count from 1. */
+/* buckets.c - torch._C.reducer for lib/distributed/reducer.lua: gradients on their way into buckets
+ * (src/comm/reducer.h) as userdata. Places and buckets count from 1. */
 #include "buckets.h"
 
 #include "binding.h"
@@ -22,7 +22,7 @@ static reducer_box *check_box(lua_State *L)
     return box;
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 typedef struct message {
     reducer_box *box;
@@ -49,10 +49,11 @@ static lt_status tell(void *ctx, lt_reducer_event event, int number)
     return lt_lua_call_back(box->state, call_function, &(message){box, event, number});
 }
 
-/* ---- making it -------------------------------------------------------------------------------------------------------------------- */
+/* ---- making it ------------------------------------------------------------------------------- */
 
-/* reducer(parameters, as_view, told) -> a reducer of these leaves. told('first', place): of the first gradient of a backward;
- * ('full', n): so many buckets are; ('twice', place): a gradient has come once more than it should. */
+/* reducer(parameters, as_view, told) -> a reducer of these leaves. told('first', place): of the
+ * first gradient of a backward; ('full', n): so many buckets are; ('twice', place): a gradient has
+ * come once more than it should. */
 static int new_reducer(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -96,7 +97,8 @@ static int place_at(lua_State *L, const lt_reducer *r, int i)
 {
     lua_rawgeti(L, -1, i + 1);
     const lua_Integer place = lua_tointeger(L, -1);
-    if (place < 1 || place > lt_reducer_parameters(r)) lt_lua_error(L, "there is no parameter %I", (LUAI_UACINT)place);
+    if (place < 1 || place > lt_reducer_parameters(r))
+        lt_lua_error(L, "there is no parameter %I", (LUAI_UACINT)place);
     lua_pop(L, 1);
     return (int)place - 1;
 }
@@ -116,7 +118,8 @@ static int set_buckets(lua_State *L)
         lua_getfield(L, -1, "views");
         lua_getfield(L, -2, "places");
         counts[b] = (int)lua_rawlen(L, -1);
-        if (counts[b] > n - at) return lt_lua_error(L, "the buckets have more parameters than there are");
+        if (counts[b] > n - at)
+            return lt_lua_error(L, "the buckets have more parameters than there are");
         for (int i = 0; i < counts[b]; i++, at++) {
             counts[n_buckets + at] = place_at(L, box->reducer, i);
             lua_rawgeti(L, -2, i + 1);
@@ -126,11 +129,12 @@ static int set_buckets(lua_State *L)
         lua_pop(L, 3);
     }
     if (at != n) return lt_lua_error(L, "the buckets have %d parameters of %d", at, n);
-    lt_lua_do(L, lt_reducer_set_buckets(box->reducer, n_buckets, counts, counts + n_buckets, views));
+    lt_lua_do(L,
+              lt_reducer_set_buckets(box->reducer, n_buckets, counts, counts + n_buckets, views));
     return 0;
 }
 
-/* ---- a backward ----------------------------------------------------------------------------------------------------------------- */
+/* ---- a backward ------------------------------------------------------------------------------ */
 
 /* reset(expecting) */
 static int reset(lua_State *L)
@@ -187,7 +191,7 @@ static int take(lua_State *L)
     return 0;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static int expects(lua_State *L)
 {
@@ -245,12 +249,19 @@ static int order(lua_State *L)
 
 void lt_lua_open_reducer(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"set_buckets", set_buckets}, {"reset", reset},     {"count_only", count_only},
-        {"keep_counts", keep_counts}, {"ready", ready},     {"take", take},
-        {"expects", expects},         {"full", full},       {"left", left},
-        {"missing", missing},         {"unseen", unseen},   {"order", order},
-        {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"set_buckets", set_buckets},
+                                       {"reset", reset},
+                                       {"count_only", count_only},
+                                       {"keep_counts", keep_counts},
+                                       {"ready", ready},
+                                       {"take", take},
+                                       {"expects", expects},
+                                       {"full", full},
+                                       {"left", left},
+                                       {"missing", missing},
+                                       {"unseen", unseen},
+                                       {"order", order},
+                                       {NULL, NULL}};
     static const luaL_Reg functions[] = {{"reducer", new_reducer}, {NULL, NULL}};
     luaL_newmetatable(L, REDUCER_NAME);
     lua_createtable(L, 0, 12);

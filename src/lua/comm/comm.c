@@ -1,5 +1,5 @@
-/* comm.c - worlds of ranks, their groups and work (src/comm/comm.h) as userdata, for lib/distributed: torch._C.comm_open,
- * comm_fake, comm_environment. Ranks are numbers from 0. */
+/* comm.c - worlds of ranks, their groups and work (src/comm/comm.h) as userdata, for
+ * lib/distributed: torch._C.comm_open, comm_fake, comm_environment. Ranks are numbers from 0. */
 #include "comm/comm.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct work_box {
     lt_work *work; /* user value 1: the world's box */
 } work_box;
 
-/* ---- groups ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static lt_ranks *check_group(lua_State *L)
 {
@@ -114,7 +114,8 @@ static lt_tensor *optional_tensor(lua_State *L, int arg)
     return t;
 }
 
-/* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as well). */
+/* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as
+ * well). */
 static int64_t *integers(lua_State *L, int arg, int *n)
 {
     *n = 0;
@@ -166,7 +167,7 @@ static int group_begin(lua_State *L)
     return 1;
 }
 
-/* ---- work ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 static work_box *check_work(lua_State *L) { return lt_lua_check_udata(L, 1, WORK_NAME); }
 
@@ -234,7 +235,7 @@ static int work_group(lua_State *L)
     return 1;
 }
 
-/* ---- worlds ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- worlds ---------------------------------------------------------------------------------- */
 
 static lt_world *check_world(lua_State *L)
 {
@@ -356,10 +357,11 @@ static int comm_origin(lua_State *L)
     return 1;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* storage_take(tensor, other, version): the tensor, its views and what is saved of it have the other's memory, which has theirs, and this
- * version: derivatives refuse what they have saved of another. */
+/* storage_take(tensor, other, version): the tensor, its views and what is saved of it have the
+ * other's memory, which has theirs, and this version: derivatives refuse what they have saved of
+ * another. */
 static int storage_take(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1), *other = lt_lua_check_tensor(L, 2);
@@ -369,8 +371,9 @@ static int storage_take(lua_State *L)
     return 0;
 }
 
-/* storage_drop(tensor, parts, reason): it, its views and what is saved of it have no memory, until storage_take gives them some. parts: a list
- * of { at =, name = }, the element from which on the tensor holds what has that name, counted from 0; reason: for the message of who reads it. */
+/* storage_drop(tensor, parts, reason): it, its views and what is saved of it have no memory, until
+ * storage_take gives them some. parts: a list of { at =, name = }, the element from which on the
+ * tensor holds what has that name, counted from 0; reason: for the message of who reads it. */
 static int storage_drop(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
@@ -398,7 +401,7 @@ static int storage_drop(lua_State *L)
     return 0;
 }
 
-/* ---- the types -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the types ------------------------------------------------------------------------------- */
 
 static void new_type(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
 {

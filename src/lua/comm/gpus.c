@@ -1,5 +1,6 @@
-/* gpus.c - operations between GPUs of several processes (src/comm/device_engine.h) for lib/distributed/nccl.lua: torch._C.device_id,
- * device_join. Tensors are contiguous and on the group's GPU; which they are, lib/distributed has seen to. */
+/* gpus.c - operations between GPUs of several processes (src/comm/device_engine.h) for
+ * lib/distributed/nccl.lua: torch._C.device_id, device_join. Tensors are contiguous and on the
+ * group's GPU; which they are, lib/distributed has seen to. */
 #include "gpus.h"
 
 #include <string.h>
@@ -179,7 +180,8 @@ static void read_counts(lua_State *L, int arg, int size, int64_t each, int64_t *
     }
 }
 
-/* begin(kind, input, output, peer, reduction, given, got, stream): puts it on the stream. kind: its place in comm.h's list */
+/* begin(kind, input, output, peer, reduction, given, got, stream): puts it on the stream. kind: its
+ * place in comm.h's list */
 static int group_begin(lua_State *L)
 {
     const group_box *box = check_group(L);

@@ -1,13 +1,15 @@
-/* cuda.c - torch.cuda's functions on devices: which there are, the current one, properties, memory, seeds.
+/* cuda.c - torch.cuda's functions on devices: which there are, the current one, properties, memory,
+ * seeds.
  *
- * lib/cuda.lua builds the guards and the readable forms on them. Asking whether there is a GPU never raises
- * and loads the backend; a function that needs one raises what is missing. Devices count from 0. */
+ * lib/cuda.lua builds the guards and the readable forms on them. Asking whether there is a GPU
+ * never raises and loads the backend; a function that needs one raises what is missing. Devices
+ * count from 0. */
 #include <stdio.h>
 
 #include "compile/window.h"
 #include "gpu.h"
 
-/* ---- arguments ---------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 const lt_backend *lt_lua_gpu(lua_State *L)
 {
@@ -29,7 +31,7 @@ int lt_lua_gpu_device(lua_State *L, int arg)
     return device.index;
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static int count_devices(lua_State *L)
 {
@@ -89,7 +91,7 @@ static int can_device_access_peer(lua_State *L)
     return 1;
 }
 
-/* ---- properties: a table that prints as PyTorch's object ------------------------------------------------------- */
+/* ---- properties: a table that prints as PyTorch's object ------------------------------------- */
 
 #define PROPERTIES_META "ltensor.DeviceProperties"
 
@@ -104,8 +106,9 @@ static int properties_tostring(lua_State *L)
     snprintf(text, sizeof text,
              "_CudaDeviceProperties(name='%s', major=%lld, minor=%lld, total_memory=%lldMB, "
              "multi_processor_count=%lld)",
-             lt_lua_check_string(L, -5), (long long)lua_tointeger(L, -4), (long long)lua_tointeger(L, -3),
-             (long long)(lua_tointeger(L, -2) >> 20), (long long)lua_tointeger(L, -1));
+             lt_lua_check_string(L, -5), (long long)lua_tointeger(L, -4),
+             (long long)lua_tointeger(L, -3), (long long)(lua_tointeger(L, -2) >> 20),
+             (long long)lua_tointeger(L, -1));
     lua_pushstring(L, text);
     return 1;
 }
@@ -132,7 +135,7 @@ static int get_device_properties(lua_State *L)
     return 1;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* mem_get_info([d]) -> free bytes, total bytes */
 static int mem_get_info(lua_State *L)
@@ -148,11 +151,10 @@ static int mem_get_info(lua_State *L)
 /* Fields like "allocated_bytes.all.peak" */
 static void set_count(lua_State *L, int kind, int pool, const lt_memory_count *count)
 {
-    static const char *const kinds[LT_MEMORY_KINDS] = {"allocation",     "segment",
-                                                       "active",         "inactive_split",
-                                                       "allocated_bytes", "reserved_bytes",
-                                                       "active_bytes",   "inactive_split_bytes",
-                                                       "requested_bytes"};
+    static const char *const kinds[LT_MEMORY_KINDS] = {
+        "allocation",      "segment",        "active",       "inactive_split",
+        "allocated_bytes", "reserved_bytes", "active_bytes", "inactive_split_bytes",
+        "requested_bytes"};
     static const char *const pools[LT_POOLS] = {"all", "large_pool", "small_pool"};
     const struct {
         const char *name;
@@ -181,7 +183,8 @@ static int memory_stats(lua_State *L)
     lt_lua_gpu(L)->memory_stats(device, s);
     lua_createtable(L, 0, LT_MEMORY_KINDS * LT_POOLS * 4 + 4);
     for (int kind = 0; kind < LT_MEMORY_KINDS; kind++)
-        for (int pool = 0; pool < LT_POOLS; pool++) set_count(L, kind, pool, &s->counts[kind][pool]);
+        for (int pool = 0; pool < LT_POOLS; pool++)
+            set_count(L, kind, pool, &s->counts[kind][pool]);
     set_integer(L, "num_alloc_retries", s->retries);
     set_integer(L, "num_ooms", s->out_of_memory);
     set_integer(L, "num_device_alloc", s->device_allocs);
@@ -214,11 +217,12 @@ static int set_per_process_memory_fraction(lua_State *L)
     return 0;
 }
 
-/* ---- seeds: without a GPU there is nothing to seed, which is no error ------------------------------------------- */
+/* ---- seeds: without a GPU there is nothing to seed, which is no error ------------------------ */
 
 static void seed_device(lua_State *L, int device, uint64_t seed)
 {
-    lt_generator *generator = LT_INSIDE(L, lt_default_generator((lt_device){LT_CUDA, (int8_t)device}));
+    lt_generator *generator =
+        LT_INSIDE(L, lt_default_generator((lt_device){LT_CUDA, (int8_t)device}));
     lt_generator_seed(generator, seed);
 }
 
@@ -236,14 +240,15 @@ static int manual_seed_all(lua_State *L)
     return 0;
 }
 
-/* default_generator([device]) -> what operations on that GPU draw from when they are given no generator */
+/* default_generator([device]) -> what operations on that GPU draw from when they are given no
+ * generator */
 static int default_generator(lua_State *L)
 {
     lt_lua_push_default_generator(L, (lt_device){LT_CUDA, (int8_t)lt_lua_gpu_device(L, 1)});
     return 1;
 }
 
-/* ---- products and convolutions: settings that hold with and without a GPU ------------------------------------------------------- */
+/* ---- products and convolutions: settings that hold with and without a GPU -------------------- */
 
 static int set_switch(lua_State *L, void (*set)(bool))
 {
@@ -263,14 +268,18 @@ static int get_switch(lua_State *L, bool (*get)(void))
 static int allow_tf32(lua_State *L) { return get_switch(L, lt_allow_tf32); }
 static int set_allow_tf32(lua_State *L) { return set_switch(L, lt_set_allow_tf32); }
 static int allow_convolution_tf32(lua_State *L) { return get_switch(L, lt_allow_convolution_tf32); }
-static int set_allow_convolution_tf32(lua_State *L) { return set_switch(L, lt_set_allow_convolution_tf32); }
+static int set_allow_convolution_tf32(lua_State *L)
+{
+    return set_switch(L, lt_set_allow_convolution_tf32);
+}
 static int cudnn_enabled(lua_State *L) { return get_switch(L, lt_cudnn_enabled); }
 static int set_cudnn_enabled(lua_State *L) { return set_switch(L, lt_set_cudnn_enabled); }
 
 static lt_attention_way way_of(lua_State *L)
 {
     const lua_Integer way = luaL_checkinteger(L, 1);
-    luaL_argcheck(L, way >= LT_ATTENTION_MATH && way <= LT_ATTENTION_CUDNN, 1, "no way of attention has this number");
+    luaL_argcheck(L, way >= LT_ATTENTION_MATH && way <= LT_ATTENTION_CUDNN, 1,
+                  "no way of attention has this number");
     return (lt_attention_way)way;
 }
 
@@ -291,7 +300,7 @@ static int set_attention_allowed(lua_State *L)
     return 0;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 void lt_lua_open_cuda(lua_State *L)
 {

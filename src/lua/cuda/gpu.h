@@ -1,4 +1,5 @@
-/* gpu.h - what the files behind torch.cuda share: the backend or an error, device arguments, openers.
+/* gpu.h - what the files behind torch.cuda share: the backend or an error, device arguments,
+ * openers.
  *
  * Only cuda.c, stream.c, graph.c and ledger.c include it. */
 #ifndef LT_LUA_GPU_H
@@ -17,7 +18,8 @@ const lt_backend *lt_lua_gpu(lua_State *L);
         lt_lua_do(L, backend_of_call_->call);                                                      \
     } while (0)
 
-/* The number of the GPU that the value at arg names: a number, a device, "cuda:1"; nil is the current one. */
+/* The number of the GPU that the value at arg names: a number, a device, "cuda:1"; nil is the
+ * current one. */
 int lt_lua_gpu_device(lua_State *L, int arg);
 
 /* Both take the table torch.cuda on top of the stack; the methods of tensors are at 3. */

@@ -1,7 +1,8 @@
 /* graph.c - torch.cuda.CUDAGraph as userdata: work of a stream that is recorded once and replayed.
  *
- * A graph that is collected gives its memory back; one that is collected while it is being captured, after an
- * error, ends the capture. torch.cuda.graph, the usual way to capture, is in lib/cuda.lua. */
+ * A graph that is collected gives its memory back; one that is collected while it is being
+ * captured, after an error, ends the capture. torch.cuda.graph, the usual way to capture, is in
+ * lib/cuda.lua. */
 #include "compile/window.h"
 #include "devices/device_type.h"
 #include "gpu.h"
@@ -50,7 +51,9 @@ static uint64_t pool_argument(lua_State *L, int arg)
     if (lua_isnoneornil(L, arg)) return 0;
     lua_Integer pool = lua_isinteger(L, arg) ? lua_tointeger(L, arg) : 0;
     if (pool <= 0) {
-        lt_error_set(LT_ERR_TYPE, "capture_begin(): argument 'pool' must be what graph_pool_handle() or pool() gave");
+        lt_error_set(
+            LT_ERR_TYPE,
+            "capture_begin(): argument 'pool' must be what graph_pool_handle() or pool() gave");
         lt_lua_raise(L);
     }
     return (uint64_t)pool;
@@ -103,7 +106,8 @@ static int pool(lua_State *L)
 {
     uint64_t id = lt_lua_gpu(L)->graph_pool(check_graph(L));
     if (id == 0) {
-        lt_error_set(LT_ERR_RUNTIME, "Called CUDAGraph::pool() without a preceding successful capture.");
+        lt_error_set(LT_ERR_RUNTIME,
+                     "Called CUDAGraph::pool() without a preceding successful capture.");
         return lt_lua_raise(L);
     }
     lua_pushinteger(L, (lua_Integer)id);
@@ -133,10 +137,11 @@ void lt_lua_open_graphs(lua_State *L)
                                        {"pool", pool},
                                        {"__gc", graph_gc},
                                        {NULL, NULL}};
-    static const luaL_Reg functions[] = {{"CUDAGraph", graph_new},
-                                         {"graph_pool_handle", graph_pool_handle},
-                                         {"is_current_stream_capturing", is_current_stream_capturing},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"CUDAGraph", graph_new},
+        {"graph_pool_handle", graph_pool_handle},
+        {"is_current_stream_capturing", is_current_stream_capturing},
+        {NULL, NULL}};
     luaL_newmetatable(L, GRAPH_META);
     lt_lua_setfuncs(L, methods);
     lua_pushliteral(L, "CUDAGraph");

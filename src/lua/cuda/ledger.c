@@ -1,4 +1,5 @@
-/* ledger.c - the ledger of copies (copies.h) for Lua: torch.cuda.copies and what turns its notes on and off. */
+/* ledger.c - the ledger of copies (copies.h) for Lua: torch.cuda.copies and what turns its notes on
+ * and off. */
 #include <string.h>
 
 #include "devices/copies.h"
@@ -100,7 +101,8 @@ static int set_sync_debug_mode(lua_State *L)
         for (int i = 0; i < 3; i++)
             if (strcmp(lua_tostring(L, 1), names[i]) == 0) mode = i;
     if (mode < 0 || mode > 2) {
-        lt_error_set(LT_ERR_RUNTIME, "invalid value of debug_mode, expected one of `default`, `warn`, `error`");
+        lt_error_set(LT_ERR_RUNTIME,
+                     "invalid value of debug_mode, expected one of `default`, `warn`, `error`");
         return lt_lua_raise(L);
     }
     const lt_entry entry = lt_enter(L);
@@ -118,12 +120,13 @@ static int get_sync_debug_mode(lua_State *L)
 /* _set_loading(true or false): copies that name no other cause are the DataLoader's */
 static int set_loading(lua_State *L)
 {
-    lt_copies_set_cause(lua_toboolean(L, 1) ? (lt_copy_cause){"loader", false} : (lt_copy_cause){NULL, false});
+    lt_copies_set_cause(lua_toboolean(L, 1) ? (lt_copy_cause){"loader", false}
+                                            : (lt_copy_cause){NULL, false});
     return 0;
 }
 
-/* _set_copy_origin(label or nil): where a copy is said to come from when no code of the user is running,
- * as while the prompt shows the value of a cell */
+/* _set_copy_origin(label or nil): where a copy is said to come from when no code of the user is
+ * running, as while the prompt shows the value of a cell */
 static int set_copy_origin(lua_State *L)
 {
     lt_lua_state *s = lt_lua_state_here(L);
@@ -135,16 +138,15 @@ static int set_copy_origin(lua_State *L)
 
 void lt_lua_open_ledger(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"copies", copies},
-        {"reset_copies", reset_copies},
-        {"show_copies", show_copies},
-        {"set_sync_debug_mode", set_sync_debug_mode},
-        {"get_sync_debug_mode", get_sync_debug_mode},
-        {"_copies_summary", copies_summary},
-        {"_set_copy_origin", set_copy_origin},
-        {"_set_loading", set_loading},
-        {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"copies", copies},
+                                         {"reset_copies", reset_copies},
+                                         {"show_copies", show_copies},
+                                         {"set_sync_debug_mode", set_sync_debug_mode},
+                                         {"get_sync_debug_mode", get_sync_debug_mode},
+                                         {"_copies_summary", copies_summary},
+                                         {"_set_copy_origin", set_copy_origin},
+                                         {"_set_loading", set_loading},
+                                         {NULL, NULL}};
     luaL_newmetatable(L, LIST_META);
     lua_pushcfunction(L, list_free);
     lua_setfield(L, -2, "__gc");

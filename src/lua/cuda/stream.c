@@ -1,8 +1,8 @@
 /* stream.c - torch.cuda.Stream and Event as userdata, current streams, and x:record_stream.
  *
- * A stream that a user made is given back when it is collected; the registry holds those that are current, so
- * that a stream in use is never collected. An event has no device, and no handle, until it is first recorded;
- * asked before that, it counts as done. Methods live in the metatables. */
+ * A stream that a user made is given back when it is collected; the registry holds those that are
+ * current, so that a stream in use is never collected. An event has no device, and no handle, until
+ * it is first recorded; asked before that, it counts as done. Methods live in the metatables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "sparse.h"
 
 #define STREAM_META "ltensor.Stream"
-#define EVENT_META "ltensor.Event"
+#define EVENT_META  "ltensor.Event"
 
 static const char current_key = 0; /* device -> the Stream last made current by set_stream */
 
@@ -27,7 +27,10 @@ typedef struct event {
     bool timing;
 } event;
 
-static stream *check_stream(lua_State *L, int arg) { return lt_lua_check_udata(L, arg, STREAM_META); }
+static stream *check_stream(lua_State *L, int arg)
+{
+    return lt_lua_check_udata(L, arg, STREAM_META);
+}
 static event *check_event(lua_State *L, int arg) { return lt_lua_check_udata(L, arg, EVENT_META); }
 
 /* Reads a field of the value's metatable: its methods. */
@@ -45,7 +48,7 @@ static int raise(lua_State *L, const char *message)
     return lt_lua_raise(L);
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 static stream *push_stream(lua_State *L, int device)
 {
@@ -71,7 +74,8 @@ static int stream_new(lua_State *L)
         lua_replace(L, 1);
     }
     int device = lt_lua_gpu_device(L, 1);
-    priority = priority < -100 ? -100 : priority > 100 ? 100 : priority; /* the backend knows the range */
+    /* the backend knows the range */
+    priority = priority < -100 ? -100 : priority > 100 ? 100 : priority;
     stream *s = push_stream(L, device);
     lt_lua_gpu_do(L, stream_new(device, (int)priority, &s->handle));
     s->own = true;
@@ -153,7 +157,7 @@ static int stream_wait_stream(lua_State *L)
     return 0;
 }
 
-/* ---- current streams --------------------------------------------------------------------------------------------- */
+/* ---- current streams ------------------------------------------------------------------------- */
 
 static void push_current(lua_State *L, const lt_backend *backend, int device)
 {
@@ -207,13 +211,15 @@ static stream *stream_or_current(lua_State *L, int arg)
     return check_stream(L, arg);
 }
 
-/* x:record_stream(s): x's memory is handed out again only when s has done what it has at that time */
+/* x:record_stream(s): x's memory is handed out again only when s has done what it has at that
+ * time */
 static int record_stream(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     stream *s = check_stream(L, 2);
     lt_lua_check(L, lt_require_strided("record_stream", t));
-    if (t->device.type != LT_CUDA) return raise(L, "record_stream() expects a tensor on a cuda device, got cpu");
+    if (t->device.type != LT_CUDA)
+        return raise(L, "record_stream() expects a tensor on a cuda device, got cpu");
     if (t->device.index != s->device)
         return raise(L, "record_stream(): the stream and the tensor are on different devices");
     lt_lua_do(L, lt_refuse_hollow("record_stream", t));
@@ -221,7 +227,8 @@ static int record_stream(lua_State *L)
     return 0;
 }
 
-/* torch._C.ready_for(tensor, stream): the stream waits for what writes the tensor. For lib/utils/dlpack.lua */
+/* torch._C.ready_for(tensor, stream): the stream waits for what writes the tensor. For
+ * lib/utils/dlpack.lua */
 static int ready_for(lua_State *L)
 {
     const lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -232,14 +239,15 @@ static int ready_for(lua_State *L)
     return 0;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool read_flag(lua_State *L, int options, const char *name)
 {
     if (!lua_istable(L, options)) return false;
     lua_getfield(L, options, name);
     if (!lua_isnil(L, -1) && !lua_isboolean(L, -1)) {
-        lt_error_set(LT_ERR_TYPE, "Event(): argument '%s' must be bool, not %s", name, lt_lua_type_name(L, -1));
+        lt_error_set(LT_ERR_TYPE, "Event(): argument '%s' must be bool, not %s", name,
+                     lt_lua_type_name(L, -1));
         lt_lua_raise(L);
     }
     bool flag = lua_toboolean(L, -1);
@@ -255,7 +263,8 @@ static event *push_event(lua_State *L, bool timing)
     return e;
 }
 
-/* Event{enable_timing =, blocking =}; blocking is PyTorch's hint on how to wait: it is the backend that decides */
+/* Event{enable_timing =, blocking =}; blocking is PyTorch's hint on how to wait: it is the backend
+ * that decides */
 static int event_new(lua_State *L)
 {
     static const char *const names[] = {"enable_timing", "blocking", NULL};
@@ -357,7 +366,8 @@ static int event_elapsed_time(lua_State *L)
 static int event_index(lua_State *L)
 {
     event *e = check_event(L, 1);
-    if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "device") != 0) return push_method(L);
+    if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "device") != 0)
+        return push_method(L);
     if (e->device < 0)
         lua_pushnil(L);
     else
@@ -369,14 +379,16 @@ static int event_tostring(lua_State *L)
 {
     event *e = check_event(L, 1);
     char text[64] = "<torch.cuda.Event uninitialized>";
-    if (e->handle != 0) snprintf(text, sizeof text, "<torch.cuda.Event 0x%llx>", (unsigned long long)e->handle);
+    if (e->handle != 0)
+        snprintf(text, sizeof text, "<torch.cuda.Event 0x%llx>", (unsigned long long)e->handle);
     lua_pushstring(L, text);
     return 1;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-static void make_metatable(lua_State *L, const char *key, const char *name, const luaL_Reg *functions)
+static void make_metatable(lua_State *L, const char *key, const char *name,
+                           const luaL_Reg *functions)
 {
     luaL_newmetatable(L, key);
     lt_lua_setfuncs(L, functions);

@@ -1,10 +1,11 @@
-/* byte_files.c - functions of torch._C that read and write files piece by piece: what lib/files/zip.lua, lib/files/npy.lua and
- * lib/pickle.lua are made of.
+/* byte_files.c - functions of torch._C that read and write files piece by piece: what
+ * lib/files/zip.lua, lib/files/npy.lua and lib/pickle.lua are made of.
  *
- * open_file(path) gives a file to read: file:section(offset, packed, length, deflated, summed) chooses a part, file:text(n)
- * and file:tensor(dtype, n, swap) take its next bytes, file:finish() gives their CRC-32 where they are summed. create_file(path) gives a file
- * to write: file:write(text or tensor), file:commit(); without commit no file appears. Offsets count from 0, as in
- * the formats. Both are closed by close(), `<close>` or the collector. */
+ * open_file(path) gives a file to read: file:section(offset, packed, length, deflated, summed)
+ * chooses a part, file:text(n) and file:tensor(dtype, n, swap) take its next bytes, file:finish()
+ * gives their CRC-32 where they are summed. create_file(path) gives a file to write:
+ * file:write(text or tensor), file:commit(); without commit no file appears. Offsets count from 0,
+ * as in the formats. Both are closed by close(), `<close>` or the collector. */
 #include <string.h>
 #include <zlib.h>
 
@@ -17,7 +18,7 @@
 static const char SOURCE_META[] = "ltensor.ByteSource";
 static const char OUTPUT_META[] = "ltensor.ByteOutput";
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static lt_byte_source *check_source(lua_State *L)
 {
@@ -45,7 +46,8 @@ static int open_file(lua_State *L)
 static int source_section(lua_State *L)
 {
     lt_byte_source *s = check_source(L);
-    lua_Integer offset = lt_lua_check_integer(L, 2), packed = lt_lua_check_integer(L, 3), length = lt_lua_check_integer(L, 4);
+    lua_Integer offset = lt_lua_check_integer(L, 2), packed = lt_lua_check_integer(L, 3),
+                length = lt_lua_check_integer(L, 4);
     const bool deflated = lua_toboolean(L, 5), summed = lua_toboolean(L, 6);
     lt_lua_do(L, lt_byte_source_section(s, offset, packed, length, deflated, summed));
     return 0;
@@ -96,7 +98,7 @@ static int source_close(lua_State *L)
     return 0;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct output {
     lt_atomic_file file;
@@ -180,7 +182,8 @@ static int checksum(lua_State *L)
     return 1;
 }
 
-/* The bytes of the parts, one after the other, as a deflate stream in room bytes at out; gives its length, or -1. */
+/* The bytes of the parts, one after the other, as a deflate stream in room bytes at out; gives its
+ * length, or -1. */
 static int64_t deflate_parts(z_stream *z, lua_State *L, int parts, Bytef *out, int64_t room)
 {
     const int64_t most = 1 << 30; /* zlib counts in unsigned int */
@@ -211,7 +214,8 @@ static int64_t deflate_parts(z_stream *z, lua_State *L, int parts, Bytef *out, i
     return written;
 }
 
-/* deflated(parts) -> a tensor of bytes: a deflate stream of all of them, strings and tensors in saved form */
+/* deflated(parts) -> a tensor of bytes: a deflate stream of all of them, strings and tensors in
+ * saved form */
 static int deflated(lua_State *L)
 {
     z_stream z = {.zalloc = Z_NULL};
@@ -235,7 +239,7 @@ static int deflated(lua_State *L)
     return 1;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction close)
 {
@@ -252,14 +256,12 @@ static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, 
 
 void lt_lua_open_byte_files(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"open_file", open_file},
-                                         {"create_file", create_file},
-                                         {"saved_form", saved_form},
-                                         {"checksum", checksum},
-                                         {"deflated", deflated},
-                                         {NULL, NULL}};
-    static const luaL_Reg source[] = {{"section", source_section}, {"text", source_text},   {"tensor", source_tensor},
-                                      {"finish", source_finish},   {"close", source_close}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"open_file", open_file},   {"create_file", create_file},
+                                         {"saved_form", saved_form}, {"checksum", checksum},
+                                         {"deflated", deflated},     {NULL, NULL}};
+    static const luaL_Reg source[] = {{"section", source_section}, {"text", source_text},
+                                      {"tensor", source_tensor},   {"finish", source_finish},
+                                      {"close", source_close},     {NULL, NULL}};
     static const luaL_Reg written[] = {
         {"write", output_write}, {"commit", output_commit}, {"close", output_close}, {NULL, NULL}};
     make_class(L, SOURCE_META, source, source_close);

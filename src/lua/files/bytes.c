@@ -1,5 +1,5 @@
-/* bytes.c - functions of torch._C between tensors and strings of their elements' bytes: how tensors travel between
- * processes. */
+/* bytes.c - functions of torch._C between tensors and strings of their elements' bytes: how tensors
+ * travel between processes. */
 #include <lauxlib.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static int bytes_of_tensor(lua_State *L)
     lt_lua_do(L, lt_refuse_hollow("tensor_bytes", t));
     lt_lua_do(L, lt_contiguous(t, &dense));
     *lt_lua_new(L) = dense;
-    lua_pushlstring(L, lt_tensor_data(dense), (size_t)lt_tensor_numel(dense) * lt_dtype_size(lt_tensor_dtype(dense)));
+    lua_pushlstring(L, lt_tensor_data(dense),
+                    (size_t)lt_tensor_numel(dense) * lt_dtype_size(lt_tensor_dtype(dense)));
     return 1;
 }
 
@@ -31,12 +32,14 @@ static int tensor_of_bytes(lua_State *L)
     lua_Integer first = lt_lua_opt_integer(L, 4, 1);
     int64_t sizes[LT_MAX_DIMS], numel = 1, wanted;
     lua_Integer n = (lua_Integer)lua_rawlen(L, 3);
-    if (n > LT_MAX_DIMS) lt_lua_error(L, "a tensor has at most %d dimensions, not %I", LT_MAX_DIMS, (LUAI_UACINT)n);
+    if (n > LT_MAX_DIMS)
+        lt_lua_error(L, "a tensor has at most %d dimensions, not %I", LT_MAX_DIMS, (LUAI_UACINT)n);
     for (int i = 0; i < n; i++) {
         lua_rawgeti(L, 3, i + 1);
         sizes[i] = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : -1;
         lua_pop(L, 1);
-        if (sizes[i] < 0 || __builtin_mul_overflow(numel, sizes[i], &numel)) return lt_lua_error(L, "the sizes are too large");
+        if (sizes[i] < 0 || __builtin_mul_overflow(numel, sizes[i], &numel))
+            return lt_lua_error(L, "the sizes are too large");
     }
     if (__builtin_mul_overflow(numel, (int64_t)lt_dtype_size(dtype), &wanted) || first < 1 ||
         (uint64_t)first - 1 > length || (uint64_t)wanted > length - ((size_t)first - 1))
@@ -52,9 +55,8 @@ static int tensor_of_bytes(lua_State *L)
 
 void lt_lua_open_bytes(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"tensor_bytes", bytes_of_tensor},
-                                         {"tensor_of_bytes", tensor_of_bytes},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"tensor_bytes", bytes_of_tensor}, {"tensor_of_bytes", tensor_of_bytes}, {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);
     lua_pop(L, 1);

@@ -13,7 +13,8 @@ static const lt_csv_text *texts_of(lua_State *L, int index, int64_t *n)
     lt_csv_text *texts = lua_newuserdatauv(L, ((size_t)*n + 1) * sizeof *texts, 0);
     for (int64_t i = 0; i < *n; i++) {
         size_t length;
-        if (lua_rawgeti(L, index, i + 1) != LUA_TSTRING) lt_lua_error(L, "a list of strings has a %s", lt_lua_type_name(L, -1));
+        if (lua_rawgeti(L, index, i + 1) != LUA_TSTRING)
+            lt_lua_error(L, "a list of strings has a %s", lt_lua_type_name(L, -1));
         texts[i].bytes = lua_tolstring(L, -1, &length);
         texts[i].length = (int64_t)length;
         lua_pop(L, 1);
@@ -29,7 +30,8 @@ static const lt_csv_type *types_of(lua_State *L, int index, int64_t *n)
     lt_csv_type *types = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *types, 0);
     *n = 0;
     for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING) lt_lua_error(L, "the names in types must be strings, got %s", lt_lua_type_name(L, -2));
+        if (lua_type(L, -2) != LUA_TSTRING)
+            lt_lua_error(L, "the names in types must be strings, got %s", lt_lua_type_name(L, -2));
         types[(*n)++] = (lt_csv_type){lua_tostring(L, -2), (lt_csv_kind)lua_tointeger(L, -1)};
     }
     return types;
@@ -61,8 +63,9 @@ static int push_columns(lua_State *L)
     return 2;
 }
 
-/* read_csv(path, {separator =, comment =, skip =, max_bytes =, header = true | false | names, types = {name = kind}, missing =, fill =}) -> names, columns:
- * tensors, lists of strings. separator false: runs of blanks. */
+/* read_csv(path, {separator =, comment =, skip =, max_bytes =, header = true | false | names, types
+ * = {name = kind}, missing =, fill =}) -> names, columns: tensors, lists of strings. separator
+ * false: runs of blanks. */
 static int read_csv(lua_State *L)
 {
     lt_csv_options options = {0};
@@ -83,14 +86,16 @@ static int read_csv(lua_State *L)
     lua_getfield(L, 2, "types");
     lua_getfield(L, 2, "missing");
     lua_getfield(L, 2, "fill");
-    options.fill = lua_isinteger(L, 10) ? lt_int(lua_tointeger(L, 10)) : lt_float(lua_tonumber(L, 10));
+    options.fill =
+        lua_isinteger(L, 10) ? lt_int(lua_tointeger(L, 10)) : lt_float(lua_tonumber(L, 10));
     if (lua_istable(L, 7)) options.names = texts_of(L, 7, &options.n_names);
     options.types = types_of(L, 8, &options.n_types);
     options.missing = texts_of(L, 9, &options.n_missing);
     lt_lua_pushfunction(L, push_columns);
     lua_pushlightuserdata(L, &table);
     lt_lua_check(L, LT_INSIDE(L, lt_csv_read(path, &options, &table)));
-    /* A collection finds no garbage among millions of new strings, but would go over them again and again. */
+    /* A collection finds no garbage among millions of new strings, but would go over them again and
+     * again. */
     const int collects = lua_gc(L, LUA_GCISRUNNING);
     lua_gc(L, LUA_GCSTOP);
     const int failed = lua_pcall(L, 1, 2, 0);

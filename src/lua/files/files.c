@@ -1,8 +1,8 @@
-/* files.c - functions of torch._C for files of tensors: the core of torch.save and torch.load, whose rules about
- * nested tables and devices are in lib/files/serialization.lua.
+/* files.c - functions of torch._C for files of tensors: the core of torch.save and torch.load,
+ * whose rules about nested tables and devices are in lib/files/serialization.lua.
  *
- * Arrays for core live in userdata, and what core hands out is pushed in a protected call, so that a Lua error
- * leaks nothing. */
+ * Arrays for core live in userdata, and what core hands out is pushed in a protected call, so that
+ * a Lua error leaks nothing. */
 #include <string.h>
 
 #include "binding.h"
@@ -54,7 +54,8 @@ static lt_named_text *read_texts(lua_State *L, int table, int64_t *n)
     return texts;
 }
 
-/* save_safetensors(path, names, tensors, metadata): lists of names and tensors, a table of strings */
+/* save_safetensors(path, names, tensors, metadata): lists of names and tensors, a table of
+ * strings */
 static int save_safetensors(lua_State *L)
 {
     const char *path = check_text(L, 1, "paths");

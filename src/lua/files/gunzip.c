@@ -1,8 +1,8 @@
 /* gunzip.c - reading a gzipped file into a tensor, through zlib.
  *
  * The tensor is made with the size that the file's last four bytes promise; the promise is checked,
- * never trusted: it is bounded by what deflate can reach, and a file that holds more makes the tensor
- * grow. A file that is not gzipped is read as it is. Includes zlib and core. */
+ * never trusted: it is bounded by what deflate can reach, and a file that holds more makes the
+ * tensor grow. A file that is not gzipped is read as it is. Includes zlib and core. */
 #include "gunzip.h"
 
 #include <errno.h>

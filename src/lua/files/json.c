@@ -1,9 +1,11 @@
-/* json.c - torch._C.read_json: JSON as Lua tables. cJSON reads it, what it reads becomes tables here.
+/* json.c - torch._C.read_json: JSON as Lua tables. cJSON reads it, what it reads becomes tables
+ * here.
  *
- * cJSON keeps numbers as doubles, in the order of the text. Notebooks are read by it and written back, so 1 has to stay an integer,
- * 1.0 a float and 2^60 + 1 itself: a number is taken from its place in the text, which is found by going along with
- * the tree. Strings of cJSON end at a zero byte: the caller puts ZERO, a byte that UTF-8 does not have, in its place.
- * Includes the Lua API and cJSON. */
+ * cJSON keeps numbers as doubles, in the order of the text. Notebooks are read by it and written
+ * back, so 1 has to stay an integer, 1.0 a float and 2^60 + 1 itself: a number is taken from its
+ * place in the text, which is found by going along with the tree. Strings of cJSON end at a zero
+ * byte: the caller puts ZERO, a byte that UTF-8 does not have, in its place. Includes the Lua API
+ * and cJSON. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -11,7 +13,8 @@
 
 enum {
     MAX_DEPTH = 200,
-    VALUE_BYTES = 160 /* that cJSON and Lua need for a value, at most, besides the bytes of strings */
+    /* that cJSON and Lua need for a value, at most, besides the bytes of strings */
+    VALUE_BYTES = 160
 };
 static const char ZERO = '\xff';
 
@@ -23,7 +26,8 @@ typedef struct reading {
     int new_object, null; /* stack indices */
 } reading;
 
-/* The next byte from p on that no string holds and that is one of `wanted`; `end` when there is none. */
+/* The next byte from p on that no string holds and that is one of `wanted`; `end` when there is
+ * none. */
 static const char *find_outside_strings(const char *p, const char *end, const char *wanted)
 {
     for (; p < end; p++) {
@@ -126,8 +130,9 @@ static int refuse(lua_State *L, const char *what, ptrdiff_t offset)
     return 3;
 }
 
-/* read_json(text, new_object, null) -> the value, or nil, what is wrong (nil: no JSON stands there), its position.
- * text: UTF-8. new_object(): a table for an object. null: what null becomes. */
+/* read_json(text, new_object, null) -> the value, or nil, what is wrong (nil: no JSON stands
+ * there), its position. text: UTF-8. new_object(): a table for an object. null: what null
+ * becomes. */
 static int read_json(lua_State *L)
 {
     size_t length;

@@ -1,5 +1,6 @@
-/* paths.c - functions of torch._C for what lib does with paths of the host: files of Lua's io library, removing, folders, names that files
- * give; and for what loading a file may take. Those that reach outside ask the authorizer of the interpreter's context. */
+/* paths.c - functions of torch._C for what lib does with paths of the host: files of Lua's io
+ * library, removing, folders, names that files give; and for what loading a file may take. Those
+ * that reach outside ask the authorizer of the interpreter's context. */
 #include <errno.h>
 #include <lauxlib.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@ const char *lt_lua_check_path(lua_State *L, int arg)
     return path;
 }
 
-/* nil, the message and the system's number, as functions of io give them; what is not permitted raises. */
+/* nil, the message and the system's number, as functions of io give them; what is not permitted
+ * raises. */
 static int push_failure(lua_State *L, lt_status status, int code)
 {
     if (status == LT_ERR_PERMISSION) return lt_lua_raise(L);
@@ -28,7 +30,7 @@ static int push_failure(lua_State *L, lt_status status, int code)
     return 3;
 }
 
-/* ---- files of Lua's io library ------------------------------------------------------------------------------------ */
+/* ---- files of Lua's io library --------------------------------------------------------------- */
 
 static int close_stream(lua_State *L)
 {
@@ -48,7 +50,8 @@ static int open_stream(lua_State *L)
     int64_t size;
     int fd = -1;
     errno = 0;
-    const lt_status status = mode == 0 ? LT_INSIDE(L, lt_open_to_read(path, &fd, &size)) : LT_INSIDE(L, lt_open_to_write(path, mode == 2, &fd));
+    const lt_status status = mode == 0 ? LT_INSIDE(L, lt_open_to_read(path, &fd, &size))
+                                       : LT_INSIDE(L, lt_open_to_write(path, mode == 2, &fd));
     if (status != LT_OK) return push_failure(L, status, errno);
     stream->f = fdopen(fd, modes[mode]);
     if (stream->f == NULL) {
@@ -59,7 +62,7 @@ static int open_stream(lua_State *L)
     return 1;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* remove_file(path) -> true; or nil, a message, the system's number */
 static int remove_file(lua_State *L)
@@ -135,7 +138,8 @@ static int list_folder(lua_State *L)
     return 1;
 }
 
-/* path_inside(beside, name) -> the path of the file that another one names; nil where that is not in the other's folder */
+/* path_inside(beside, name) -> the path of the file that another one names; nil where that is not
+ * in the other's folder */
 static int path_inside(lua_State *L)
 {
     char path[PATH_MAX];
@@ -155,14 +159,17 @@ static int printable(lua_State *L)
     return 1;
 }
 
-/* ---- memory of a loader ------------------------------------------------------------------------------------------- */
+/* ---- memory of a loader ---------------------------------------------------------------------- */
 
-/* within_budget(bytes of the file, max_memory or nil, f, ...) -> the results of f(...), which may hold so much host memory more than there
- * is in use now (lt_budget_for). f cannot yield: the budget is the thread's. */
+/* within_budget(bytes of the file, max_memory or nil, f, ...) -> the results of f(...), which may
+ * hold so much host memory more than there is in use now (lt_budget_for). f cannot yield: the
+ * budget is the thread's. */
 static int within_budget(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1), asked = lt_lua_opt_integer(L, 2, 0);
-    if (!lua_isnoneornil(L, 2) && asked < 1) lt_lua_error(L, "max_memory must be a number of bytes, at least 1, got %I", (LUAI_UACINT)asked);
+    if (!lua_isnoneornil(L, 2) && asked < 1)
+        lt_lua_error(L, "max_memory must be a number of bytes, at least 1, got %I",
+                     (LUAI_UACINT)asked);
     lt_budget budget;
     lua_rotate(L, 1, -2);
     lua_pop(L, 2);
@@ -176,11 +183,13 @@ static int within_budget(lua_State *L)
 static int extend_budget(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1);
-    if (lt_here.budget != NULL) lt_here.budget->limit = lt_plus(lt_here.budget->limit, lt_times(size, LT_BUDGET_TIMES));
+    if (lt_here.budget != NULL)
+        lt_here.budget->limit = lt_plus(lt_here.budget->limit, lt_times(size, LT_BUDGET_TIMES));
     return 0;
 }
 
-/* spend(bytes): counts what Lua is about to need for the file that is loaded; raises when that is more than loading it may take */
+/* spend(bytes): counts what Lua is about to need for the file that is loaded; raises when that is
+ * more than loading it may take */
 static int spend(lua_State *L)
 {
     const lua_Integer bytes = lt_lua_check_integer(L, 1);
@@ -190,9 +199,14 @@ static int spend(lua_State *L)
 
 void lt_lua_open_paths(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"open_stream", open_stream}, {"remove_file", remove_file}, {"make_folder", make_folder},
-                                         {"list_folder", list_folder}, {"path_inside", path_inside}, {"printable", printable},
-                                         {"within_budget", within_budget}, {"extend_budget", extend_budget},
+    static const luaL_Reg functions[] = {{"open_stream", open_stream},
+                                         {"remove_file", remove_file},
+                                         {"make_folder", make_folder},
+                                         {"list_folder", list_folder},
+                                         {"path_inside", path_inside},
+                                         {"printable", printable},
+                                         {"within_budget", within_budget},
+                                         {"extend_budget", extend_budget},
                                          {"spend", spend},
                                          {NULL, NULL}};
     lua_pushvalue(L, 2);

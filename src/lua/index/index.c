@@ -1,12 +1,12 @@
 /* index.c - x[key] and x[key] = value, in all the forms of the language.
  *
- *   x[i]   x[{i, j}]   x[{ {from, to, step}, {}, torch.newaxis, '...' }]   x[mask]   x[positions]   mixtures
- *   x['from:to:step, :, None, ...']
- *   x[{ {{1, 3}, {2, 4}}, {} }]   x[{true, false, true}]: tensors written out
+ *   x[i]   x[{i, j}]   x[{ {from, to, step}, {}, torch.newaxis, '...' }]   x[mask]   x[positions]
+ *          mixtures x['from:to:step, :, None, ...'] x[{ {{1, 3}, {2, 4}}, {} }]   x[{true, false,
+ *          true}]: tensors written out
  *
- * The key is first read into a list of subscripts (this part may raise: nothing is held), then applied:
- * numbers and slices make a view, tensors then index that view. Positions count from 1, both ends are
- * included; ends of slices beyond the dimension are clamped. */
+ * The key is first read into a list of subscripts (this part may raise: nothing is held), then
+ * applied: numbers and slices make a view, tensors then index that view. Positions count from 1,
+ * both ends are included; ends of slices beyond the dimension are clamped. */
 #include <string.h>
 
 #include "args.h"
@@ -31,7 +31,7 @@
 
 static const char newaxis_key = 0, next_of_ipairs_key = 0;
 
-/* ---- reading a key --------------------------------------------------------------------------------------------------- */
+/* ---- reading a key --------------------------------------------------------------------------- */
 
 static bool integer_at(lua_State *L, int index, int64_t *out)
 {
@@ -46,7 +46,8 @@ static int64_t slice_entry(lua_State *L, int table, int i, bool *given, int64_t 
     lua_rawgeti(L, table, i);
     *given = !lua_isnil(L, -1);
     if (*given && !integer_at(L, -1, &value))
-        lt_lua_error(L, "a slice {from, to, step} holds integers, got a %s", lt_lua_type_name(L, -1));
+        lt_lua_error(L, "a slice {from, to, step} holds integers, got a %s",
+                     lt_lua_type_name(L, -1));
     lua_pop(L, 1);
     return value;
 }
@@ -61,16 +62,19 @@ void lt_lua_check_slice(lua_State *L, const lt_subscript *s)
 static void read_slice(lua_State *L, int index, lt_subscript *s)
 {
     bool has_step;
-    if (lua_rawlen(L, index) > 3) lt_lua_error(L, "a slice is {from, to, step}, got %d entries", (int)lua_rawlen(L, index));
+    if (lua_rawlen(L, index) > 3)
+        lt_lua_error(L, "a slice is {from, to, step}, got %d entries", (int)lua_rawlen(L, index));
     s->kind = LT_SLICE;
     s->from = slice_entry(L, index, 1, &s->has_from, 1);
     s->to = slice_entry(L, index, 2, &s->has_to, -1);
     s->step = slice_entry(L, index, 3, &has_step, 1);
-    if (s->has_from && !s->has_to) lt_lua_error(L, "a slice is {from, to}: {%d} lacks its end", (int)s->from);
+    if (s->has_from && !s->has_to)
+        lt_lua_error(L, "a slice is {from, to}: {%d} lacks its end", (int)s->from);
     lt_lua_check_slice(L, s);
 }
 
-/* Whether the table at index begins with a table or a boolean: a tensor written out, since slices hold numbers. */
+/* Whether the table at index begins with a table or a boolean: a tensor written out, since slices
+ * hold numbers. */
 static bool is_written_out(lua_State *L, int index)
 {
     int type = lua_rawgeti(L, index, 1);
@@ -78,7 +82,8 @@ static bool is_written_out(lua_State *L, int index)
     return type == LUA_TTABLE || type == LUA_TBOOLEAN;
 }
 
-/* Positions or a mask as nested tables; the tensor made of them takes their place at index, as long as the key is used. */
+/* Positions or a mask as nested tables; the tensor made of them takes their place at index, as long
+ * as the key is used. */
 static void read_written_out(lua_State *L, int index, lt_subscript *s)
 {
     lt_lua_push_tensor_of(L, index);
@@ -89,7 +94,8 @@ static void read_written_out(lua_State *L, int index, lt_subscript *s)
 
 static bool is_mask(const lt_tensor *t) { return t->dtype == LT_BOOL || t->dtype == LT_UINT8; }
 
-/* A tensor; a 0-dim one of an integer is a position like any other, as in PyTorch: its result is a view. */
+/* A tensor; a 0-dim one of an integer is a position like any other, as in PyTorch: its result is a
+ * view. */
 static void read_tensor(lua_State *L, lt_tensor *t, lt_subscript *s)
 {
     lt_scalar position;
@@ -114,7 +120,8 @@ static void read_subscript(lua_State *L, int index, lt_subscript *s)
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:
         s->kind = LT_AT;
-        if (!integer_at(L, index, &s->from)) lt_lua_error(L, "an index must be an integer, got %f", lua_tonumber(L, index));
+        if (!integer_at(L, index, &s->from))
+            lt_lua_error(L, "an index must be an integer, got %f", lua_tonumber(L, index));
         if (s->from == 0) lt_lua_error(L, "index 0: positions count from 1");
         return;
     case LUA_TTABLE:
@@ -140,8 +147,10 @@ static void read_subscript(lua_State *L, int index, lt_subscript *s)
         read_tensor(L, lt_lua_get(L, index), s);
         return;
     }
-    lt_lua_error(L, "an index is an integer, a slice {from, to}, {}, a tensor, torch.newaxis or '...', got a %s",
-               lt_lua_type_name(L, index));
+    lt_lua_error(L,
+                 "an index is an integer, a slice {from, to}, {}, a tensor, torch.newaxis or "
+                 "'...', got a %s",
+                 lt_lua_type_name(L, index));
 }
 
 /* {true, false, true}: a mask of the first dimension. */
@@ -181,9 +190,10 @@ static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
     if (ellipses > 1) lt_lua_error(L, "an index can only have a single '...'");
 }
 
-/* ---- applying it -------------------------------------------------------------------------------------------------------- */
+/* ---- applying it ----------------------------------------------------------------------------- */
 
-/* What a key makes of a tensor: a view, and for each of its leading dimensions an index tensor or NULL. */
+/* What a key makes of a tensor: a view, and for each of its leading dimensions an index tensor or
+ * NULL. */
 typedef struct lt_target {
     lt_tensor *view;
     int n;       /* entries of indices */
@@ -204,19 +214,22 @@ static int dims_taken(const lt_subscript *s)
     return s->kind == LT_INDICES && is_mask(s->tensor) ? s->tensor->ndim : 1;
 }
 
-/* New reference: index positions as int64 on the indexed tensor's device, marked as such; masks as bool. */
+/* New reference: index positions as int64 on the indexed tensor's device, marked as such; masks as
+ * bool. */
 static lt_status prepare_index(lt_tensor *index, lt_device device, lt_tensor **out)
 {
     lt_status status = LT_OK;
     lt_tensor *moved = NULL, *wide = NULL;
     if (lt_dtype_is_inexact((lt_dtype)index->dtype))
-        return lt_error(LT_ERR_INDEX, "tensors used as indices must be integer or bool tensors, not torch.%s",
+        return lt_error(LT_ERR_INDEX,
+                        "tensors used as indices must be integer or bool tensors, not torch.%s",
                         lt_dtype_name((lt_dtype)index->dtype));
     if (!lt_device_equal(index->device, device) && index->device.type != LT_CPU) {
         char text[16];
-        return lt_error(LT_ERR_RUNTIME,
-                        "indices should be either on cpu or on the same device as the indexed tensor (%s)",
-                        lt_format_device(text, sizeof text, device));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "indices should be either on cpu or on the same device as the indexed tensor (%s)",
+            lt_format_device(text, sizeof text, device));
     }
     LT_CHECK(lt_to(index, &device, LT_DTYPE_NONE, false, false, &moved));
     LT_CHECK(lt_to_dtype(moved, is_mask(moved) ? LT_BOOL : LT_INT64, false, false, &wide));
@@ -243,12 +256,14 @@ static lt_status apply_slice(lt_tensor *t, int dim, const lt_subscript *s, lt_te
     return lt__slice(t, dim, first < 0 ? 0 : first, stop < 0 ? 0 : stop, s->step, out);
 }
 
-static lt_status apply_one(lt_tensor *t, int *dim, const lt_subscript *s, lt_target *target, lt_tensor **out)
+static lt_status apply_one(lt_tensor *t, int *dim, const lt_subscript *s, lt_target *target,
+                           lt_tensor **out)
 {
     switch (s->kind) {
     case LT_AT:
         if (s->from > t->sizes[*dim] || s->from < -t->sizes[*dim])
-            return lt_error(LT_ERR_INDEX, "index %lld is out of bounds for dimension %d with size %lld",
+            return lt_error(LT_ERR_INDEX,
+                            "index %lld is out of bounds for dimension %d with size %lld",
                             (long long)s->from, *dim + 1, (long long)t->sizes[*dim]);
         return lt_select(t, *dim, s->from > 0 ? s->from - 1 : s->from, out);
     case LT_SLICE: return apply_slice(t, (*dim)++, s, out);
@@ -272,7 +287,8 @@ static lt_status apply_key(lt_tensor *self, const lt_key *key, lt_target *target
     for (int i = 0; i < key->n; i++) taken += dims_taken(&key->at[i]);
     target->view = lt_tensor_retain(self);
     target->n = target->covered = 0;
-    if (taken > self->ndim) return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
+    if (taken > self->ndim)
+        return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
     for (int i = 0; i < key->n; i++) {
         lt_tensor *next = NULL;
         if (key->at[i].kind == LT_ELLIPSIS && self->ndim > taken) dim += self->ndim - taken;
@@ -283,7 +299,7 @@ static lt_status apply_key(lt_tensor *self, const lt_key *key, lt_target *target
     return LT_OK;
 }
 
-/* ---- x[key] ------------------------------------------------------------------------------------------------------------ */
+/* ---- x[key] ---------------------------------------------------------------------------------- */
 
 static lt_status get(lt_tensor *self, const lt_key *key, lt_tensor **out)
 {
@@ -303,11 +319,13 @@ done:
     return status;
 }
 
-/* Whether ipairs asks for the row behind the last one: there its loop ends, where other readers get an error. */
+/* Whether ipairs asks for the row behind the last one: there its loop ends, where other readers get
+ * an error. */
 static bool ends_ipairs(lua_State *L, const lt_tensor *self)
 {
     lua_Debug caller;
-    if (!lua_isinteger(L, 2) || self->ndim == 0 || (lua_Unsigned)lua_tointeger(L, 2) != (lua_Unsigned)self->sizes[0] + 1)
+    if (!lua_isinteger(L, 2) || self->ndim == 0 ||
+        (lua_Unsigned)lua_tointeger(L, 2) != (lua_Unsigned)self->sizes[0] + 1)
         return false;
     if (lua_getstack(L, 1, &caller) == 0 || lua_getinfo(L, "f", &caller) == 0) return false;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &next_of_ipairs_key);
@@ -339,7 +357,7 @@ int lt_lua_index(lua_State *L)
     return 1;
 }
 
-/* ---- x[key] = value ------------------------------------------------------------------------------------------------------ */
+/* ---- x[key] = value -------------------------------------------------------------------------- */
 
 /* Leading sizes of 1 that the target lacks are dropped, as PyTorch does. */
 static lt_status drop_leading(lt_tensor *value, int ndim, lt_tensor **out)
@@ -368,7 +386,8 @@ static lt_status put(lt_tensor *self, const lt_key *key, lt_tensor *value, lt_sc
         lt_dims size = {.n = target.view->ndim};
         for (int d = 0; d < size.n; d++) size.v[d] = target.view->sizes[d];
         LT_CHECK(drop_leading(value, size.n, &source));
-        LT_CHECK(lt_expand(source, &size, &near)); /* for its words when the shapes do not fit: the copy */
+        /* for its words when the shapes do not fit: the copy */
+        LT_CHECK(lt_expand(source, &size, &near));
         status = lt_copy_(target.view, source, false); /* expands by itself, after a transfer */
     } else {
         lt_tensor_list indices = {target.n, target.indices};

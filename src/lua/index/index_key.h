@@ -1,5 +1,6 @@
-/* index_key.h - what x[key] was read into: a list of subscripts, from Lua's values (index.c) or from the text of a
- * key such as '2:5, :' (index_text.c). Nothing in a key is owned: its tensors are the script's. */
+/* index_key.h - what x[key] was read into: a list of subscripts, from Lua's values (index.c) or
+ * from the text of a key such as '2:5, :' (index_text.c). Nothing in a key is owned: its tensors
+ * are the script's. */
 #ifndef LT_LUA_INDEX_KEY_H
 #define LT_LUA_INDEX_KEY_H
 
@@ -28,7 +29,8 @@ void lt_lua_push_tensor_of(lua_State *L, int index);
 
 /* Whether a string is made of what keys are made of, so that it cannot be meant as a name. */
 bool lt_lua_is_index_text(const char *text);
-/* The key that the string at index stands for; raises when it is none. It lives as long as what this leaves on the stack. */
+/* The key that the string at index stands for; raises when it is none. It lives as long as what
+ * this leaves on the stack. */
 lt_key lt_lua_index_text(lua_State *L, int index);
 
 #endif

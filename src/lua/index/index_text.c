@@ -3,8 +3,8 @@
  *   key        subscript {',' subscript} [',']
  *   subscript  position | [from] ':' [to] [':' [step]] | '...' | 'None' | 'newaxis'
  *
- * Positions count from 1 and both ends are included, as in tables. A text is parsed once: what came of it is kept in
- * a table of the registry, which is emptied when it holds MAX_KEPT texts. */
+ * Positions count from 1 and both ends are included, as in tables. A text is parsed once: what came
+ * of it is kept in a table of the registry, which is emptied when it holds MAX_KEPT texts. */
 #include <ctype.h>
 #include <string.h>
 
@@ -48,10 +48,10 @@ bool lt_lua_is_index_text(const char *text)
 static int bad_text(lua_State *L, const char *text, const char *at)
 {
     return lt_lua_error(L,
-                      "the index '%s' cannot be read from its character %d on: it is made of "
-                      "positions, slices from:to:step "
-                      "(both ends included), '...' and None, with commas between",
-                      text, (int)(at - text) + 1);
+                        "the index '%s' cannot be read from its character %d on: it is made of "
+                        "positions, slices from:to:step "
+                        "(both ends included), '...' and None, with commas between",
+                        text, (int)(at - text) + 1);
 }
 
 static const char *skip(const char *p)

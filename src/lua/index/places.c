@@ -1,8 +1,9 @@
-/* places.c - where and nonzero in the forms that the declarations cannot say: nonzero{as_tuple = true} and
- * torch.where(condition), which give the positions along each dimension as results of their own, and the method
- * x:where(condition, other), whose condition comes second.
+/* places.c - where and nonzero in the forms that the declarations cannot say: nonzero{as_tuple =
+ * true} and torch.where(condition), which give the positions along each dimension as results of
+ * their own, and the method x:where(condition, other), whose condition comes second.
  *
- * Each takes the place of the declared function, which is kept as a pointer in an upvalue: it shares the common two. */
+ * Each takes the place of the declared function, which is kept as a pointer in an upvalue: it
+ * shares the common two. */
 #include "binding.h"
 
 #define DECLARED lua_upvalueindex(LT_UPVALUES + 1)
@@ -47,7 +48,8 @@ static int nonzero(lua_State *L)
         return call_declared(L);
     }
     bool as_tuple = lua_toboolean(L, -1);
-    static const char *const known[] = {"as_tuple", "out", NULL}, *const known_of_tuples[] = {"as_tuple", NULL};
+    static const char *const known[] = {"as_tuple", "out", NULL}, *const known_of_tuples[] = {
+                                                                      "as_tuple", NULL};
     lt_lua_check_names(L, 2, "nonzero", as_tuple ? known_of_tuples : known);
     if (as_tuple) return push_places(L);
     lua_createtable(L, 0, 1);
@@ -86,8 +88,8 @@ static int where_method(lua_State *L)
     return call_declared(L);
 }
 
-/* Puts f in the place of a field of the table at `table`, in front of the function declared in the table at `from`. A library of
- * chosen ops may have none: the field stays nil. */
+/* Puts f in the place of a field of the table at `table`, in front of the function declared in the
+ * table at `from`. A library of chosen ops may have none: the field stays nil. */
 static void stand_before(lua_State *L, int table, int from, const char *name, lua_CFunction f)
 {
     lt_lua_pushfunction(L, f); /* for its upvalues */

@@ -1,5 +1,5 @@
-/* arrow.c - columns of Arrow (ltensor.h) as userdata "arrow_array", which hold a schema and an array, and functions of
- * torch._C for lib/utils/arrow.lua: to_arrow, from_arrow. */
+/* arrow.c - columns of Arrow (ltensor.h) as userdata "arrow_array", which hold a schema and an
+ * array, and functions of torch._C for lib/utils/arrow.lua: to_arrow, from_arrow. */
 #include <string.h>
 
 #include "binding.h"

@@ -1,5 +1,6 @@
-/* dlpack.c - capsules of DLPack (ltensor.h) as userdata "dltensor", and functions of torch._C for lib/utils/dlpack.lua
- * and lib/files/memory.lua: to_dlpack, from_dlpack, dlpack_device, is_read_only, map_file, mapped_part. */
+/* dlpack.c - capsules of DLPack (ltensor.h) as userdata "dltensor", and functions of torch._C for
+ * lib/utils/dlpack.lua and lib/files/memory.lua: to_dlpack, from_dlpack, dlpack_device,
+ * is_read_only, map_file, mapped_part. */
 #include "interop/dlpack.h"
 
 #include <string.h>
@@ -146,7 +147,8 @@ static int map_file(lua_State *L)
     return 1;
 }
 
-/* mapped_part(mapping, byte from 0, dtype, number of elements) -> tensor; nil where they cannot be used as they lie there */
+/* mapped_part(mapping, byte from 0, dtype, number of elements) -> tensor; nil where they cannot be
+ * used as they lie there */
 static int mapped_part(lua_State *L)
 {
     lt_tensor *mapping = lt_lua_check_tensor(L, 1);

@@ -1,8 +1,10 @@
-/* long_calls.c - functions of Lua's libraries that go through much without a look at a hook, so that they can be stopped.
+/* long_calls.c - functions of Lua's libraries that go through much without a look at a hook, so
+ * that they can be stopped.
  *
- * Each takes what Lua's takes, gives the same and refuses in the same words; where Lua's function does the work, it is the
- * closure's upvalue, is called piece by piece, and gets only arguments that were looked at here: it would not know its own
- * name. Strings below LONG bytes go to it as they are. They stand in for Lua's where stoppable.h says.
+ * Each takes what Lua's takes, gives the same and refuses in the same words; where Lua's function
+ * does the work, it is the closure's upvalue, is called piece by piece, and gets only arguments
+ * that were looked at here: it would not know its own name. Strings below LONG bytes go to it as
+ * they are. They stand in for Lua's where stoppable.h says.
  */
 #include "stoppable.h"
 
@@ -86,7 +88,8 @@ static void lower_bytes(char *to, const char *from, size_t n, size_t size, size_
     for (size_t i = at; i < at + n; i++) to[i] = (char)tolower((unsigned char)from[i]);
 }
 
-/* Pushes the first argument with its bytes changed by `change`, which gives n bytes of the result from `at` on. */
+/* Pushes the first argument with its bytes changed by `change`, which gives n bytes of the result
+ * from `at` on. */
 static int changed(lua_State *L,
                    void (*change)(char *, const char *, size_t n, size_t size, size_t at))
 {
@@ -106,8 +109,8 @@ static int reverse(lua_State *L) { return changed(L, reverse_bytes); }
 static int upper(lua_State *L) { return changed(L, upper_bytes); }
 static int lower(lua_State *L) { return changed(L, lower_bytes); }
 
-/* Adds the string at index as %q writes it. A piece ends behind a letter: what stands for a control character depends on
- * the character behind it. */
+/* Adds the string at index as %q writes it. A piece ends behind a letter: what stands for a control
+ * character depends on the character behind it. */
 static void add_quoted(lua_State *L, luaL_Buffer *out, int index)
 {
     size_t size, quoted;
@@ -137,7 +140,8 @@ static const char *conversion_end(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
-/* Refuses an argument that the conversion from p to end cannot take, and is the size of the string that it is, or 0. */
+/* Refuses an argument that the conversion from p to end cannot take, and is the size of the string
+ * that it is, or 0. */
 static size_t check_conversion(lua_State *L, const char *p, const char *end, int arg, int top)
 {
     size_t size = 0;
@@ -263,7 +267,8 @@ static int insert(lua_State *L)
     case 2: break;
     case 3:
         position = luaL_checkinteger(L, 2);
-        luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2, "position out of bounds");
+        luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2,
+                      "position out of bounds");
         for (lua_Integer i = end; i > position; i--) {
             if (i % FEW == 0) look(L);
             lua_geti(L, 1, i - 1);
@@ -282,7 +287,9 @@ static int remove_entry(lua_State *L)
     check_table(L, 1, sorted_by);
     const lua_Integer size = luaL_len(L, 1);
     lua_Integer position = luaL_optinteger(L, 2, size);
-    if (lua_gettop(L) > 1) luaL_argcheck(L, (lua_Unsigned)position - 1u <= (lua_Unsigned)size, 2, "position out of bounds");
+    if (lua_gettop(L) > 1)
+        luaL_argcheck(L, (lua_Unsigned)position - 1u <= (lua_Unsigned)size, 2,
+                      "position out of bounds");
     lua_geti(L, 1, position);
     for (; position < size; position++) {
         if (position % FEW == 0) look(L);
@@ -334,7 +341,8 @@ static int compare_in_c(lua_State *L)
     return pass_on(L);
 }
 
-/* table.sort(list, comparison): a comparison by Lua's own <, or by a function in C, is one that looks, where there are many. */
+/* table.sort(list, comparison): a comparison by Lua's own <, or by a function in C, is one that
+ * looks, where there are many. */
 static int sort(lua_State *L)
 {
     check_table(L, 1, sorted_by);
@@ -430,8 +438,8 @@ static int load(lua_State *L)
         lua_pushcclosure(L, next_piece, 2);
         lua_replace(L, 1);
     }
-    /* Lua's catches what ends the reader, but not before the message handler around has been called, which takes it for what ends
-     * everything: there is none in here. */
+    /* Lua's catches what ends the reader, but not before the message handler around has been
+     * called, which takes it for what ends everything: there is none in here. */
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     if (lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0) != LUA_OK) return lua_error(L);
@@ -447,7 +455,7 @@ static int look_and_pass_on(lua_State *L)
     return pass_on(L);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 typedef struct {
     const char *library;
@@ -457,8 +465,14 @@ typedef struct {
 static const replacements all[] = {
     {LUA_STRLIBNAME,
      {{"rep", rep}, {"reverse", reverse}, {"upper", upper}, {"lower", lower}, {"format", format}}},
-    {LUA_TABLIBNAME, {{"concat", concat}, {"insert", insert}, {"move", move}, {"remove", remove_entry}, {"sort", sort}}},
-    {LUA_COLIBNAME, {{"create", look_and_pass_on}, {"resume", look_and_pass_on}, {"wrap", look_and_pass_on}}},
+    {LUA_TABLIBNAME,
+     {{"concat", concat},
+      {"insert", insert},
+      {"move", move},
+      {"remove", remove_entry},
+      {"sort", sort}}},
+    {LUA_COLIBNAME,
+     {{"create", look_and_pass_on}, {"resume", look_and_pass_on}, {"wrap", look_and_pass_on}}},
     {LUA_UTF8LIBNAME, {{"len", utf8_len}}},
     {LUA_GNAME, {{"load", load}}},
 };

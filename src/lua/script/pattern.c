@@ -1,8 +1,9 @@
 /* pattern.c - string.find, match, gmatch and gsub that can be stopped.
  *
- * Lua's own matcher looks at no hook while it tries a pattern, and a pattern such as ('a*'):rep(30) takes longer than
- * anyone waits. The language of patterns, the limits and the messages are those of the manual of Lua 5.4 (6.4.1), and every
- * step looks whether the interpreter's context was told to stop. They stand in for Lua's where stoppable.h says.
+ * Lua's own matcher looks at no hook while it tries a pattern, and a pattern such as ('a*'):rep(30)
+ * takes longer than anyone waits. The language of patterns, the limits and the messages are those
+ * of the manual of Lua 5.4 (6.4.1), and every step looks whether the interpreter's context was told
+ * to stop. They stand in for Lua's where stoppable.h says.
  */
 #include "stoppable.h"
 
@@ -294,7 +295,8 @@ static const char *match_from(matcher *m, const char *s, const char *p)
 
 /* ---- find and match -------------------------------------------------------------------------- */
 
-/* Bytes before the position that argument `arg` names (default the first), negative ones counted from the end. */
+/* Bytes before the position that argument `arg` names (default the first), negative ones counted
+ * from the end. */
 static size_t offset_of(lua_State *L, int arg, size_t size)
 {
     lua_Integer position = luaL_optinteger(L, arg, 1);
@@ -479,7 +481,7 @@ static int gsub(lua_State *L)
     return 2;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 const luaL_Reg lt_lua_patterns[] = {
     {"find", find}, {"match", match_string}, {"gmatch", gmatch}, {"gsub", gsub}, {NULL, NULL}};

@@ -1,4 +1,5 @@
-/* sandbox.c - what is opened for a script, and the functions in C that sandbox.lua makes its globals of. */
+/* sandbox.c - what is opened for a script, and the functions in C that sandbox.lua makes its
+ * globals of. */
 #include <lualib.h>
 #include <stdio.h>
 
@@ -30,7 +31,8 @@ static int print(lua_State *L)
     return 0;
 }
 
-/* is_stopping() -> whether the script was told to stop: what catches errors must let this one go on */
+/* is_stopping() -> whether the script was told to stop: what catches errors must let this one go
+ * on */
 static int is_stopping(lua_State *L)
 {
     lua_pushboolean(L, lt_interrupted());
@@ -55,8 +57,8 @@ static void install_stoppable(lua_State *L)
     lua_pop(L, 2);
 }
 
-/* Libraries that reach outside are opened for our own Lua files, which ask the context (torch._C.authorize): sandbox.lua leaves them
- * out of the script's globals. */
+/* Libraries that reach outside are opened for our own Lua files, which ask the context
+ * (torch._C.authorize): sandbox.lua leaves them out of the script's globals. */
 void lt_script_open(lua_State *L, lt_script *script)
 {
     luaL_openlibs(L);

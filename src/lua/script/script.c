@@ -1,9 +1,11 @@
-/* script.c - lt_script: an interpreter with a context of its own, which is entered whenever the script runs.
+/* script.c - lt_script: an interpreter with a context of its own, which is entered whenever the
+ * script runs.
  *
- * Everything that Lua might raise in happens inside one protected call (`guarded`). A count hook looks at the context's flags; once
- * they say stop it comes at every instruction, so that whatever catches the error is ended by the next one. Hooks are
- * switched off inside a finalizer, a message handler of xpcall and a __close of a coroutine that a hook has ended:
- * sandbox.lua keeps scripts from having these at such times. */
+ * Everything that Lua might raise in happens inside one protected call (`guarded`). A count hook
+ * looks at the context's flags; once they say stop it comes at every instruction, so that whatever
+ * catches the error is ended by the next one. Hooks are switched off inside a finalizer, a message
+ * handler of xpcall and a __close of a coroutine that a hook has ended: sandbox.lua keeps scripts
+ * from having these at such times. */
 #include "script.h"
 
 #include <lualib.h>
@@ -17,12 +19,12 @@
 #include "mem.h"
 #include "stoppable.h"
 
-/* Instructions between two looks of the hook: fewer where there are large strings and tables, since one instruction that compares, copies or
- * searches them takes up to a millisecond for 4 MB. */
+/* Instructions between two looks of the hook: fewer where there are large strings and tables, since
+ * one instruction that compares, copies or searches them takes up to a millisecond for 4 MB. */
 enum { OFTEN = 100 };
 #define LARGE ((size_t)8 << 20)
 
-/* ---- limits ---------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static int interval(lua_State *L)
 {
@@ -33,8 +35,8 @@ static int interval(lua_State *L)
     return largest < OFTEN * LARGE ? (int)(OFTEN * LARGE / largest) : 1;
 }
 
-/* Lua's own collection, before it raises that memory is missing, calls no finalizers, and so releases no tensor: those that are garbage would
- * make the next calls fail as well. */
+/* Lua's own collection, before it raises that memory is missing, calls no finalizers, and so
+ * releases no tensor: those that are garbage would make the next calls fail as well. */
 static void collect_if_refused(lua_State *L)
 {
     void *user;
@@ -58,8 +60,9 @@ static void look(lua_State *L, lua_Debug *frame)
     }
 }
 
-/* The allocator of the interpreter. A request that was refused cost a collection of everything. The hook looks at the next instruction of the main
- * thread, since those of the current interval may all be slow. */
+/* The allocator of the interpreter. A request that was refused cost a collection of everything. The
+ * hook looks at the next instruction of the main thread, since those of the current interval may
+ * all be slow. */
 static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
 {
     lt_script *s = user;
@@ -68,7 +71,8 @@ static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
     const size_t size = p != NULL ? bytes : bytes > 0 ? SIZE_MAX : 0;
     if (size <= s->largest) return p;
     s->largest = size;
-    if (size > LARGE && s->L != NULL && lua_gethook(s->L) == look) lua_sethook(s->L, look, LUA_MASKCOUNT, 1);
+    if (size > LARGE && s->L != NULL && lua_gethook(s->L) == look)
+        lua_sethook(s->L, look, LUA_MASKCOUNT, 1);
     return p;
 }
 
@@ -92,7 +96,7 @@ static void release(void *user)
     lt_mem_free(s);
 }
 
-/* ---- what runs protected ----------------------------------------------------------------------------------------- */
+/* ---- what runs protected --------------------------------------------------------------------- */
 
 /* A request of the host, and its results, which are given back when it fails. */
 typedef struct request {
@@ -120,7 +124,8 @@ static void take_results(lua_State *L, request *r, int first)
 {
     const int n = lua_gettop(L) - first + 1, taken = first + n;
     lua_newtable(L);
-    for (; r->n < n && r->n < r->room; r->n++) lt_script_take(L, first + r->n, taken, &r->results[r->n]);
+    for (; r->n < n && r->n < r->room; r->n++)
+        lt_script_take(L, first + r->n, taken, &r->results[r->n]);
     lt_script_end_taking(L, taken);
 }
 
@@ -137,7 +142,8 @@ static int run_text(lua_State *L)
     return 0;
 }
 
-/* Pushes what a name such as "model.forward" or "model:forward" leads to, with a colon what it is a method of above it. */
+/* Pushes what a name such as "model.forward" or "model:forward" leads to, with a colon what it is a
+ * method of above it. */
 static int push_named(lua_State *L, const char *name)
 {
     lua_getfield(L, LUA_REGISTRYINDEX, GLOBALS);
@@ -146,14 +152,16 @@ static int push_named(lua_State *L, const char *name)
         const bool method = part[size] == ':';
         const int type = lua_type(L, -1);
         if (type != LUA_TTABLE && type != LUA_TUSERDATA)
-            return luaL_error(L, "'%s' has no part before '%s': it is %s", name, part, type == LUA_TNIL ? "nil" : lua_typename(L, type));
+            return luaL_error(L, "'%s' has no part before '%s': it is %s", name, part,
+                              type == LUA_TNIL ? "nil" : lua_typename(L, type));
         lua_pushlstring(L, part, size);
         lua_gettable(L, -2);
         lua_remove(L, -2);
         if (part[size] == '\0') return 0;
         part += size + 1;
         if (!method) continue;
-        if (lua_isnil(L, -1)) return luaL_error(L, "'%s' has no part before '%s': it is nil", name, part);
+        if (lua_isnil(L, -1))
+            return luaL_error(L, "'%s' has no part before '%s': it is nil", name, part);
         lua_pushvalue(L, -1);
         lua_getfield(L, -1, part);
         lua_remove(L, -2);
@@ -216,19 +224,23 @@ static int get_global(lua_State *L)
 static lt_status caught(lua_State *L, int code)
 {
     if (lt_interrupted()) return lt_stopped();
-    if (code == LUA_ERRMEM) return lt_error(LT_ERR_MEMORY, "the script needs more memory than it may have");
+    if (code == LUA_ERRMEM)
+        return lt_error(LT_ERR_MEMORY, "the script needs more memory than it may have");
     if (lua_type(L, -1) == LUA_TSTRING) return lt_error(LT_ERR_RUNTIME, "%s", lua_tostring(L, -1));
-    return lt_error(LT_ERR_RUNTIME, "the script raised an error that is a %s", luaL_typename(L, -1));
+    return lt_error(LT_ERR_RUNTIME, "the script raised an error that is a %s",
+                    luaL_typename(L, -1));
 }
 
 /* After an error: what the script held may be garbage now. */
 static bool is_half_full(lt_context *context)
 {
     int64_t used, limit;
-    return lt_context_memory(context, (lt_device){LT_CPU, 0}, &used, &limit) == LT_OK && used > limit / 2;
+    return lt_context_memory(context, (lt_device){LT_CPU, 0}, &used, &limit) == LT_OK &&
+           used > limit / 2;
 }
 
-/* In the script's context, within its time. What a callback of the host calls while the script runs has the time of the call that runs. */
+/* In the script's context, within its time. What a callback of the host calls while the script runs
+ * has the time of the call that runs. */
 static lt_status guarded(lua_CFunction f, request *r)
 {
     lt_script *s = r->script;
@@ -236,7 +248,8 @@ static lt_status guarded(lua_CFunction f, request *r)
     const bool outermost = s->entered == 0, timed = outermost && s->seconds > 0;
     const int top = lua_gettop(s->L);
     lt_status status = timed ? lt_context_set_deadline(s->context, s->seconds) : LT_OK;
-    if (status == LT_OK && !lua_checkstack(s->L, 3)) status = lt_error(LT_ERR_MEMORY, "out of memory: the script's stack is full");
+    if (status == LT_OK && !lua_checkstack(s->L, 3))
+        status = lt_error(LT_ERR_MEMORY, "out of memory: the script's stack is full");
     s->entered++;
     if (status == LT_OK) {
         lua_pushcfunction(s->L, f);
@@ -246,7 +259,8 @@ static lt_status guarded(lua_CFunction f, request *r)
         collect_if_refused(s->L);
         if (code != LUA_OK)
             status = caught(s->L, code);
-        else if (lt_interrupted()) /* a coroutine was ended by it, and the rest was too short for a look */
+        else if (
+            lt_interrupted()) /* a coroutine was ended by it, and the rest was too short for a look */
             status = lt_stopped();
         lua_settop(s->L, top);
     }
@@ -259,11 +273,13 @@ static lt_status guarded(lua_CFunction f, request *r)
 }
 
 /* Hands results over in values of the caller's size. */
-static lt_status guarded_with_results(const char *function, lua_CFunction f, request *r, lt_value *results, int *nresults)
+static lt_status guarded_with_results(const char *function, lua_CFunction f, request *r,
+                                      lt_value *results, int *nresults)
 {
     if (results != NULL && nresults == NULL) return lt_null_argument(function, "nresults");
     r->room = results != NULL ? *nresults : 0;
-    if (r->room < 0) return lt_error(LT_ERR_RUNTIME, "%s(): %d results are asked for", function, r->room);
+    if (r->room < 0)
+        return lt_error(LT_ERR_RUNTIME, "%s(): %d results are asked for", function, r->room);
     if (r->room == 0) {
         if (nresults != NULL) *nresults = 0;
         return guarded(f, r);
@@ -281,7 +297,7 @@ static lt_status guarded_with_results(const char *function, lua_CFunction f, req
     return status;
 }
 
-/* ---- the functions of ltensor_script.h ----------------------------------------------------------------------------- */
+/* ---- the functions of ltensor_script.h ------------------------------------------------------- */
 
 static lt_status new_context(lt_script *s, const lt_script_config *c)
 {
@@ -299,10 +315,13 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
     lt_script_config c = lt_script_defaults();
     const size_t least = offsetof(lt_script_config, log) + sizeof c.log;
     if (config != NULL && config->size < least)
-        return lt_error(LT_ERR_TYPE, "lt_script_new(): config.size is %zu; lt_script_defaults() sets it", config->size);
+        return lt_error(LT_ERR_TYPE,
+                        "lt_script_new(): config.size is %zu; lt_script_defaults() sets it",
+                        config->size);
     if (config != NULL) memcpy(&c, config, config->size < sizeof c ? config->size : sizeof c);
     if (!(c.seconds >= 0) || c.memory_limit < 0)
-        return lt_error(LT_ERR_RUNTIME, "lt_script_new(): %s must not be negative", c.memory_limit < 0 ? "memory_limit" : "seconds");
+        return lt_error(LT_ERR_RUNTIME, "lt_script_new(): %s must not be negative",
+                        c.memory_limit < 0 ? "memory_limit" : "seconds");
     lt_script *s = lt_mem_zalloc(sizeof *s);
     if (s == NULL) return LT_ERR_MEMORY;
     s->trusted = c.trusted, s->user = c.user, s->print = c.print;
@@ -315,7 +334,9 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
     s->L = lua_newstate(allocate, s); /* NULL until then */
     request r = {.script = s};
     if (s->L != NULL) lua_gc(s->L, LUA_GCGEN, 0, 0); /* as in the program */
-    status = s->L != NULL ? guarded(open, &r) : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
+    status = s->L != NULL
+                 ? guarded(open, &r)
+                 : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
     if (status != LT_OK) {
         lt_script_free(s);
         return status;
@@ -336,7 +357,8 @@ void lt_script_free(lt_script *s)
     lt_context_release(s->context); /* frees s with the last tensor that was made in it */
 }
 
-lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, const char *name, lt_value *results, int *nresults)
+lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, const char *name,
+                         lt_value *results, int *nresults)
 {
     LT_REQUIRE(script);
     LT_REQUIRE(text);
@@ -349,11 +371,13 @@ static lt_status check_arguments(const char *function, const lt_value *args, int
 {
     if (nargs < 0) return lt_error(LT_ERR_RUNTIME, "%s(): %d arguments", function, nargs);
     if (nargs > 0 && args == NULL) return lt_null_argument(function, "args");
-    for (int i = 0; i < nargs; i++) LT_TRY(lt_value_check(function, "argument", i, lt_value_at(args, i), args->size));
+    for (int i = 0; i < nargs; i++)
+        LT_TRY(lt_value_check(function, "argument", i, lt_value_at(args, i), args->size));
     return LT_OK;
 }
 
-lt_status lt_script_call(lt_script *script, const char *function, const lt_value *args, int nargs, lt_value *results, int *nresults)
+lt_status lt_script_call(lt_script *script, const char *function, const lt_value *args, int nargs,
+                         lt_value *results, int *nresults)
 {
     LT_REQUIRE(script);
     LT_REQUIRE(function);
@@ -362,13 +386,15 @@ lt_status lt_script_call(lt_script *script, const char *function, const lt_value
     return guarded_with_results(__func__, call, &r, results, nresults);
 }
 
-lt_status lt_script_keep(lt_script *script, const char *global, const char *function, const lt_value *args, int nargs)
+lt_status lt_script_keep(lt_script *script, const char *global, const char *function,
+                         const lt_value *args, int nargs)
 {
     LT_REQUIRE(script);
     LT_REQUIRE(global);
     LT_REQUIRE(function);
     LT_TRY(check_arguments(__func__, args, nargs));
-    request r = {.script = script, .global = global, .name = function, .args = args, .nargs = nargs};
+    request r = {
+        .script = script, .global = global, .name = function, .args = args, .nargs = nargs};
     return guarded(call_and_keep, &r);
 }
 

@@ -1,7 +1,8 @@
-/* stoppable.h - functions of Lua's libraries that end when the interpreter's context was told to stop: by Ctrl-C at the prompt, by
- * an interrupt or the deadline of a script's host. Lua's own go through any number of bytes without a look at a hook. They
- * stand in for Lua's while the prompt runs cells and in the interpreters of lt_script; programs that have the library
- * alone keep Lua's. */
+/* stoppable.h - functions of Lua's libraries that end when the interpreter's context was told to
+ * stop: by Ctrl-C at the prompt, by an interrupt or the deadline of a script's host. Lua's own go
+ * through any number of bytes without a look at a hook. They stand in for Lua's while the prompt
+ * runs cells and in the interpreters of lt_script; programs that have the library alone keep
+ * Lua's. */
 #ifndef LT_LUA_STOPPABLE_H
 #define LT_LUA_STOPPABLE_H
 

@@ -1,5 +1,5 @@
-/* values.c - values on their way between a script and its host. What is made on the way and not handed over when Lua raises is
- * kept by a userdata on the stack, whose finalizer gives it back. */
+/* values.c - values on their way between a script and its host. What is made on the way and not
+ * handed over when Lua raises is kept by a userdata on the stack, whose finalizer gives it back. */
 #include <string.h>
 
 #include "api/values.h"
@@ -42,7 +42,8 @@ static void push(lua_State *L, const lt_value *value, int depth)
         break;
     case LT_KIND_TENSOR: lt_lua_push(L, value->v.tensor); break;
     case LT_KIND_DTYPE:
-        if (value->v.dtype < 0 || value->v.dtype >= LT_DTYPE_COUNT) luaL_error(L, "there is no dtype %d", (int)value->v.dtype);
+        if (value->v.dtype < 0 || value->v.dtype >= LT_DTYPE_COUNT)
+            luaL_error(L, "there is no dtype %d", (int)value->v.dtype);
         lt_lua_push_dtype(L, (lt_dtype)value->v.dtype);
         break;
     case LT_KIND_DEVICE: lt_lua_push_device(L, value->v.device); break;
@@ -71,7 +72,7 @@ void lt_script_push(lua_State *L, const lt_value *value)
     push(L, value, 1);
 }
 
-/* ---- from the script ------------------------------------------------------------------------------------------- */
+/* ---- from the script ------------------------------------------------------------------------- */
 
 static int drop_table(lua_State *L)
 {
@@ -103,14 +104,15 @@ static void put(lua_State *L, lt_table *table, const char *name, int taken, int 
     lt_value value = lt_value_none();
     lt_lua_look_at(L, lt_lua_context(L));
     take(L, lua_gettop(L), taken, &value, depth);
-    const lt_status status = name != NULL ? lt_table_set(table, name, &value) : lt_table_append(table, &value);
+    const lt_status status =
+        name != NULL ? lt_table_set(table, name, &value) : lt_table_append(table, &value);
     lt_value_free(&value);
     lt_lua_check(L, status);
     lua_pop(L, 1);
 }
 
-/* What is taken at once: the index of a table from tables to the holders of what became of them. A table that stands in several places
- * becomes one that is shared. */
+/* What is taken at once: the index of a table from tables to the holders of what became of them. A
+ * table that stands in several places becomes one that is shared. */
 static void take_table(lua_State *L, int index, int taken, lt_value *out, int depth)
 {
     if (depth > DEEPEST) luaL_error(L, "a table is nested more than %d deep", DEEPEST);
@@ -140,10 +142,12 @@ static void take_table(lua_State *L, int index, int taken, lt_value *out, int de
             continue;
         }
         if (lua_type(L, -2) != LUA_TSTRING)
-            luaL_error(L, "a table with a key that is %s cannot leave the script", lua_isinteger(L, -2) ? "beyond its list" : luaL_typename(L, -2));
+            luaL_error(L, "a table with a key that is %s cannot leave the script",
+                       lua_isinteger(L, -2) ? "beyond its list" : luaL_typename(L, -2));
         size_t size;
         const char *name = lua_tolstring(L, -2, &size);
-        if (size != strlen(name)) luaL_error(L, "a table with a name that contains a zero byte cannot leave the script");
+        if (size != strlen(name))
+            luaL_error(L, "a table with a name that contains a zero byte cannot leave the script");
         put(L, *holder, name, taken, depth + 1);
     }
     *out = lt_value_table(lt_table_retain(*holder));
@@ -175,7 +179,8 @@ static void take(lua_State *L, int index, int taken, lt_value *out, int depth)
     case LUA_TNIL: *out = lt_value_none(); break;
     case LUA_TBOOLEAN: *out = lt_value_bool(lua_toboolean(L, index)); break;
     case LUA_TNUMBER:
-        *out = lua_isinteger(L, index) ? lt_value_int((int64_t)lua_tointeger(L, index)) : lt_value_double(lua_tonumber(L, index));
+        *out = lua_isinteger(L, index) ? lt_value_int((int64_t)lua_tointeger(L, index))
+                                       : lt_value_double(lua_tonumber(L, index));
         break;
     case LUA_TSTRING: {
         const char *s = lua_tolstring(L, index, &size);
@@ -198,4 +203,7 @@ void lt_script_end_taking(lua_State *L, int taken)
     }
 }
 
-void lt_script_take(lua_State *L, int index, int taken, lt_value *out) { take(L, lua_absindex(L, index), taken, out, 1); }
+void lt_script_take(lua_State *L, int index, int taken, lt_value *out)
+{
+    take(L, lua_absindex(L, index), taken, out, 1);
+}

@@ -1,8 +1,10 @@
-/* autocast.c - torch.autocast: casts the arguments of listed ops on Lua's stack, before they are matched.
+/* autocast.c - torch.autocast: casts the arguments of listed ops on Lua's stack, before they are
+ * matched.
  *
- * Which ops, and to what, the generator knows (scripts/gen/autocast.lua). Casts are ops as others, so derivatives
- * pass through them. In a scope a parameter is cast once: the table in the registry under CACHE maps its box to an
- * entry (see find_cached), until the outermost scope ends. Settings are the interpreter's. */
+ * Which ops, and to what, the generator knows (scripts/gen/autocast.lua). Casts are ops as others,
+ * so derivatives pass through them. In a scope a parameter is cast once: the table in the registry
+ * under CACHE maps its box to an entry (see find_cached), until the outermost scope ends. Settings
+ * are the interpreter's. */
 #include "autocast.h"
 
 #include "call.h"
@@ -45,7 +47,7 @@ void lt_lua_autocast_free(lt_autocast *settings)
     lt_mem_free(settings);
 }
 
-/* ---- casting ---------------------------------------------------------------------------------------------------- */
+/* ---- casting --------------------------------------------------------------------------------- */
 
 static bool eligible(const lt_autocast *a, const lt_tensor *t)
 {
@@ -61,8 +63,9 @@ static bool is_cached(const lt_autocast *a, const lt_tensor *t)
 
 enum { ENTRY_COPY = 1, ENTRY_SOURCE, ENTRY_VERSION };
 
-/* Pushes the cached cast of t, whose box is at index, and returns true; else pushes nothing. An entry is a table of the
- * box of the cast, an alias of the tensor that was cast and its version: t may have been written, or given other memory, since. */
+/* Pushes the cached cast of t, whose box is at index, and returns true; else pushes nothing. An
+ * entry is a table of the box of the cast, an alias of the tensor that was cast and its version: t
+ * may have been written, or given other memory, since. */
 static bool find_cached(lua_State *L, int index, const lt_tensor *t, lt_dtype dtype)
 {
     const int top = lua_gettop(L);
@@ -207,7 +210,7 @@ void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cu
             cast_value(L, i, policies, wide);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static lt_device_type check_type(lua_State *L, int arg)
 {

@@ -8,16 +8,17 @@
 
 typedef enum lt_autocast_policy {
     LT_AUTOCAST_NONE,
-    LT_AUTOCAST_LOWER,   /* to the scope's dtype */
+    LT_AUTOCAST_LOWER, /* to the scope's dtype */
     LT_AUTOCAST_FLOAT32,
-    LT_AUTOCAST_WIDEST   /* to float32 when an argument has it */
+    LT_AUTOCAST_WIDEST /* to float32 when an argument has it */
 } lt_autocast_policy;
 
 /* How many interpreters of the process have a scope on: all that an op pays when none has. */
 extern _Atomic int lt_autocast_scopes;
 static inline bool lt_autocast_on(void)
 {
-    return __builtin_expect(atomic_load_explicit(&lt_autocast_scopes, memory_order_relaxed) != 0, 0);
+    return __builtin_expect(atomic_load_explicit(&lt_autocast_scopes, memory_order_relaxed) != 0,
+                            0);
 }
 
 /* Frees an interpreter's settings. */

@@ -52,8 +52,8 @@ static int free_events(lua_State *L)
     return 0;
 }
 
-/* profile_stop() -> a list of events {name, kind, parent (a position, 0: none), start, time, self, memory, copies,
- * copied, device, device_start, device_time, device_self}, times in seconds */
+/* profile_stop() -> a list of events {name, kind, parent (a position, 0: none), start, time, self,
+ * memory, copies, copied, device, device_start, device_time, device_self}, times in seconds */
 static int stop(lua_State *L)
 {
     static const char *const kinds[] = {"op", "backward", "user"};
@@ -83,7 +83,8 @@ static int stop(lua_State *L)
         set_integer(L, "device", e->device);
         set_number(L, "device_start", e->device_start);
         set_number(L, "device_time", e->device_time);
-        set_number(L, "device_self", e->device_time > e->device_inner ? e->device_time - e->device_inner : 0);
+        set_number(L, "device_self",
+                   e->device_time > e->device_inner ? e->device_time - e->device_inner : 0);
         lua_rawseti(L, -2, i + 1);
     }
     return 1;
@@ -91,8 +92,9 @@ static int stop(lua_State *L)
 
 void lt_lua_open_profile(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"profile_start", start}, {"profile_stop", stop}, {"profile_begin", begin},
-                                         {"profile_end", end},     {"profile_on", is_on},  {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"profile_start", start}, {"profile_stop", stop},
+                                         {"profile_begin", begin}, {"profile_end", end},
+                                         {"profile_on", is_on},    {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);
     lua_pop(L, 1);

@@ -1,7 +1,8 @@
-/* random.c - torch.Generator and the functions that seed: manual_seed, seed, initial_seed, get_rng_state.
+/* random.c - torch.Generator and the functions that seed: manual_seed, seed, initial_seed,
+ * get_rng_state.
  *
- * A Generator userdata holds its generator, or names a device's default one, which core may make anew. States
- * are uint8 tensors in PyTorch's layout, so that one saved there continues here. */
+ * A Generator userdata holds its generator, or names a device's default one, which core may make
+ * anew. States are uint8 tensors in PyTorch's layout, so that one saved there continues here. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -46,11 +47,12 @@ static int push_seed(lua_State *L, uint64_t seed)
 static uint64_t random_seed(lua_State *L)
 {
     uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) lt_lua_error(L, "the system gave no random numbers");
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        lt_lua_error(L, "the system gave no random numbers");
     return seed >> 11;
 }
 
-/* ---- states --------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /* The byte layout of a CPU generator's state in PyTorch. */
 typedef struct cpu_state {
@@ -85,7 +87,8 @@ static size_t pack_state(const lt_generator *g, void *bytes)
     return sizeof s;
 }
 
-/* Takes nothing from a state that would read outside of the array of numbers. The generator's lock is held. */
+/* Takes nothing from a state that would read outside of the array of numbers. The generator's lock
+ * is held. */
 static lt_status unpack_state(lt_generator *g, const void *bytes, size_t n)
 {
     if (g->device.type != LT_CPU) {
@@ -99,10 +102,12 @@ static lt_status unpack_state(lt_generator *g, const void *bytes, size_t n)
     cpu_state s;
     if (n != sizeof s)
         return lt_error(LT_ERR_RUNTIME,
-                        "Expected a CPUGeneratorImplState of size %zu but found the input RNG state size to be %zu",
+                        "Expected a CPUGeneratorImplState of size %zu but found the input RNG "
+                        "state size to be %zu",
                         sizeof s, n);
     memcpy(&s, bytes, sizeof s);
-    if (s.seeded != 1 || s.left < 1 || s.left > LT_MT_N || s.next > LT_MT_N || s.next + (uint64_t)s.left > LT_MT_N + 1)
+    if (s.seeded != 1 || s.left < 1 || s.left > LT_MT_N || s.next > LT_MT_N ||
+        s.next + (uint64_t)s.left > LT_MT_N + 1)
         return lt_error(LT_ERR_RUNTIME, "Invalid mt19937 state");
     g->seed = s.seed;
     g->mt_left = s.left;
@@ -140,14 +145,18 @@ static void take_state(lua_State *L, lt_generator *g, int arg)
     }
     lt_lua_do(L, lt_refuse_hollow("set_rng_state", t));
     const char *p = t->numel > 0 ? lt_data(t) : NULL;
-    for (int64_t i = 0; i < t->numel && i < (int64_t)sizeof bytes; i++) bytes[i] = p[i * t->strides[0]];
+    for (int64_t i = 0; i < t->numel && i < (int64_t)sizeof bytes; i++)
+        bytes[i] = p[i * t->strides[0]];
     lt_generator_lock(g);
     const lt_status status = unpack_state(g, bytes, (size_t)t->numel);
     lt_generator_unlock(g);
     lt_lua_check(L, status);
 }
 
-static lt_generator *default_of_host(lua_State *L) { return LT_INSIDE(L, lt_default_generator(lt_host)); }
+static lt_generator *default_of_host(lua_State *L)
+{
+    return LT_INSIDE(L, lt_default_generator(lt_host));
+}
 
 static int get_rng_state(lua_State *L) { return push_state(L, default_of_host(L)); }
 
@@ -157,7 +166,7 @@ static int set_rng_state(lua_State *L)
     return 0;
 }
 
-/* ---- Generator ---------------------------------------------------------------------------------------------------- */
+/* ---- Generator ------------------------------------------------------------------------------- */
 
 /* Generator{device =}, Generator(device) */
 static int generator_new(lua_State *L)
@@ -195,7 +204,10 @@ static int generator_seed(lua_State *L)
     return push_seed(L, seed);
 }
 
-static int generator_initial_seed(lua_State *L) { return push_seed(L, lt_generator_initial_seed(check_generator(L, 1))); }
+static int generator_initial_seed(lua_State *L)
+{
+    return push_seed(L, lt_generator_initial_seed(check_generator(L, 1)));
+}
 static int generator_get_state(lua_State *L) { return push_state(L, check_generator(L, 1)); }
 
 static int generator_set_state(lua_State *L)
@@ -222,7 +234,8 @@ static int generator_tostring(lua_State *L)
 {
     const generator *g = lt_lua_check_udata(L, 1, GENERATOR_META);
     char text[32];
-    lua_pushfstring(L, "<torch.Generator device=%s>", lt_format_device(text, sizeof text, g->device));
+    lua_pushfstring(L, "<torch.Generator device=%s>",
+                    lt_format_device(text, sizeof text, g->device));
     return 1;
 }
 
@@ -234,7 +247,7 @@ void lt_lua_push_default_generator(lua_State *L, lt_device device)
     luaL_setmetatable(L, GENERATOR_META);
 }
 
-/* ---- torch's own ---------------------------------------------------------------------------------------------------- */
+/* ---- torch's own ----------------------------------------------------------------------------- */
 
 static void seed_all(lua_State *L, uint64_t value)
 {
@@ -258,18 +271,18 @@ static int seed(lua_State *L)
     return push_seed(L, value);
 }
 
-static int initial_seed(lua_State *L) { return push_seed(L, lt_generator_initial_seed(default_of_host(L))); }
+static int initial_seed(lua_State *L)
+{
+    return push_seed(L, lt_generator_initial_seed(default_of_host(L)));
+}
 
 void lt_lua_open_random(lua_State *L)
 {
-    static const luaL_Reg meta[] = {{"manual_seed", generator_manual_seed},
-                                    {"seed", generator_seed},
-                                    {"initial_seed", generator_initial_seed},
-                                    {"get_state", generator_get_state},
-                                    {"set_state", generator_set_state},
-                                    {"__index", generator_index},
-                                    {"__tostring", generator_tostring},
-                                    {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"manual_seed", generator_manual_seed},   {"seed", generator_seed},
+        {"initial_seed", generator_initial_seed}, {"get_state", generator_get_state},
+        {"set_state", generator_set_state},       {"__index", generator_index},
+        {"__tostring", generator_tostring},       {NULL, NULL}};
     static const luaL_Reg functions[] = {{"Generator", generator_new},
                                          {"manual_seed", manual_seed},
                                          {"seed", seed},

@@ -1,4 +1,5 @@
-/* settings.c - torch's settings: threads, default dtype, printing, and what this build consists of. */
+/* settings.c - torch's settings: threads, default dtype, printing, and what this build consists
+ * of. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -16,11 +17,12 @@
 
 static int raise_type(lua_State *L, const char *what, const char *wanted, int index)
 {
-    lt_error_set(LT_ERR_TYPE, "%s expects %s, but got %s", what, wanted, lt_lua_type_name(L, index));
+    lt_error_set(LT_ERR_TYPE, "%s expects %s, but got %s", what, wanted,
+                 lt_lua_type_name(L, index));
     return lt_lua_raise(L);
 }
 
-/* ---- threads, default dtype -------------------------------------------------------------------------------- */
+/* ---- threads, default dtype ------------------------------------------------------------------ */
 
 static int set_num_threads(lua_State *L)
 {
@@ -41,7 +43,8 @@ static int set_default_dtype(lua_State *L)
 {
     lt_lua_check_any(L, 1);
     lt_dtype dtype = lt_lua_to_dtype(L, 1);
-    if (dtype == LT_DTYPE_NONE) return raise_type(L, "set_default_dtype", "a floating-point torch.dtype", 1);
+    if (dtype == LT_DTYPE_NONE)
+        return raise_type(L, "set_default_dtype", "a floating-point torch.dtype", 1);
     lt_lua_do(L, lt_set_default_dtype(dtype));
     return 0;
 }
@@ -52,10 +55,12 @@ static int get_default_dtype(lua_State *L)
     return 1;
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------ */
+/* ---- printing -------------------------------------------------------------------------------- */
 
-/* The integer option on top of the stack (popped) or `otherwise` when it is nil; infinity is `most`. */
-static int64_t read_option(lua_State *L, const char *name, int64_t least, int64_t most, int64_t otherwise)
+/* The integer option on top of the stack (popped) or `otherwise` when it is nil; infinity is
+ * `most`. */
+static int64_t read_option(lua_State *L, const char *name, int64_t least, int64_t most,
+                           int64_t otherwise)
 {
     int whole;
     if (lua_getfield(L, 1, name) == LUA_TNIL) {
@@ -65,16 +70,19 @@ static int64_t read_option(lua_State *L, const char *name, int64_t least, int64_
     bool infinite = lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) == (lua_Number)INFINITY;
     int64_t value = infinite ? most : lua_tointegerx(L, -1, &whole);
     if (lua_type(L, -1) != LUA_TNUMBER || (!infinite && (!whole || value < least))) {
-        lt_error_set(LT_ERR_TYPE, "set_printoptions(): %s must be an integer from %lld on", name, (long long)least);
+        lt_error_set(LT_ERR_TYPE, "set_printoptions(): %s must be an integer from %lld on", name,
+                     (long long)least);
         lt_lua_raise(L);
     }
     lua_pop(L, 1);
     return value < most ? value : most;
 }
 
-static const lt_print_options profiles[] = {{4, 1000, 3, 80, -1}, {2, 1000, 2, 80, -1}, {4, INT64_MAX, 3, 80, -1}};
+static const lt_print_options profiles[] = {
+    {4, 1000, 3, 80, -1}, {2, 1000, 2, 80, -1}, {4, INT64_MAX, 3, 80, -1}};
 
-/* As in PyTorch, sci_mode is automatic again unless it is given; nothing changes when an option is refused. */
+/* As in PyTorch, sci_mode is automatic again unless it is given; nothing changes when an option is
+ * refused. */
 static int set_printoptions(lua_State *L)
 {
     static const char *const names[] = {"default", "short", "full", NULL};
@@ -88,7 +96,8 @@ static int set_printoptions(lua_State *L)
         const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
         while (names[i] != NULL && strcmp(names[i], name) != 0) i++;
         if (names[i] == NULL) {
-            lt_error_set(LT_ERR_RUNTIME, "set_printoptions(): profile must be 'default', 'short' or 'full'");
+            lt_error_set(LT_ERR_RUNTIME,
+                         "set_printoptions(): profile must be 'default', 'short' or 'full'");
             return lt_lua_raise(L);
         }
         o = profiles[i];
@@ -125,7 +134,7 @@ static int get_printoptions(lua_State *L)
     return 1;
 }
 
-/* ---- determinism --------------------------------------------------------------------------------------------------- */
+/* ---- determinism ----------------------------------------------------------------------------- */
 
 /* use_deterministic_algorithms(mode, {warn_only = false}) */
 static int use_deterministic_algorithms(lua_State *L)
@@ -134,8 +143,7 @@ static int use_deterministic_algorithms(lua_State *L)
     if (!lua_isboolean(L, 1)) return lt_lua_refuse(L, 1, "a boolean");
     bool warn_only = false;
     if (!lua_isnoneornil(L, 2)) {
-        if (!lua_istable(L, 2))
-            return lt_lua_refuse(L, 2, "a table of options");
+        if (!lua_istable(L, 2)) return lt_lua_refuse(L, 2, "a table of options");
         lt_lua_check_names(L, 2, "use_deterministic_algorithms", names);
         lua_getfield(L, 2, "warn_only");
         warn_only = lua_toboolean(L, -1);
@@ -158,15 +166,17 @@ static int is_deterministic_algorithms_warn_only_enabled(lua_State *L)
     return 1;
 }
 
-/* ---- the build --------------------------------------------------------------------------------------------------- */
+/* ---- the build ------------------------------------------------------------------------------- */
 
 /* torch.__config__.show() -> a few lines, for `ltensor --version` and reports of faults */
 static int show_config(lua_State *L)
 {
     const int threads = LT_INSIDE(L, lt_get_num_threads());
     const char *lapack = LT_INSIDE(L, lt_lapack_config());
-    lua_pushfstring(L, "CPU: %s instructions, %d thread%s\nBLAS: %s\noneDNN: %s\nGPU: %s\nline editing: %s\n", lt_loops.isa,
-                    threads, threads == 1 ? "" : "s", lapack, LT_BUILD_ONEDNN, LT_BUILD_CUDA, LT_BUILD_READLINE);
+    lua_pushfstring(
+        L, "CPU: %s instructions, %d thread%s\nBLAS: %s\noneDNN: %s\nGPU: %s\nline editing: %s\n",
+        lt_loops.isa, threads, threads == 1 ? "" : "s", lapack, LT_BUILD_ONEDNN, LT_BUILD_CUDA,
+        LT_BUILD_READLINE);
     return 1;
 }
 

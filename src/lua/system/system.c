@@ -64,16 +64,20 @@ static int system_deflate(lua_State *L)
     z_stream z = {0};
     luaL_Buffer out;
     if (size > (1u << 31)) lt_lua_error(L, "%d bytes are too many to compress at once", (int)size);
-    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW, MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW,
+                     MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return lt_lua_error(L, "not enough memory");
     size_t room = deflateBound(&z, (uLong)size);
     deflateEnd(&z);
     char *to = luaL_buffinitsize(L, &out, room); /* may raise: nothing is held here */
-    z = (z_stream){.next_in = (Bytef *)bytes, .avail_in = (uInt)size, .next_out = (Bytef *)to, .avail_out = (uInt)room};
-    bool done = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW, MEMORY,
-                             Z_DEFAULT_STRATEGY) == Z_OK &&
-                deflate(&z, Z_FINISH) == Z_STREAM_END;
+    z = (z_stream){.next_in = (Bytef *)bytes,
+                   .avail_in = (uInt)size,
+                   .next_out = (Bytef *)to,
+                   .avail_out = (uInt)room};
+    bool done =
+        deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, lua_toboolean(L, 2) ? WITH_HEADER : RAW,
+                     MEMORY, Z_DEFAULT_STRATEGY) == Z_OK &&
+        deflate(&z, Z_FINISH) == Z_STREAM_END;
     size_t length = z.total_out;
     deflateEnd(&z);
     if (!done) return lt_lua_error(L, "not enough memory");
@@ -83,9 +87,8 @@ static int system_deflate(lua_State *L)
 
 void lt_lua_open_system(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"clock", lt_lua_clock}, {"terminal", system_terminal},
-        {"gunzip", system_gunzip},
-        {"crc32", system_crc32}, {"deflate", system_deflate},   {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"clock", lt_lua_clock},     {"terminal", system_terminal},
+                                         {"gunzip", system_gunzip},   {"crc32", system_crc32},
+                                         {"deflate", system_deflate}, {NULL, NULL}};
     lt_lua_setfuncs(L, functions);
 }

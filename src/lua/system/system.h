@@ -7,7 +7,8 @@ struct lua_State;
 /* Adds clock and gunzip to the table on top of the stack (torch._C). */
 void lt_lua_open_system(struct lua_State *L);
 
-/* clock() -> seconds since some fixed time, for measuring intervals (os.clock counts every thread's) */
+/* clock() -> seconds since some fixed time, for measuring intervals (os.clock counts every
+ * thread's) */
 int lt_lua_clock(struct lua_State *L);
 
 #endif

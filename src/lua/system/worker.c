@@ -1,8 +1,10 @@
-/* worker.c - torch._C.fork_worker: a copy of this process that answers messages, for the workers of the DataLoader.
+/* worker.c - torch._C.fork_worker: a copy of this process that answers messages, for the workers of
+ * the DataLoader.
  *
- * A message is eight bytes of length and the bytes. The worker runs one Lua function and then ends without closing
- * anything that it shares with its parent; it ignores SIGINT, which is its parent's to act upon, and dies with it. The
- * parent's waits end at an interrupt. Closing a worker kills it and takes its end, so that no zombie is left. */
+ * A message is eight bytes of length and the bytes. The worker runs one Lua function and then ends
+ * without closing anything that it shares with its parent; it ignores SIGINT, which is its parent's
+ * to act upon, and dies with it. The parent's waits end at an interrupt. Closing a worker kills it
+ * and takes its end, so that no zombie is left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -20,7 +22,7 @@
 #include "error.h"
 
 #define WORKER_NAME "ltensor.worker"
-#define MOST_BYTES ((uint64_t)1 << 40) /* of a message: more is a sign of damage */
+#define MOST_BYTES  ((uint64_t)1 << 40) /* of a message: more is a sign of damage */
 
 typedef struct {
     pid_t pid; /* 0 when closed */
@@ -89,7 +91,7 @@ static void push_end(lua_State *L, int fd, lua_CFunction f)
     lua_pushcclosure(L, f, LT_UPVALUES + 1);
 }
 
-/* ---- the worker's side ----------------------------------------------------------------------------------------- */
+/* ---- the worker's side ----------------------------------------------------------------------- */
 
 static int child_receive(lua_State *L)
 {
@@ -124,7 +126,7 @@ static void run_child(lua_State *L, int from, int to, pid_t parent)
     _exit(0);
 }
 
-/* ---- the parent's side ----------------------------------------------------------------------------------------- */
+/* ---- the parent's side ----------------------------------------------------------------------- */
 
 static worker *check_worker(lua_State *L)
 {
@@ -192,7 +194,8 @@ static void describe_end(lua_State *L, worker *w)
     close(w->from);
     w->pid = 0;
     if (ended > 0 && WIFSIGNALED(status))
-        lua_pushfstring(L, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        lua_pushfstring(L, "killed by signal %d (%s)", WTERMSIG(status),
+                        strsignal(WTERMSIG(status)));
     else
         lua_pushfstring(L, "exit code %d", ended > 0 ? WEXITSTATUS(status) : -1);
 }
@@ -239,8 +242,11 @@ static int worker_close(lua_State *L)
 
 void lt_lua_open_worker(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"send", worker_send}, {"receive", worker_receive}, {"pid", worker_pid}, {"close", worker_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"send", worker_send},
+                                       {"receive", worker_receive},
+                                       {"pid", worker_pid},
+                                       {"close", worker_close},
+                                       {NULL, NULL}};
     static const luaL_Reg functions[] = {{"fork_worker", fork_worker}, {NULL, NULL}};
     luaL_newmetatable(L, WORKER_NAME);
     lua_createtable(L, 0, 5);

@@ -1,7 +1,9 @@
-/* measure.c - how long programs take from start to end, and how much memory: measure ROUNDS PROGRAM...
+/* measure.c - how long programs take from start to end, and how much memory: measure ROUNDS
+ * PROGRAM...
  *
- * A round runs each program once, so that a machine that is busy for a while is busy for all. A line for each: the shortest and the
- * median wall time, the median time of the processor (ms), the largest resident set (MB). */
+ * A round runs each program once, so that a machine that is busy for a while is busy for all. A
+ * line for each: the shortest and the median wall time, the median time of the processor (ms), the
+ * largest resident set (MB). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-/* product.c - the smallest program with a use: multiplies two matrices and says one number. product_torch.cpp is the same with libtorch;
- * run.sh measures both. */
+/* product.c - the smallest program with a use: multiplies two matrices and says one number.
+ * product_torch.cpp is the same with libtorch; run.sh measures both. */
 #include <stdio.h>
 
 #include "ltensor.h"

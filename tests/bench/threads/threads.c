@@ -1,7 +1,9 @@
 /* threads.c - whether threads of small ops get in each other's way: threads SECONDS
  *
- * Each thread has a context of its own and multiplies two tensors of 2x3 over and over. A row for each kind of work: what all threads did in a
- * microsecond, and that as a multiple of what one thread did, the median of rounds that alternate. The first kind calls nothing: what the machine gives. */
+ * Each thread has a context of its own and multiplies two tensors of 2x3 over and over. A row for
+ * each kind of work: what all threads did in a microsecond, and that as a multiple of what one
+ * thread did, the median of rounds that alternate. The first kind calls nothing: what the machine
+ * gives. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 #include "ltensor_script.h"
 
 #define MAX_THREADS 64
-#define ROUNDS 5
+#define ROUNDS      5
 
 static void check(lt_status status, const char *what)
 {
@@ -25,7 +27,8 @@ static void check(lt_status status, const char *what)
 #define CHECK(call) check(call, #call)
 
 typedef enum kind { BARE, PLAIN, RECORDED, BACKWARD, SCRIPT, KINDS } kind;
-static const char *const kinds[] = {"a loop without calls", "mul", "mul that records a gradient", "mul, sum and backward", "ten muls in a script"};
+static const char *const kinds[] = {"a loop without calls", "mul", "mul that records a gradient",
+                                    "mul, sum and backward", "ten muls in a script"};
 
 typedef struct worker {
     pthread_t thread;
@@ -122,7 +125,9 @@ static double rate(int n, kind kind, double seconds)
     stop = false;
     for (int i = 0; i < n; i++) {
         workers[i].kind = kind;
-        if (pthread_create(&workers[i].thread, NULL, kind == SCRIPT ? work_in_script : work, &workers[i]) != 0) exit(1);
+        if (pthread_create(&workers[i].thread, NULL, kind == SCRIPT ? work_in_script : work,
+                           &workers[i]) != 0)
+            exit(1);
     }
     pthread_barrier_wait(&ready);
     usleep((useconds_t)(seconds * 1e6));
@@ -166,7 +171,8 @@ int main(int argc, char **argv)
         double one[ROUNDS], times[COUNTS][ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
             one[round] = rate(1, kind, seconds);
-            for (int k = 1; k < COUNTS; k++) times[k][round] = rate(counts[k], kind, seconds) / one[round];
+            for (int k = 1; k < COUNTS; k++)
+                times[k][round] = rate(counts[k], kind, seconds) / one[round];
         }
         printf("\n| %s | %.2f |", kinds[kind], median(one));
         for (int k = 1; k < COUNTS; k++) printf(" %.2f |", median(times[k]));

@@ -1,5 +1,6 @@
-/* complex_cast.c - conversions from and to complex dtypes, made of those of their parts: rows and columns of the table of
- * conversions (loops.h). A real number gets the imaginary part 0, a complex one loses it; true is what is not 0. */
+/* complex_cast.c - conversions from and to complex dtypes, made of those of their parts: rows and
+ * columns of the table of conversions (loops.h). A real number gets the imaginary part 0, a complex
+ * one loses it; true is what is not 0. */
 #include "loops.h"
 
 #include "dtypes/dtype.h"

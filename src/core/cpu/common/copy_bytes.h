@@ -1,4 +1,5 @@
-/* copy_bytes.h - a copy of bytes that are few as a rule: a call of memcpy would cost more than what it copies. */
+/* copy_bytes.h - a copy of bytes that are few as a rule: a call of memcpy would cost more than what
+ * it copies. */
 #ifndef LT_CPU_COPY_BYTES_H
 #define LT_CPU_COPY_BYTES_H
 

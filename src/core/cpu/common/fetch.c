@@ -4,7 +4,8 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Bytes of the third cache by a list that AMD's processors have of their caches; 0: others, or none. */
+/* Bytes of the third cache by a list that AMD's processors have of their caches; 0: others, or
+ * none. */
 static int64_t third_cache(void)
 {
     unsigned a, b, c, d;

@@ -1,5 +1,6 @@
-/* float8_cast.c - conversions from and to the floats of one byte: rows and columns of the table of conversions (loops.h). Those with
- * float32 are formulas/float8.h; all others go by way of float32, as PyTorch's do. */
+/* float8_cast.c - conversions from and to the floats of one byte: rows and columns of the table of
+ * conversions (loops.h). Those with float32 are formulas/float8.h; all others go by way of float32,
+ * as PyTorch's do. */
 #include "loops.h"
 
 #include "dtypes/dtype.h"
@@ -10,13 +11,16 @@ static float values[LT_DTYPE_COUNT - LT_FLOAT8_E5M2][256]; /* of each code */
 static void decode(lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n)
 {
     const float *of = values[from - LT_FLOAT8_E5M2];
-    for (int64_t i = 0; i < n; i++) *(float *)(void *)(ptrs[0] + i * strides[0]) = of[*(const uint8_t *)(ptrs[1] + i * strides[1])];
+    for (int64_t i = 0; i < n; i++)
+        *(float *)(void *)(ptrs[0] + i * strides[0]) =
+            of[*(const uint8_t *)(ptrs[1] + i * strides[1])];
 }
 
 static inline void encode(lt_dtype to, char *const *ptrs, const int64_t *strides, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        *(uint8_t *)(ptrs[0] + i * strides[0]) = lt_float_to_float8(to, *(const float *)(const void *)(ptrs[1] + i * strides[1]));
+        *(uint8_t *)(ptrs[0] + i * strides[0]) =
+            lt_float_to_float8(to, *(const float *)(const void *)(ptrs[1] + i * strides[1]));
 }
 
 #define LOOP(name, CALL)                                                                           \
@@ -25,19 +29,30 @@ static inline void encode(lt_dtype to, char *const *ptrs, const int64_t *strides
         (void)context;                                                                             \
         CALL;                                                                                      \
     }
-/* dtypes other than K that are converted by way of float32; those of one byte among them have a list of their own */
-#define OTHERS(X, K)                                                                               \
-    X(K, LT_BOOL) X(K, LT_UINT8) X(K, LT_INT8) X(K, LT_INT16) X(K, LT_INT32) X(K, LT_INT64)        \
-    X(K, LT_FLOAT16) X(K, LT_BFLOAT16) X(K, LT_FLOAT64) X(K, LT_UINT16) X(K, LT_UINT32)            \
+/* dtypes other than K that are converted by way of float32; those of one byte among them have a
+ * list of their own */
+/* clang-format off */
+#define OTHERS(X, K) \
+    X(K, LT_BOOL) X(K, LT_UINT8) X(K, LT_INT8) X(K, LT_INT16) X(K, LT_INT32) X(K, LT_INT64) \
+    X(K, LT_FLOAT16) X(K, LT_BFLOAT16) X(K, LT_FLOAT64) X(K, LT_UINT16) X(K, LT_UINT32) \
     X(K, LT_UINT64) X(K, LT_COMPLEX32) X(K, LT_COMPLEX64) X(K, LT_COMPLEX128)
-#define KINDS(X)                                                                                   \
-    X(LT_FLOAT8_E5M2) X(LT_FLOAT8_E4M3FN) X(LT_FLOAT8_E5M2FNUZ) X(LT_FLOAT8_E4M3FNUZ) X(LT_FLOAT8_E8M0FNU)
-#define PAIRS(X)                                                                                   \
-    X(LT_FLOAT8_E5M2, LT_FLOAT8_E4M3FN) X(LT_FLOAT8_E5M2, LT_FLOAT8_E5M2FNUZ)                      \
-    X(LT_FLOAT8_E5M2, LT_FLOAT8_E4M3FNUZ) X(LT_FLOAT8_E5M2, LT_FLOAT8_E8M0FNU)                     \
-    X(LT_FLOAT8_E4M3FN, LT_FLOAT8_E5M2FNUZ) X(LT_FLOAT8_E4M3FN, LT_FLOAT8_E4M3FNUZ)                \
-    X(LT_FLOAT8_E4M3FN, LT_FLOAT8_E8M0FNU) X(LT_FLOAT8_E5M2FNUZ, LT_FLOAT8_E4M3FNUZ)               \
+/* clang-format on */
+/* clang-format off */
+#define KINDS(X) \
+    X(LT_FLOAT8_E5M2) \
+    X(LT_FLOAT8_E4M3FN) \
+    X(LT_FLOAT8_E5M2FNUZ) \
+    X(LT_FLOAT8_E4M3FNUZ) \
+    X(LT_FLOAT8_E8M0FNU)
+/* clang-format on */
+/* clang-format off */
+#define PAIRS(X) \
+    X(LT_FLOAT8_E5M2, LT_FLOAT8_E4M3FN) X(LT_FLOAT8_E5M2, LT_FLOAT8_E5M2FNUZ) \
+    X(LT_FLOAT8_E5M2, LT_FLOAT8_E4M3FNUZ) X(LT_FLOAT8_E5M2, LT_FLOAT8_E8M0FNU) \
+    X(LT_FLOAT8_E4M3FN, LT_FLOAT8_E5M2FNUZ) X(LT_FLOAT8_E4M3FN, LT_FLOAT8_E4M3FNUZ) \
+    X(LT_FLOAT8_E4M3FN, LT_FLOAT8_E8M0FNU) X(LT_FLOAT8_E5M2FNUZ, LT_FLOAT8_E4M3FNUZ) \
     X(LT_FLOAT8_E5M2FNUZ, LT_FLOAT8_E8M0FNU) X(LT_FLOAT8_E4M3FNUZ, LT_FLOAT8_E8M0FNU)
+/* clang-format on */
 
 #define WITH_OTHER(K, other)                                                                       \
     LOOP(K##_of_##other, lt_cast_by_way_of(LT_FLOAT32, K, other, ptrs, strides, n))                \
@@ -52,7 +67,8 @@ PAIRS(WITH_OTHER)
 void lt_enter_float8_casts(lt_loop (*cast)[LT_DTYPE_COUNT])
 {
     for (int d = LT_FLOAT8_E5M2; d < LT_DTYPE_COUNT; d++)
-        for (int code = 0; code < 256; code++) values[d - LT_FLOAT8_E5M2][code] = lt_float8_to_float((lt_dtype)d, (uint8_t)code);
+        for (int code = 0; code < 256; code++)
+            values[d - LT_FLOAT8_E5M2][code] = lt_float8_to_float((lt_dtype)d, (uint8_t)code);
 #define BOTH(K, other) cast[K][other] = K##_of_##other, cast[other][K] = other##_of_##K;
 #define ENTER(K)                                                                                   \
     cast[K][LT_FLOAT32] = K##_of_float, cast[LT_FLOAT32][K] = float_of_##K;                        \

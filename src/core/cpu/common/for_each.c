@@ -5,13 +5,13 @@
 #include "threads.h"
 
 #define ALONE (2 * LT_CPU_GRAIN / LT_CPU_MOVED) /* fewer elements are one thread's */
-#define CHUNK ((int64_t)131072) /* most elements that a thread takes at a time */
-/* An inner dimension shorter than this is exchanged with a long outer one: few calls of long runs beat
- * many calls of short ones, although the long runs are strided. */
+#define CHUNK ((int64_t)131072)                 /* most elements that a thread takes at a time */
+/* An inner dimension shorter than this is exchanged with a long outer one: few calls of long runs
+ * beat many calls of short ones, although the long runs are strided. */
 #define SHORT_RUN 16
 
-void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, int64_t to, lt_loop loop,
-                 const void *context)
+void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, int64_t to,
+                 lt_loop loop, const void *context)
 {
     int64_t position[LT_MAX_DIMS], rest = from;
     char *at[LT_ITER_OPERANDS];
@@ -34,7 +34,8 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
         loop(at, strides, run, context);
         left -= run;
         if (left == 0) break;
-        /* The run ended at the end of dimension 0: back to its start, one step along the next ones. */
+        /* The run ended at the end of dimension 0: back to its start, one step along the next
+         * ones. */
         for (int k = 0; k < operands; k++) at[k] -= position[0] * strides[k];
         position[0] = 0;
         for (int d = 1; d < ndim; d++) {
@@ -57,7 +58,8 @@ static void run_chunk(const void *context, int64_t c)
 {
     const walk *w = context;
     const int64_t from = c * w->piece, to = from + w->piece;
-    lt_cpu_walk(w->it, w->it->ndim, w->it->data, from, to < w->it->numel ? to : w->it->numel, w->loop, w->context);
+    lt_cpu_walk(w->it, w->it->ndim, w->it->data, from, to < w->it->numel ? to : w->it->numel,
+                w->loop, w->context);
 }
 
 static lt_status large(const lt_iter *it, lt_loop loop, const void *context)

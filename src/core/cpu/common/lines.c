@@ -15,13 +15,16 @@ void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
         if (views[v] == NULL) continue;
         lines->base[v] = views[v]->data;
         lines->dtype[v] = views[v]->dtype;
-        lines->step[v] = shape->ndim > 0 ? lt_mul_within(views[v]->strides[dim], (int64_t)lt_dtype_size(views[v]->dtype)) : 0;
+        lines->step[v] = shape->ndim > 0 ? lt_mul_within(views[v]->strides[dim],
+                                                         (int64_t)lt_dtype_size(views[v]->dtype))
+                                         : 0;
     }
     for (int d = shape->ndim - 1; d >= 0; d--) {
         if (d == dim) continue;
         for (int v = 0; v < n; v++)
             if (views[v] != NULL)
-                lines->strides[v][lines->ndim] = lt_mul_within(views[v]->strides[d], (int64_t)lt_dtype_size(views[v]->dtype));
+                lines->strides[v][lines->ndim] =
+                    lt_mul_within(views[v]->strides[d], (int64_t)lt_dtype_size(views[v]->dtype));
         lines->sizes[lines->ndim++] = shape->sizes[d];
         lines->count *= shape->sizes[d];
     }
@@ -40,7 +43,8 @@ bool lt_lines_side_by_side(const lt_lines *lines, int n)
 bool lt_lines_dense(const lt_lines *lines, int n)
 {
     for (int v = 0; v < n; v++)
-        if (lines->length > 1 && lines->step[v] != (int64_t)lt_dtype_size(lines->dtype[v])) return false;
+        if (lines->length > 1 && lines->step[v] != (int64_t)lt_dtype_size(lines->dtype[v]))
+            return false;
     return true;
 }
 
@@ -67,15 +71,18 @@ char *lt_line_at(const lt_lines *lines, int v, int64_t index)
     return p;
 }
 
-void lt_line_load(const lt_lines *lines, int v, const char *line, int64_t from, int64_t n, void *dense, lt_dtype to)
+void lt_line_load(const lt_lines *lines, int v, const char *line, int64_t from, int64_t n,
+                  void *dense, lt_dtype to)
 {
     lt_loops.cast[to][lines->dtype[v]]((char *[]){dense, (char *)line + from * lines->step[v]},
-                                       (int64_t[]){(int64_t)lt_dtype_size(to), lines->step[v]}, n, NULL);
+                                       (int64_t[]){(int64_t)lt_dtype_size(to), lines->step[v]}, n,
+                                       NULL);
 }
 
-void lt_line_store(const lt_lines *lines, int v, char *line, int64_t from, int64_t n, const void *dense,
-                   lt_dtype of)
+void lt_line_store(const lt_lines *lines, int v, char *line, int64_t from, int64_t n,
+                   const void *dense, lt_dtype of)
 {
     lt_loops.cast[lines->dtype[v]][of]((char *[]){line + from * lines->step[v], (char *)dense},
-                                       (int64_t[]){lines->step[v], (int64_t)lt_dtype_size(of)}, n, NULL);
+                                       (int64_t[]){lines->step[v], (int64_t)lt_dtype_size(of)}, n,
+                                       NULL);
 }

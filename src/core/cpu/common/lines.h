@@ -1,22 +1,22 @@
-/* lines.h - the lines of views of one shape along a dimension: where each begins, and blocks of them
- * brought into contiguous memory and back with conversion.
+/* lines.h - the lines of views of one shape along a dimension: where each begins, and blocks of
+ * them brought into contiguous memory and back with conversion.
  *
- * Kernels take LT_LINES_TILE neighbouring lines at a time and move them block by block: where lines lie
- * across memory, a cache line that was fetched for one serves its neighbours. */
+ * Kernels take LT_LINES_TILE neighbouring lines at a time and move them block by block: where lines
+ * lie across memory, a cache line that was fetched for one serves its neighbours. */
 #ifndef LT_CPU_LINES_H
 #define LT_CPU_LINES_H
 
 #include "devices/backend.h"
 
 #define LT_LINES_VIEWS 3
-#define LT_LINES_TILE 16
+#define LT_LINES_TILE  16
 #define LT_LINES_BLOCK 256 /* elements of each line moved at a time */
 
 typedef struct lt_lines {
-    int ndim;       /* dimensions other than the lines' own */
-    int64_t count;  /* lines */
-    int64_t length; /* of a line, in views[0] */
-    int64_t sizes[LT_MAX_DIMS]; /* innermost first */
+    int ndim;                                     /* dimensions other than the lines' own */
+    int64_t count;                                /* lines */
+    int64_t length;                               /* of a line, in views[0] */
+    int64_t sizes[LT_MAX_DIMS];                   /* innermost first */
     int64_t strides[LT_LINES_VIEWS][LT_MAX_DIMS]; /* bytes */
     char *base[LT_LINES_VIEWS];
     int64_t step[LT_LINES_VIEWS]; /* bytes between elements of a line */
@@ -26,23 +26,26 @@ typedef struct lt_lines {
 /* Views of the same sizes except along dim; NULL views are skipped. views[0] gives the length. */
 void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim);
 
-/* Whether in the first n views neighbouring lines (along the innermost other dimension) lie side by side, and their
- * elements don't. */
+/* Whether in the first n views neighbouring lines (along the innermost other dimension) lie side by
+ * side, and their elements don't. */
 bool lt_lines_side_by_side(const lt_lines *lines, int n);
 /* Whether in the first n views the elements of a line do. */
 bool lt_lines_dense(const lt_lines *lines, int n);
-/* The index of float, double or int64 among the types of reductions in which a dtype is computed; that dtype. */
+/* The index of float, double or int64 among the types of reductions in which a dtype is computed;
+ * that dtype. */
 int lt_lines_type(lt_dtype dtype, lt_dtype *read);
 
-/* Of lines first, first + 1, ... before `last`: how many lie strides[v][0] from one to the next in each view. */
+/* Of lines first, first + 1, ... before `last`: how many lie strides[v][0] from one to the next in
+ * each view. */
 int64_t lt_lines_in_row(const lt_lines *lines, int64_t first, int64_t last);
 
 /* First element of line number index in view v. */
 char *lt_line_at(const lt_lines *lines, int v, int64_t index);
 
 /* Elements [from, from + n) of a line to dense memory of dtype to, and back. */
-void lt_line_load(const lt_lines *lines, int v, const char *line, int64_t from, int64_t n, void *dense, lt_dtype to);
-void lt_line_store(const lt_lines *lines, int v, char *line, int64_t from, int64_t n, const void *dense,
-                   lt_dtype of);
+void lt_line_load(const lt_lines *lines, int v, const char *line, int64_t from, int64_t n,
+                  void *dense, lt_dtype to);
+void lt_line_store(const lt_lines *lines, int v, char *line, int64_t from, int64_t n,
+                   const void *dense, lt_dtype of);
 
 #endif

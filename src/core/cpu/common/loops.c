@@ -14,12 +14,16 @@ lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 #define OF_AVX512(name, NAME)   lt_##name##_avx512,
 #define SET_OF(set, OF)                                                                            \
     {                                                                                              \
-        #set, LT_KERNEL_FAMILIES(OF) lt_cast_##set, lt_rows_##set, lt_scan_##set, lt_sort_##set, lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set, lt_product_##set, lt_triangle_##set, lt_pool_##set, \
-            lt_direct_##set, lt_depthwise_##set, lt_csr_##set, lt_optim_##set, lt_cells_##set, lt_fft_##set, lt_turn_##set, lt_reverse_##set, lt_resample_##set, lt_complex_##set, lt_sample_##set, \
+#set, LT_KERNEL_FAMILIES(OF) lt_cast_##set, lt_rows_##set, lt_scan_##set, lt_sort_##set,   \
+            lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set,                \
+            lt_product_##set, lt_triangle_##set, lt_pool_##set, lt_direct_##set,                   \
+            lt_depthwise_##set, lt_csr_##set, lt_optim_##set, lt_cells_##set, lt_fft_##set,        \
+            lt_turn_##set, lt_reverse_##set, lt_resample_##set, lt_complex_##set, lt_sample_##set, \
             lt_locate_##set, lt_fused_##set                                                        \
     }
 #if defined(__x86_64__)
-static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2), SET_OF(avx512, OF_AVX512)};
+static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2),
+                                    SET_OF(avx512, OF_AVX512)};
 #else /* NEON and its like are in every processor of their kind: the baseline has them */
 static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE)};
 #endif
@@ -54,7 +58,8 @@ static void choose_family(int first, int end, const lt_pointwise_row *rows)
     memcpy(lt_pointwise_loops[first], rows, (size_t)(end - first) * sizeof *rows);
 }
 
-/* The conversions of the chosen set, and those of unsigned integers, complex numbers and floats of one byte, which have no instruction set. */
+/* The conversions of the chosen set, and those of unsigned integers, complex numbers and floats of
+ * one byte, which have no instruction set. */
 static lt_loop casts[LT_DTYPE_COUNT][LT_DTYPE_COUNT];
 
 __attribute__((constructor)) static void choose_loops(void)

@@ -1,4 +1,5 @@
-/* rare.c - the special functions of formulas/rare.h, once for all loops: what they cost to call is little beside what they take. */
+/* rare.c - the special functions of formulas/rare.h, once for all loops: what they cost to call is
+ * little beside what they take. */
 #include "formulas/rare.h"
 #include "formulas/rare_kernels.h"
 

@@ -1,5 +1,5 @@
-/* scratch.h - memory of an op for as long as it runs: on the stack where it is little, since asking for some takes as long as a small op. Included by
- * src/core/cpu only. */
+/* scratch.h - memory of an op for as long as it runs: on the stack where it is little, since asking
+ * for some takes as long as a small op. Included by src/core/cpu only. */
 #ifndef LT_CPU_SCRATCH_H
 #define LT_CPU_SCRATCH_H
 
@@ -11,10 +11,13 @@ typedef struct lt_scratch {
     size_t capacity; /* of memory elsewhere */
 } lt_scratch;
 
-/* n entries, aligned to 64 bytes, not filled in; NULL: there is no memory, and the error is set. s is not zeroed before, and does not move. */
+/* n entries, aligned to 64 bytes, not filled in; NULL: there is no memory, and the error is set. s
+ * is not zeroed before, and does not move. */
 static inline void *lt_scratch_take(lt_scratch *s, int64_t n, size_t size)
 {
-    return lt_times(n, (int64_t)size) <= (int64_t)sizeof s->near ? s->near : lt_block_array(n, size, &s->capacity);
+    return lt_times(n, (int64_t)size) <= (int64_t)sizeof s->near
+               ? s->near
+               : lt_block_array(n, size, &s->capacity);
 }
 
 static inline void lt_scratch_give(lt_scratch *s, void *p)

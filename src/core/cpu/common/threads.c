@@ -10,8 +10,8 @@
 #include "error.h"
 
 #define MOST_THREADS 1024
-#define MOST_SHARES 16
-#define MOST_RANGES 64 /* more threads begin with parts of others */
+#define MOST_SHARES  16
+#define MOST_RANGES  64 /* more threads begin with parts of others */
 
 /* Processors that this process may use; 1 in a build without threads. */
 static int processors(void)
@@ -21,7 +21,8 @@ static int processors(void)
 #endif
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t has bits */
+    /* more processors than a cpu_set_t has bits */
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
 }
 
@@ -48,8 +49,9 @@ int lt_get_num_threads(void)
 lt_status lt_set_num_threads(int n)
 {
     if (n < 1 || n > MOST_THREADS)
-        return lt_error(LT_ERR_RUNTIME, "set_num_threads expects a positive integer up to %d, got %d",
-                        MOST_THREADS, n);
+        return lt_error(LT_ERR_RUNTIME,
+                        "set_num_threads expects a positive integer up to %d, got %d", MOST_THREADS,
+                        n);
     atomic_store_explicit(&lt_here.context->threads, n, memory_order_relaxed);
     return LT_OK;
 }
@@ -108,7 +110,8 @@ static void run_ranges(void *argument, int index)
     lt_here.helper = own.helper || index != 0;
     for (int r = 0; r < l->n; r++) {
         range *from = &l->ranges[(index + r) % l->n];
-        while (atomic_load_explicit(&from->next, memory_order_relaxed) < from->end && !lt_interrupted()) {
+        while (atomic_load_explicit(&from->next, memory_order_relaxed) < from->end &&
+               !lt_interrupted()) {
             const int64_t job = atomic_fetch_add_explicit(&from->next, 1, memory_order_relaxed);
             if (job < from->end) l->run(l->context, job);
         }

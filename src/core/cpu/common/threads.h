@@ -1,36 +1,44 @@
-/* threads.h - how many threads CPU kernels use, and parallel loops on the process's thread pool (context/thread_pool.h). */
+/* threads.h - how many threads CPU kernels use, and parallel loops on the process's thread pool
+ * (context/thread_pool.h). */
 #ifndef LT_CPU_THREADS_H
 #define LT_CPU_THREADS_H
 
 #include "context/thread_pool.h"
 #include "ltensor.h"
 
-/* Elements of work per thread, of those that lie in the nearest cache and cost an instruction: twice as many must be there before a second one is
- * started, since the threads' meeting costs as much as tens of thousands of elements. */
+/* Elements of work per thread, of those that lie in the nearest cache and cost an instruction:
+ * twice as many must be there before a second one is started, since the threads' meeting costs as
+ * much as tens of thousands of elements. */
 #define LT_CPU_GRAIN 131072
 #define LT_CPU_MOVED 4 /* what an element costs that comes from memory or goes there */
 
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);
 
-/* At least so many pieces, or `most`, a power of two: a power of two, so that a few threads have as many each. */
+/* At least so many pieces, or `most`, a power of two: a power of two, so that a few threads have as
+ * many each. */
 int lt_cpu_cut(int64_t pieces, int most);
 
-/* Jobs for a sum that each job adds up apart: as the order of its additions comes from them, they follow from the work alone, not from how many threads
- * there are. 16 at most: more cost memory and are joined by one thread, and so many already wait for memory together. */
+/* Jobs for a sum that each job adds up apart: as the order of its additions comes from them, they
+ * follow from the work alone, not from how many threads there are. 16 at most: more cost memory and
+ * are joined by one thread, and so many already wait for memory together. */
 int lt_cpu_shares_for(int64_t work);
 
-/* How many of n elements a job takes, so that the threads end at about the same time: four jobs each, of `most` elements at most. One thread's
- * have that many. A multiple of 4096, so that no two threads write to one line of the cache where elements lie together. */
+/* How many of n elements a job takes, so that the threads end at about the same time: four jobs
+ * each, of `most` elements at most. One thread's have that many. A multiple of 4096, so that no two
+ * threads write to one line of the cache where elements lie together. */
 int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);
 
-/* Runs run(context, job) for every job in [0, jobs) on so many threads, in order on one: opening a parallel
- * region costs more than most small operations. Each thread begins with a part of its own, the first one with the first jobs, and takes from others
- * when it has done that: so a loop finds what another one of the same elements left near the thread. LT_ERR_INTERRUPTED when jobs were left out. */
+/* Runs run(context, job) for every job in [0, jobs) on so many threads, in order on one: opening a
+ * parallel region costs more than most small operations. Each thread begins with a part of its own,
+ * the first one with the first jobs, and takes from others when it has done that: so a loop finds
+ * what another one of the same elements left near the thread. LT_ERR_INTERRUPTED when jobs were
+ * left out. */
 typedef void (*lt_job)(const void *context, int64_t job);
 lt_status lt_cpu_share(int64_t jobs, int threads, lt_job run, const void *context);
 
-/* The same as threads come, in order: of jobs that follow each other and read the same, or of different lengths (pieces of one product: a fourteenth faster). */
+/* The same as threads come, in order: of jobs that follow each other and read the same, or of
+ * different lengths (pieces of one product: a fourteenth faster). */
 lt_status lt_cpu_hand_out(int64_t jobs, int threads, lt_job run, const void *context);
 
 #endif

@@ -1,5 +1,5 @@
-/* widened.h - half types for kernels that know float: arrays are converted into blocks of float and back. Included
- * by src/core/cpu only. */
+/* widened.h - half types for kernels that know float: arrays are converted into blocks of float and
+ * back. Included by src/core/cpu only. */
 #ifndef LT_CPU_WIDENED_H
 #define LT_CPU_WIDENED_H
 
@@ -12,11 +12,12 @@ typedef struct lt_widened {
     size_t capacity;
 } lt_widened;
 
-static inline void lt_convert_dense(lt_dtype to_dtype, void *to, lt_dtype from_dtype, const void *from, int64_t n)
+static inline void lt_convert_dense(lt_dtype to_dtype, void *to, lt_dtype from_dtype,
+                                    const void *from, int64_t n)
 {
-    lt_loops.cast[to_dtype][from_dtype]((char *[]){to, (char *)from},
-                                        (int64_t[]){(int64_t)lt_dtype_size(to_dtype), (int64_t)lt_dtype_size(from_dtype)},
-                                        n, NULL);
+    lt_loops.cast[to_dtype][from_dtype](
+        (char *[]){to, (char *)from},
+        (int64_t[]){(int64_t)lt_dtype_size(to_dtype), (int64_t)lt_dtype_size(from_dtype)}, n, NULL);
 }
 
 /* n floats; from NULL: not filled in. */

@@ -1,5 +1,6 @@
-/* fft.c - Fourier transforms on the CPU (backend.h), of many lines. Short lines go side by side. Of long ones real lines of even length are
- * complex ones of half the length, and two of odd length are one complex line. */
+/* fft.c - Fourier transforms on the CPU (backend.h), of many lines. Short lines go side by side. Of
+ * long ones real lines of even length are complex ones of half the length, and two of odd length
+ * are one complex line. */
 #include <string.h>
 
 #include "context/interrupt.h"
@@ -18,7 +19,7 @@ static bool beside(const lt_fft_plan *p, int64_t count)
            (count >= lt_fft_lanes(p) / 2 || (p->columns.n == 0 && p->chirp == NULL));
 }
 
-/* ---- lines one after the other -------------------------------------------------------------------------------------------- */
+/* ---- lines one after the other --------------------------------------------------------------- */
 
 typedef struct lines {
     const lt_fft *f;
@@ -52,7 +53,7 @@ static lt_status complex_line(const lines *l, int64_t k)
                        f->scale);
 }
 
-/* ---- real numbers, an even number of them -------------------------------------------------------------------------------------- */
+/* ---- real numbers, an even number of them ---------------------------------------------------- */
 
 typedef struct halves {
     const lt_fft_plan *plan;
@@ -103,9 +104,10 @@ static lt_status even_lines(const lt_fft *f, const lt_fft_plan *p)
                                f->lines, p->roots, false, f->scale);
 }
 
-/* ---- real numbers, an odd number of them ------------------------------------------------------------------------------------- */
+/* ---- real numbers, an odd number of them ----------------------------------------------------- */
 
-/* Two lines of n numbers as one of complex numbers, and back; b NULL: one. Their transforms, halves of `half` numbers, to one, and back. */
+/* Two lines of n numbers as one of complex numbers, and back; b NULL: one. Their transforms, halves
+ * of `half` numbers, to one, and back. */
 #define TWOS(T, NAME)                                                                              \
     static void NAME##_join(T *to, const T *a, const T *b, int64_t n)                              \
     {                                                                                              \

@@ -11,7 +11,7 @@
 
 static const lt_fft_loops *loops_of(const lt_fft_plan *p) { return &lt_loops.fft[p->is_double]; }
 
-/* ---- blocks of lines ------------------------------------------------------------------------------------------- */
+/* ---- blocks of lines ------------------------------------------------------------------------- */
 
 /* Lines of one kind, `lanes` a block: block k begins so many bytes after block k - 1. */
 typedef struct blocks {
@@ -104,7 +104,8 @@ lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, cons
 
 static int64_t filled(int64_t n, int64_t lanes) { return (n + lanes - 1) / lanes * lanes; }
 
-/* A long line as a matrix: element j of it is in row j / columns; element k of the result in column k % rows. */
+/* A long line as a matrix: element j of it is in row j / columns; element k of the result in column
+ * k % rows. */
 static lt_status by_matrix(const lt_fft_plan *p, const void *in, void *out, bool inverse,
                            double scale)
 {
@@ -150,7 +151,7 @@ static lt_status by_matrix(const lt_fft_plan *p, const void *in, void *out, bool
     return status;
 }
 
-/* ---- lengths with large prime factors -------------------------------------------------------------------------------- */
+/* ---- lengths with large prime factors -------------------------------------------------------- */
 
 /* to[k] = a[k] b[k], the conjugate of a where that is asked for, times scale. */
 #define TIMES(name, T)                                                                             \

@@ -1,5 +1,5 @@
-/* line.h - transforms of lines of complex numbers, by a plan: short ones side by side, long ones as matrices, lengths with large prime
- * factors by convolutions. */
+/* line.h - transforms of lines of complex numbers, by a plan: short ones side by side, long ones as
+ * matrices, lengths with large prime factors by convolutions. */
 #ifndef LT_CPU_FFT_LINE_H
 #define LT_CPU_FFT_LINE_H
 
@@ -33,7 +33,8 @@ lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inve
 /* Whether lines of the plan can be transformed side by side. */
 bool lt_fft_is_short(const lt_fft_plan *p);
 
-/* Short lines, one after the other in memory: `in_step` and `out_step` numbers from one to the next. roots: of HALVES. */
+/* Short lines, one after the other in memory: `in_step` and `out_step` numbers from one to the
+ * next. roots: of HALVES. */
 lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, const void *in,
                               int64_t in_step, void *out, int64_t out_step, int64_t lines,
                               const void *roots, bool inverse, double scale);

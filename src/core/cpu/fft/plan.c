@@ -1,4 +1,5 @@
-/* plan.c - see plan.h. Plans are kept in a small cache of the process, those that were used last, up to a number of bytes. */
+/* plan.c - see plan.h. Plans are kept in a small cache of the process, those that were used last,
+ * up to a number of bytes. */
 #include "plan.h"
 
 #include <math.h>
@@ -101,8 +102,8 @@ static lt_status tabulate(lt_fft_plan *p, lt_fft_radices *r)
     return LT_OK;
 }
 
-/* A divisor of n below its square root that makes a matrix which costs least: columns and rows go by as many as there are lanes, and short
- * ones stay in the nearest cache. */
+/* A divisor of n below its square root that makes a matrix which costs least: columns and rows go
+ * by as many as there are lanes, and short ones stay in the nearest cache. */
 static int64_t divide(int64_t n, int64_t lanes)
 {
     int64_t best = 1, least = INT64_MAX;
@@ -263,7 +264,8 @@ static lt_fft_plan *find(int64_t n, bool is_double, bool real)
     return NULL;
 }
 
-/* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by `inner`s' sake one at a time. */
+/* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by
+ * `inner`s' sake one at a time. */
 static lt_fft_plan *keep(lt_fft_plan *p)
 {
     int free_place = -1, oldest = 0;

@@ -5,10 +5,10 @@
 #include "index.h"
 #include "cpu/common/loops.h"
 
-/* Iterator over index's shape: operand 0 is dense (the result or the values; NULL: one number, set by the
- * caller), 1 the indexed view with stride 0 along dim, 2 the indices. */
-static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense, const lt_array *indexed, int dim,
-                    const lt_array *index)
+/* Iterator over index's shape: operand 0 is dense (the result or the values; NULL: one number, set
+ * by the caller), 1 the indexed view with stride 0 along dim, 2 the indices. */
+static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense,
+                    const lt_array *indexed, int dim, const lt_array *index)
 {
     const int64_t size = (int64_t)lt_dtype_size(indexed->dtype);
     *it = (lt_iter){.ndim = index->ndim, .operands = 3, .numel = 1, .device = index->device};
@@ -22,7 +22,8 @@ static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense, con
         it->sizes[e] = index->sizes[d];
         it->numel *= index->sizes[d];
         it->strides[0][e] = dense != NULL ? lt_mul_within(dense->strides[d], size) : 0;
-        it->strides[1][e] = d == dim || indexed->ndim == 0 ? 0 : lt_mul_within(indexed->strides[d], size);
+        it->strides[1][e] =
+            d == dim || indexed->ndim == 0 ? 0 : lt_mul_within(indexed->strides[d], size);
         it->strides[2][e] = lt_mul_within(index->strides[d], (int64_t)sizeof(int64_t));
     }
     *args = (lt_index_args){.count = 1};
@@ -48,7 +49,8 @@ lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, con
     char element[8];
     iterate(&it, &args, src, out, dim, index);
     args.fresh = fresh;
-    if (src == NULL && mode == LT_SCATTER_ADD && out->dtype == LT_INT64 && value.kind == LT_SCALAR_INT) {
+    if (src == NULL && mode == LT_SCATTER_ADD && out->dtype == LT_INT64 &&
+        value.kind == LT_SCALAR_INT) {
         bool done;
         const lt_status status = lt_cpu_count(out, index, value.v.i, &done);
         if (done) return status;

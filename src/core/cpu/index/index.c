@@ -1,11 +1,12 @@
-/* index.c - reading and writing at positions held in tensors. One kernel serves x[index], x[index] = y,
- * gather and scatter (gather.c): it walks the iterator, makes byte offsets of a block of indices, which checks them,
- * and moves or combines the elements there. Where the indices stay the same along the innermost dimension, the run is
- * one copy; whole rows that lie dense on both sides are moved as if they were elements.
+/* index.c - reading and writing at positions held in tensors. One kernel serves x[index], x[index]
+ * = y, gather and scatter (gather.c): it walks the iterator, makes byte offsets of a block of
+ * indices, which checks them, and moves or combines the elements there. Where the indices stay the
+ * same along the innermost dimension, the run is one copy; whole rows that lie dense on both sides
+ * are moved as if they were elements.
  *
- * Reading is shared out among the threads. Writing is cut along a dimension of the indexed tensor that no index
- * stands for: an element has then one thread alone, and of several values for it the last one stays, as with one
- * thread. */
+ * Reading is shared out among the threads. Writing is cut along a dimension of the indexed tensor
+ * that no index stands for: an element has then one thread alone, and of several values for it the
+ * last one stays, as with one thread. */
 #include "index.h"
 
 #include <string.h>
@@ -21,28 +22,30 @@
 #include "kernels_arithmetic.h"
 #include "cpu/common/threads.h"
 
-#define BLOCK 256    /* elements located at a time */
-#define CHUNK 131072 /* elements in which threads take work */
-#define SHORT_RUN 16 /* as in for_each.c */
-#define ROWS (-1)
-#define LONG_ROW 32  /* elements of a row that threads share */
-#define AHEAD 8      /* rows that are asked for before they are combined, and */
-#define ASKED 512    /* how many bytes of them */
+#define BLOCK     256    /* elements located at a time */
+#define CHUNK     131072 /* elements in which threads take work */
+#define SHORT_RUN 16     /* as in for_each.c */
+#define ROWS      (-1)
+#define LONG_ROW  32  /* elements of a row that threads share */
+#define AHEAD     8   /* rows that are asked for before they are combined, and */
+#define ASKED     512 /* how many bytes of them */
 
 /* n elements at base + offsets, and n dense ones (or values) at a distance. */
-typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes);
+typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride,
+                          int64_t n, int64_t bytes);
 
 typedef struct indexing {
     lt_iter it;
     const lt_index_args *args;
-    int64_t row;       /* elements that are moved as one */
+    int64_t row; /* elements that are moved as one */
     move_loop move;
     lt_loop copy, combine; /* combine: of whole runs; NULL: move serves them too */
     const lt_scalar *params;
     bool put;
-    int split, parts; /* dimension cut into parts for the threads, ROWS: each row; parts 0: chunks of elements */
+    /* dimension cut into parts for the threads, ROWS: each row; parts 0: chunks of elements */
+    int split, parts;
     int64_t chunk;
-    int bad_index;     /* number of the first index tensor found with a bad value, or -1 */
+    int bad_index; /* number of the first index tensor found with a bad value, or -1 */
     int64_t bad_value;
 } indexing;
 
@@ -52,7 +55,7 @@ typedef struct part {
     int64_t row;
 } part;
 
-/* ---- indices ---------------------------------------------------------------------------------------------------- */
+/* ---- indices --------------------------------------------------------------------------------- */
 
 static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_t n)
 {
@@ -61,21 +64,28 @@ static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_
         const int64_t value = lt_index_from(*(const int64_t *)(const void *)p, x->args->base[k]);
         if (value >= -size && value < size) continue;
         int none = -1;
-        if (__atomic_compare_exchange_n(&x->bad_index, &none, k, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) x->bad_value = value;
+        if (__atomic_compare_exchange_n(&x->bad_index, &none, k, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            x->bad_value = value;
         return;
     }
 }
 
-/* Byte offsets of n elements of a run, or with offsets NULL only the check; false: an index is out of range. */
-static bool locate(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n, int64_t *offsets)
+/* Byte offsets of n elements of a run, or with offsets NULL only the check; false: an index is out
+ * of range. */
+static bool locate(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n,
+                   int64_t *offsets)
 {
     const lt_index_args *args = x->args;
     if (args->count == 0 && offsets != NULL) /* no index at all: the elements themselves */
         for (int64_t i = 0; i < n; i++) offsets[i] = i * strides[1];
     for (int k = 0; k < args->count; k++) {
-        const lt_locating what = offsets == NULL ? LT_LOCATE_LOOK : k > 0 ? LT_LOCATE_ADD : LT_LOCATE_BEGIN;
-        const uint64_t outside = lt_loops.locate[what](ptrs[2 + k], strides[2 + k], n, (uint64_t)args->base[k], (uint64_t)args->sizes[k],
-                                                       args->strides[k], strides[1], offsets);
+        const lt_locating what = offsets == NULL ? LT_LOCATE_LOOK
+                                 : k > 0         ? LT_LOCATE_ADD
+                                                 : LT_LOCATE_BEGIN;
+        const uint64_t outside =
+            lt_loops.locate[what](ptrs[2 + k], strides[2 + k], n, (uint64_t)args->base[k],
+                                  (uint64_t)args->sizes[k], args->strides[k], strides[1], offsets);
         if (outside >> 63) {
             record_bad(x, k, ptrs[2 + k], strides[2 + k], n);
             return false;
@@ -97,16 +107,18 @@ static lt_status range_error(const indexing *x)
                           x->args->sizes[x->bad_index], "");
 }
 
-/* ---- elements --------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* Rows of small elements are moved by these too: they need not lie aligned. */
 #define MOVE(bits)                                                                                 \
-    static void get_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes) \
+    static void get_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride,        \
+                           int64_t n, int64_t bytes)                                               \
     {                                                                                              \
         (void)bytes;                                                                               \
         for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], bits / 8);   \
     }                                                                                              \
-    static void put_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes) \
+    static void put_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride,        \
+                           int64_t n, int64_t bytes)                                               \
     {                                                                                              \
         (void)bytes;                                                                               \
         for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, bits / 8);   \
@@ -117,12 +129,14 @@ MOVE(32)
 MOVE(64)
 #undef MOVE
 
-static void get_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes)
+static void get_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n,
+                    int64_t bytes)
 {
     for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], (size_t)bytes);
 }
 
-static void put_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n, int64_t bytes)
+static void put_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n,
+                    int64_t bytes)
 {
     for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, (size_t)bytes);
 }
@@ -140,7 +154,8 @@ static move_loop moving(bool put, int64_t bytes)
 
 /* What is there and a value, of type T, are combined in type C. */
 #define COMBINE(name, s, T, C, LOAD, STORE, RESULT)                                                \
-    static void name##_##s(char *base, const int64_t *offsets, char *values, int64_t stride, int64_t n, int64_t bytes) \
+    static void name##_##s(char *base, const int64_t *offsets, char *values, int64_t stride,       \
+                           int64_t n, int64_t bytes)                                               \
     {                                                                                              \
         (void)bytes;                                                                               \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -151,7 +166,7 @@ static move_loop moving(bool put, int64_t bytes)
     }
 #define MODES(s, T, C, W, LOAD, STORE)                                                             \
     COMBINE(add, s, T, C, LOAD, STORE, (W)a + (W)b)                                                \
-    COMBINE(mul, s, T, C, LOAD, STORE, (W)a * (W)b)                                                \
+    COMBINE(mul, s, T, C, LOAD, STORE, (W)a *(W)b)                                                 \
     COMBINE(max, s, T, C, LOAD, STORE, a > b || a != a ? a : b)                                    \
     COMBINE(min, s, T, C, LOAD, STORE, a < b || a != a ? a : b)
 MODES(u8, uint8_t, uint8_t, uint64_t, , (uint8_t))
@@ -164,7 +179,7 @@ MODES(bf16, lt_bfloat16, float, float, lt_bfloat16_to_float, lt_float_to_bfloat1
 MODES(f32, float, float, float, , )
 MODES(f64, double, double, double, , )
 COMBINE(or, bool, uint8_t, uint8_t, , , a | b)
-COMBINE(and, bool, uint8_t, uint8_t, , , a & b)
+COMBINE(and, bool, uint8_t, uint8_t, , , a &b)
 #undef MODES
 #undef COMBINE
 
@@ -172,23 +187,33 @@ static move_loop combining(lt_scatter_mode mode, lt_dtype dtype)
 {
 #define MODES(s)                                                                                   \
     {                                                                                              \
-        [LT_SCATTER_ADD] = add_##s, [LT_SCATTER_MUL] = mul_##s, [LT_SCATTER_MAX] = max_##s, [LT_SCATTER_MIN] = min_##s \
+        [LT_SCATTER_ADD] = add_##s, [LT_SCATTER_MUL] = mul_##s, [LT_SCATTER_MAX] = max_##s,        \
+        [LT_SCATTER_MIN] = min_##s                                                                 \
     }
     static const move_loop loops[LT_DTYPE_COUNT][LT_SCATTER_MIN + 1] = {
-        [LT_UINT8] = MODES(u8),     [LT_INT8] = MODES(i8),      [LT_INT16] = MODES(i16),
-        [LT_INT32] = MODES(i32),    [LT_INT64] = MODES(i64),    [LT_FLOAT16] = MODES(f16),
-        [LT_BFLOAT16] = MODES(bf16), [LT_FLOAT32] = MODES(f32), [LT_FLOAT64] = MODES(f64),
-        [LT_BOOL] = {[LT_SCATTER_ADD] = or_bool, [LT_SCATTER_MUL] = and_bool, [LT_SCATTER_MAX] = or_bool,
+        [LT_UINT8] = MODES(u8),
+        [LT_INT8] = MODES(i8),
+        [LT_INT16] = MODES(i16),
+        [LT_INT32] = MODES(i32),
+        [LT_INT64] = MODES(i64),
+        [LT_FLOAT16] = MODES(f16),
+        [LT_BFLOAT16] = MODES(bf16),
+        [LT_FLOAT32] = MODES(f32),
+        [LT_FLOAT64] = MODES(f64),
+        [LT_BOOL] = {[LT_SCATTER_ADD] = or_bool,
+                     [LT_SCATTER_MUL] = and_bool,
+                     [LT_SCATTER_MAX] = or_bool,
                      [LT_SCATTER_MIN] = and_bool}};
 #undef MODES
     return loops[dtype][mode];
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Loops of vector/pointwise take dense elements, and one number for all: other runs go through buffers. Values that all go to one
- * element (stride 0) are taken in one after the other. */
-static void combine_run(const indexing *x, char *at, int64_t stride, char *values, int64_t value_stride, int64_t n)
+/* Loops of vector/pointwise take dense elements, and one number for all: other runs go through
+ * buffers. Values that all go to one element (stride 0) are taken in one after the other. */
+static void combine_run(const indexing *x, char *at, int64_t stride, char *values,
+                        int64_t value_stride, int64_t n)
 {
     const int64_t size = (int64_t)lt_dtype_size(x->it.dtype[1]);
     const bool as_they_are = value_stride == size || value_stride == 0;
@@ -202,7 +227,8 @@ static void combine_run(const indexing *x, char *at, int64_t stride, char *value
         const int64_t m = n - from < block ? n - from : block;
         char *to = at + from * stride, *value = values + from * value_stride;
         x->copy((char *[]){old, to}, (int64_t[]){size, stride}, m, NULL);
-        if (!as_they_are) x->copy((char *[]){added, value}, (int64_t[]){size, value_stride}, m, NULL);
+        if (!as_they_are)
+            x->copy((char *[]){added, value}, (int64_t[]){size, value_stride}, m, NULL);
         x->combine((char *[]){old, old, as_they_are ? value : added},
                    (int64_t[]){size, size, as_they_are ? value_stride : size}, m, x->params);
         x->copy((char *[]){to, old}, (int64_t[]){stride, size}, m, NULL);
@@ -210,20 +236,25 @@ static void combine_run(const indexing *x, char *at, int64_t stride, char *value
 }
 
 /* Rows that are combined as one, of which those to come are asked for: they lie anywhere. */
-static void combine_rows(const indexing *x, char *base, const int64_t *offsets, char *values, int64_t stride, int64_t n, int64_t row)
+static void combine_rows(const indexing *x, char *base, const int64_t *offsets, char *values,
+                         int64_t stride, int64_t n, int64_t row)
 {
-    const int64_t size = (int64_t)lt_dtype_size(x->it.dtype[1]), bytes = row * size, asked = bytes < ASKED ? bytes : ASKED;
+    const int64_t size = (int64_t)lt_dtype_size(x->it.dtype[1]), bytes = row * size,
+                  asked = bytes < ASKED ? bytes : ASKED;
     for (int64_t i = 0; i < n; i++) {
         char *at = base + offsets[i];
         if (i + AHEAD < n) lt_fetch(base + offsets[i + AHEAD], asked);
-        x->combine((char *[]){at, at, values + i * stride}, (int64_t[]){size, size, size}, row, x->params);
+        x->combine((char *[]){at, at, values + i * stride}, (int64_t[]){size, size, size}, row,
+                   x->params);
     }
 }
 
-/* Asks for what comes a page later, of elements that lie one after the other: the processor looks no further than the page. */
+/* Asks for what comes a page later, of elements that lie one after the other: the processor looks
+ * no further than the page. */
 static inline __attribute__((always_inline)) void ask(const char *from, int64_t stride, int64_t n)
 {
-    if (stride > 0 && stride <= (int64_t)sizeof(int64_t)) lt_fetch(from + LT_FETCHED_PAGE, n * stride);
+    if (stride > 0 && stride <= (int64_t)sizeof(int64_t))
+        lt_fetch(from + LT_FETCHED_PAGE, n * stride);
 }
 
 static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
@@ -261,10 +292,11 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
 
 static void check_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
-    locate((indexing *)context, ptrs, strides, constant_along(((const indexing *)context)->args, strides) ? 1 : n, NULL);
+    locate((indexing *)context, ptrs, strides,
+           constant_along(((const indexing *)context)->args, strides) ? 1 : n, NULL);
 }
 
-/* ---- walking ---------------------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 static void drop_dimension(lt_iter *it)
 {
@@ -275,7 +307,8 @@ static void drop_dimension(lt_iter *it)
         memmove(it->strides[k], it->strides[k] + 1, (size_t)it->ndim * sizeof *it->strides[k]);
 }
 
-/* A row of elements that lie dense on both sides, of which the indices know nothing, is one element. */
+/* A row of elements that lie dense on both sides, of which the indices know nothing, is one
+ * element. */
 static void take_rows(indexing *x)
 {
     lt_iter *it = &x->it;
@@ -313,19 +346,24 @@ static void run_part(const void *context, int64_t number)
         return;
     }
     lt_iter mine = *it;
-    const int64_t size = d == ROWS ? x->row : it->sizes[d], first = size * number / x->parts, n = size * (number + 1) / x->parts - first;
+    const int64_t size = d == ROWS ? x->row : it->sizes[d], first = size * number / x->parts,
+                  n = size * (number + 1) / x->parts - first;
     for (int k = 0; k < it->operands; k++)
-        mine.data[k] += first * (d != ROWS ? it->strides[k][d] : k < 2 ? (int64_t)lt_dtype_size(it->dtype[k]) : 0);
+        mine.data[k] += first * (d != ROWS ? it->strides[k][d]
+                                 : k < 2   ? (int64_t)lt_dtype_size(it->dtype[k])
+                                           : 0);
     if (d == ROWS) {
         whole.row = n;
     } else {
         mine.sizes[d] = n;
         mine.numel = it->numel / size * n;
     }
-    if (mine.numel > 0 && n > 0) lt_cpu_walk(&mine, mine.ndim, mine.data, 0, mine.numel, do_run, &whole);
+    if (mine.numel > 0 && n > 0)
+        lt_cpu_walk(&mine, mine.ndim, mine.data, 0, mine.numel, do_run, &whole);
 }
 
-/* Each element that is written belongs to one part: by a dimension that is the indexed tensor's own. */
+/* Each element that is written belongs to one part: by a dimension that is the indexed tensor's
+ * own. */
 static void split_writing(indexing *x, int threads)
 {
     x->parts = 1;
@@ -362,7 +400,11 @@ static lt_status run_all(indexing *x)
 
 static indexing begin(const lt_iter *it, const lt_index_args *args)
 {
-    return (indexing){.it = *it, .args = args, .row = 1, .copy = lt_loops.cast[it->dtype[1]][it->dtype[1]], .bad_index = -1};
+    return (indexing){.it = *it,
+                      .args = args,
+                      .row = 1,
+                      .copy = lt_loops.cast[it->dtype[1]][it->dtype[1]],
+                      .bad_index = -1};
 }
 
 lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
@@ -378,8 +420,10 @@ lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
 lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_scatter_mode mode)
 {
     static const lt_scalar one = {LT_SCALAR_INT, {.i = 1}, 0};
-    static const int pointwise[] = {[LT_SCATTER_ADD] = LT_PW_ADD, [LT_SCATTER_MUL] = LT_PW_MUL,
-                                    [LT_SCATTER_MAX] = LT_PW_MAXIMUM, [LT_SCATTER_MIN] = LT_PW_MINIMUM};
+    static const int pointwise[] = {[LT_SCATTER_ADD] = LT_PW_ADD,
+                                    [LT_SCATTER_MUL] = LT_PW_MUL,
+                                    [LT_SCATTER_MAX] = LT_PW_MAXIMUM,
+                                    [LT_SCATTER_MIN] = LT_PW_MINIMUM};
     const lt_dtype dtype = it->dtype[1];
     indexing x = begin(it, args);
     x.put = true;
@@ -394,7 +438,8 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
     } else {
         x.move = combining(mode, dtype);
         x.params = mode == LT_SCATTER_ADD ? &one : NULL;
-        x.combine = lt_dtype_is_half(dtype) ? NULL : lt_pointwise_loops[pointwise[mode]][dtype]; /* of half types a loop takes numbers as floats */
+        /* of half types a loop takes numbers as floats */
+        x.combine = lt_dtype_is_half(dtype) ? NULL : lt_pointwise_loops[pointwise[mode]][dtype];
         if (x.combine == NULL)
             x.copy = NULL;
         else

@@ -1,5 +1,6 @@
-/* nonzero.c - how many elements are not zero, and their coordinates in row-major order. Threads take chunks of the
- * elements; where the coordinates of a chunk begin follows from the counts of the chunks before. */
+/* nonzero.c - how many elements are not zero, and their coordinates in row-major order. Threads
+ * take chunks of the elements; where the coordinates of a chunk begin follows from the counts of
+ * the chunks before. */
 #include <string.h>
 
 #include "checked.h"
@@ -13,14 +14,15 @@
 
 #define CHUNK 65536
 #define BLOCK 1024 /* elements looked at at a time; a multiple of WORD */
-#define WORD 8     /* flags skipped at once where none is set */
+#define WORD  8    /* flags skipped at once where none is set */
 
 typedef struct search {
     const lt_array *in, *out;
     int64_t numel, chunk; /* elements: all, of a chunk */
     int outer;            /* dimensions outside the runs */
     int64_t run, step;    /* elements of a run, which lie at one distance (bytes) */
-    int64_t *counts;      /* [chunk]: elements that are not zero, then where their coordinates begin */
+    /* [chunk]: elements that are not zero, then where their coordinates begin */
+    int64_t *counts;
 } search;
 
 static search search_of(const lt_array *in, const lt_array *out)
@@ -29,7 +31,9 @@ static search search_of(const lt_array *in, const lt_array *out)
     const int last = in->ndim - 1;
     for (int d = 0; d < in->ndim; d++) s.numel = lt_times(s.numel, in->sizes[d]);
     s.step = last >= 0 ? lt_mul_within(in->strides[last], (int64_t)lt_dtype_size(in->dtype)) : 0;
-    for (; s.outer > 0 && (s.outer > last || in->strides[s.outer - 1] == lt_mul_within(s.run, in->strides[last])); s.outer--)
+    for (; s.outer > 0 &&
+           (s.outer > last || in->strides[s.outer - 1] == lt_mul_within(s.run, in->strides[last]));
+         s.outer--)
         s.run = lt_times(s.run, in->sizes[s.outer - 1]);
     s.chunk = CHUNK;
     return s;
@@ -49,7 +53,8 @@ static const uint8_t *flags_of(const search *s, int64_t from, int64_t n, uint8_t
         }
         part = s->run - at < n - done ? s->run - at : n - done;
         if (part == n && s->in->dtype == LT_BOOL && s->step == 1) return (const uint8_t *)p;
-        lt_loops.cast[LT_BOOL][s->in->dtype]((char *[]){(char *)buffer + done, p}, (int64_t[]){1, s->step}, part, NULL);
+        lt_loops.cast[LT_BOOL][s->in->dtype]((char *[]){(char *)buffer + done, p},
+                                             (int64_t[]){1, s->step}, part, NULL);
     }
     return buffer;
 }
@@ -103,7 +108,8 @@ static void write_chunk(const void *context, int64_t chunk)
     int64_t *out = (int64_t *)s->out->data + s->counts[chunk] * strides[0], row[LT_MAX_DIMS];
     uint8_t buffer[BLOCK];
     uint16_t set[BLOCK];
-    int64_t start = chunk * s->chunk / sizes[last]; /* the row along the last dimension, then where it starts */
+    /* the row along the last dimension, then where it starts */
+    int64_t start = chunk * s->chunk / sizes[last];
     for (int64_t d = last - 1, rest = start; d >= 0; rest /= sizes[d--]) row[d] = rest % sizes[d];
     start *= sizes[last];
     for (int64_t from = chunk * s->chunk; from < end; from += BLOCK) {
@@ -137,7 +143,8 @@ static lt_status count_chunks(search *s, int64_t chunks, int64_t *total)
 static lt_status search_chunks(search *s, int64_t *total)
 {
     int64_t one = 0;
-    if (s->out != NULL && s->numel <= LT_INTERRUPT_STEP && lt_cpu_threads_for(s->numel) == 1) { /* nobody needs to know where a chunk's begin */
+    /* nobody needs to know where a chunk's begin */
+    if (s->out != NULL && s->numel <= LT_INTERRUPT_STEP && lt_cpu_threads_for(s->numel) == 1) {
         s->chunk = s->numel;
         s->counts = &one;
         return lt_cpu_share(1, 1, write_chunk, s);

@@ -1,7 +1,8 @@
-/* attention.c - attention on the CPU, a block of queries against a block of keys at a time, so that the scores of a
- * pair of blocks stay in a near cache: M. Milakov, N. Gimelshein: Online normalizer calculation for softmax, 2018;
- * T. Dao and others: FlashAttention, 2022. Forward shares out blocks of queries, backward heads: it adds to the
- * gradients of all keys. The products of blocks are lt_cpu_gemm's. */
+/* attention.c - attention on the CPU, a block of queries against a block of keys at a time, so that
+ * the scores of a pair of blocks stay in a near cache: M. Milakov, N. Gimelshein: Online normalizer
+ * calculation for softmax, 2018; T. Dao and others: FlashAttention, 2022. Forward shares out blocks
+ * of queries, backward heads: it adds to the gradients of all keys. The products of blocks are
+ * lt_cpu_gemm's. */
 #include <math.h>
 #include <string.h>
 
@@ -38,16 +39,21 @@ static char *row_of(const lt_array *t, int64_t size, int64_t n, int64_t h, int64
 }
 
 /* The same of key and value, whose heads are shared. */
-static char *shared_row_of(const lt_attention *a, const lt_array *t, int64_t size, int64_t n, int64_t h, int64_t i)
+static char *shared_row_of(const lt_attention *a, const lt_array *t, int64_t size, int64_t n,
+                           int64_t h, int64_t i)
 {
     return row_of(t, size, n, h / a->shared_by, i);
 }
 
-static int64_t stride_of(const lt_array *t) { return t->strides[2] > 0 ? t->strides[2] : t->sizes[3]; }
+static int64_t stride_of(const lt_array *t)
+{
+    return t->strides[2] > 0 ? t->strides[2] : t->sizes[3];
+}
 
 /* C = alpha A B + beta C of float or double. */
-static void multiply(const job *j, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, double alpha,
-                     const void *a, int64_t lda, const void *b, int64_t ldb, double beta, void *c, int64_t ldc)
+static void multiply(const job *j, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
+                     double alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
+                     double beta, void *c, int64_t ldc)
 {
     const lt_gemm g = {.dtype = j->a->dtype,
                        .m = m,
@@ -92,11 +98,13 @@ static void mask_row(const job *j, const block *b, int64_t r, char *scores)
             if (!takes[c * steps[3]]) put(scores, c, a->dtype, -INFINITY);
     } else {
         for (int64_t c = 0; c < b->columns; c++)
-            put(scores, c, a->dtype, get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
+            put(scores, c, a->dtype,
+                get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
     }
 }
 
-/* Columns of row r of a block that its query may take. What lies beyond them becomes no exponential, which of such numbers takes long, but 0. */
+/* Columns of row r of a block that its query may take. What lies beyond them becomes no
+ * exponential, which of such numbers takes long, but 0. */
 static int64_t taken(const job *j, const block *b, int64_t r, char *row)
 {
     if (!j->a->causal) return b->columns;
@@ -109,8 +117,10 @@ static int64_t taken(const job *j, const block *b, int64_t r, char *row)
 static void score(const job *j, const block *b, char *scores)
 {
     const lt_attention *a = j->a;
-    multiply(j, false, true, b->rows, b->columns, a->width, a->scale, row_of(&a->query, j->size, b->n, b->h, b->q),
-             stride_of(&a->query), shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores, KEYS);
+    multiply(j, false, true, b->rows, b->columns, a->width, a->scale,
+             row_of(&a->query, j->size, b->n, b->h, b->q), stride_of(&a->query),
+             shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores,
+             KEYS);
     for (int64_t r = 0; r < b->rows && a->mask.data != NULL; r++)
         mask_row(j, b, r, scores + r * KEYS * j->size);
 }
@@ -123,7 +133,8 @@ static int64_t keys_until(const lt_attention *a, int64_t last)
 
 static void *logsumexp_of(const job *j, const block *b, int64_t r)
 {
-    return (char *)j->a->logsumexp + ((b->n * j->a->heads + b->h) * j->a->queries + b->q + r) * j->size;
+    return (char *)j->a->logsumexp +
+           ((b->n * j->a->heads + b->h) * j->a->queries + b->q + r) * j->size;
 }
 
 /* A block of queries against all keys. */
@@ -144,13 +155,16 @@ static void run_queries(const job *j, block b, char *scores)
         for (int64_t r = 0; r < b.rows; r++) {
             char *row = scores + r * KEYS * j->size;
             const double factor = j->loops->step(row, taken(j, &b, r, row), &most[r], &sum[r]);
-            if (factor != 1 && b.k > 0) j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
+            if (factor != 1 && b.k > 0)
+                j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
         }
         multiply(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
-                 shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), b.k > 0, out, ldo);
+                 shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), b.k > 0,
+                 out, ldo);
     }
     for (int64_t r = 0; r < b.rows; r++) {
-        j->loops->multiply(out + r * ldo * j->size, a->value_width, sum[r] > 0 || sum[r] != sum[r] ? 1 / sum[r] : 0);
+        j->loops->multiply(out + r * ldo * j->size, a->value_width,
+                           sum[r] > 0 || sum[r] != sum[r] ? 1 / sum[r] : 0);
         put(logsumexp_of(j, &b, r), 0, a->dtype, sum[r] == 0 ? INFINITY : most[r] + log(sum[r]));
     }
 }
@@ -162,21 +176,25 @@ static void run_forward(const void *context, int64_t t)
     const int64_t total = a->batch * a->heads * j->blocks;
     /* Every so-many-th block: causal ones differ in length. */
     for (int64_t i = t; i < total && !lt_interrupted(); i += j->threads) {
-        block b = {.n = i / j->blocks / a->heads, .h = i / j->blocks % a->heads, .q = i % j->blocks * QUERIES};
+        block b = {.n = i / j->blocks / a->heads,
+                   .h = i / j->blocks % a->heads,
+                   .q = i % j->blocks * QUERIES};
         b.rows = least(QUERIES, a->queries - b.q);
         run_queries(j, b, j->scratch + t * j->scratch_bytes);
     }
 }
 
-/* ---- backward ---------------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* shared: how many heads have one gradient in common. */
-static char *grad_of(void *grad, const job *j, const block *b, int64_t shared, int64_t length, int64_t i, int64_t width)
+static char *grad_of(void *grad, const job *j, const block *b, int64_t shared, int64_t length,
+                     int64_t i, int64_t width)
 {
     return (char *)grad + (((b->n * j->a->heads + b->h) / shared * length + i) * width) * j->size;
 }
 
-/* Queries against keys of a block: scratch holds probabilities and what becomes the slopes of the scores. */
+/* Queries against keys of a block: scratch holds probabilities and what becomes the slopes of the
+ * scores. */
 static void run_pair(const job *j, const block *b, const double *deltas, char *scratch)
 {
     const lt_attention *a = j->a;
@@ -191,14 +209,18 @@ static void run_pair(const job *j, const block *b, const double *deltas, char *s
     }
     if (a->grad_value != NULL)
         multiply(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad, ldg, 1,
-                 grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width), a->value_width);
+                 grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width),
+                 a->value_width);
     if (a->grad_query == NULL && a->grad_key == NULL) return;
     multiply(j, false, true, b->rows, b->columns, a->value_width, 1, grad, ldg,
-             shared_row_of(a, &a->value, j->size, b->n, b->h, b->k), stride_of(&a->value), 0, slopes, KEYS);
+             shared_row_of(a, &a->value, j->size, b->n, b->h, b->k), stride_of(&a->value), 0,
+             slopes, KEYS);
     for (int64_t r = 0; r < b->rows; r++)
-        j->loops->slopes(slopes + r * KEYS * j->size, p + r * KEYS * j->size, b->columns, deltas[b->q + r], a->scale);
+        j->loops->slopes(slopes + r * KEYS * j->size, p + r * KEYS * j->size, b->columns,
+                         deltas[b->q + r], a->scale);
     if (a->grad_key != NULL)
-        multiply(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query, stride_of(&a->query), 1,
+        multiply(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query,
+                 stride_of(&a->query), 1,
                  grad_of(a->grad_key, j, b, a->shared_by, a->keys, b->k, a->width), a->width);
     if (a->grad_query != NULL)
         multiply(j, false, false, b->rows, a->width, b->columns, 1, slopes, KEYS,
@@ -211,8 +233,8 @@ static void run_head(const job *j, block b, double *deltas)
     const lt_attention *a = j->a;
     char *scratch = (char *)(deltas + a->queries);
     for (int64_t q = 0; q < a->queries; q++)
-        deltas[q] = j->loops->dot(row_of(&a->grad, j->size, b.n, b.h, q), row_of(&a->out, j->size, b.n, b.h, q),
-                                  a->value_width);
+        deltas[q] = j->loops->dot(row_of(&a->grad, j->size, b.n, b.h, q),
+                                  row_of(&a->out, j->size, b.n, b.h, q), a->value_width);
     for (b.q = 0; b.q < a->queries && !lt_interrupted(); b.q += QUERIES) {
         b.rows = least(QUERIES, a->queries - b.q);
         const int64_t end = keys_until(a, b.q + b.rows - 1);
@@ -230,18 +252,21 @@ static void run_backward(const void *context, int64_t t)
     const lt_attention *a = j->a;
     for (int64_t i = t; i < a->batch * a->heads / a->shared_by; i += j->threads)
         for (int64_t h = i * a->shared_by; h < (i + 1) * a->shared_by; h++)
-            run_head(j, (block){.n = h / a->heads, .h = h % a->heads}, (double *)(j->scratch + t * j->scratch_bytes));
+            run_head(j, (block){.n = h / a->heads, .h = h % a->heads},
+                     (double *)(j->scratch + t * j->scratch_bytes));
 }
 
-/* ---- both -------------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
-static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares, int64_t scratch_elements, int64_t deltas,
-                     int64_t times)
+static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares,
+                     int64_t scratch_elements, int64_t deltas, int64_t times)
 {
-    job j = {.a = a, .loops = &lt_loops.attention[a->dtype == LT_FLOAT64], .size = (int64_t)lt_dtype_size(a->dtype)};
+    job j = {.a = a,
+             .loops = &lt_loops.attention[a->dtype == LT_FLOAT64],
+             .size = (int64_t)lt_dtype_size(a->dtype)};
     j.blocks = (a->queries + QUERIES - 1) / QUERIES;
-    j.threads =
-        lt_cpu_threads_for(a->batch * a->heads * a->queries * a->keys * (a->width + a->value_width) * times / 8);
+    j.threads = lt_cpu_threads_for(a->batch * a->heads * a->queries * a->keys *
+                                   (a->width + a->value_width) * times / 8);
     if (j.threads > shares) j.threads = shares > 0 ? (int)shares : 1;
     j.scratch_bytes = (scratch_elements * j.size + deltas * (int64_t)sizeof(double) + 63) / 64 * 64;
     size_t capacity;
@@ -265,6 +290,7 @@ lt_status lt_cpu_attention_backward(const lt_attention *a)
     if (a->grad_query != NULL)
         memset(a->grad_query, 0, (size_t)(heads * a->shared_by * a->queries * a->width) * size);
     if (a->grad_key != NULL) memset(a->grad_key, 0, (size_t)(heads * a->keys * a->width) * size);
-    if (a->grad_value != NULL) memset(a->grad_value, 0, (size_t)(heads * a->keys * a->value_width) * size);
+    if (a->grad_value != NULL)
+        memset(a->grad_value, 0, (size_t)(heads * a->keys * a->value_width) * size);
     return run(a, run_backward, heads, 2 * QUERIES * KEYS, a->queries, 3);
 }

@@ -1,5 +1,6 @@
-/* norm.c - normalization on the CPU: rows and channels are shared out among the threads, the loops over them
- * stand in vector/nn/norm.c. Half types do not come here (core computes them in float). */
+/* norm.c - normalization on the CPU: rows and channels are shared out among the threads, the loops
+ * over them stand in vector/nn/norm.c. Half types do not come here (core computes them in
+ * float). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -10,17 +11,22 @@
 #include "mem.h"
 #include "cpu/common/threads.h"
 
-#define CHUNK 256 /* rows whose parts of the parameters' gradients are summed before they are added in double */
+/* rows whose parts of the parameters' gradients are summed before they are added in double */
+#define CHUNK 256
 
-static const lt_norm_loops *loops_of(const lt_norm_args *n) { return &lt_loops.norm[n->dtype == LT_FLOAT64]; }
+static const lt_norm_loops *loops_of(const lt_norm_args *n)
+{
+    return &lt_loops.norm[n->dtype == LT_FLOAT64];
+}
 
-/* ---- rows ------------------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct row_job {
     const lt_row_norm_args *n;
-    const lt_chain_lines *fed; /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
-    char *rooms;               /* per share: for that */
-    int shares;                /* jobs */
+    /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
+    const lt_chain_lines *fed;
+    char *rooms;     /* per share: for that */
+    int shares;      /* jobs */
     int64_t entries; /* of each parameter */
     char *chunks;    /* per share: sums and products of the current chunk */
     double *totals;  /* per share: of all its chunks; NULL: parameters get no gradient */
@@ -29,12 +35,14 @@ typedef struct row_job {
 static void run_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    const int64_t last = (t + 1) * j->n->rows / j->shares, step = LT_INTERRUPT_STEP / (j->n->length + 1) + 1;
+    const int64_t last = (t + 1) * j->n->rows / j->shares,
+                  step = LT_INTERRUPT_STEP / (j->n->length + 1) + 1;
     for (int64_t row = t * j->n->rows / j->shares; row < last && !lt_interrupted(); row += step)
         loops_of(&j->n->norm)->rows(j->n, row, last - row < step ? last : row + step);
 }
 
-/* The arguments of rows that are counted from number `row` on; of several groups that row alone is meant. */
+/* The arguments of rows that are counted from number `row` on; of several groups that row alone is
+ * meant. */
 static lt_row_norm_args rows_from(const lt_row_norm_args *n, int64_t row)
 {
     lt_row_norm_args from = *n;
@@ -63,7 +71,8 @@ static void take_rows(const void *context, int64_t first, int64_t last, const ch
 static void run_fed_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    lt_chain_lines_part(j->fed, j->n->rows, t, j->shares, j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
+    lt_chain_lines_part(j->fed, j->n->rows, t, j->shares,
+                        j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
 }
 
 static void prepare_fed(const lt_row_norm_args *n, lt_chain_lines *lines)
@@ -104,7 +113,8 @@ static void take_rows_backward(const void *context, int64_t first, int64_t last,
 {
     const fed_backward *f = context;
     const lt_row_norm_args *n = f->n;
-    const int64_t at = first % n->groups * (n->length / n->run) * (int64_t)lt_dtype_size(n->norm.dtype);
+    const int64_t at =
+        first % n->groups * (n->length / n->run) * (int64_t)lt_dtype_size(n->norm.dtype);
     lt_row_norm_args rows = rows_from(n, first);
     rows.norm.grad = in;
     loops_of(&n->norm)->rows_backward(&rows, 0, last - first, f->sums != NULL ? f->sums + at : NULL,
@@ -112,14 +122,16 @@ static void take_rows_backward(const void *context, int64_t first, int64_t last,
 }
 
 /* Rows [first, last), of share t. */
-static void rows_backward(const row_job *j, int64_t t, int64_t first, int64_t last, char *sums, char *products)
+static void rows_backward(const row_job *j, int64_t t, int64_t first, int64_t last, char *sums,
+                          char *products)
 {
     if (j->fed == NULL) {
         loops_of(&j->n->norm)->rows_backward(j->n, first, last, sums, products);
         return;
     }
     const fed_backward f = {j->n, sums, products};
-    lt_chain_lines_read(j->fed, first, last, j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows_backward, &f);
+    lt_chain_lines_read(j->fed, first, last, j->rooms + (size_t)t * lt_chain_lines_room(j->fed),
+                        take_rows_backward, &f);
 }
 
 static void run_rows_backward(const void *context, int64_t t)
@@ -139,7 +151,8 @@ static void run_rows_backward(const void *context, int64_t t)
     memset(totals, 0, 2 * (size_t)j->entries * sizeof *totals);
     for (int64_t r = first; r < last && !lt_interrupted(); r += CHUNK) {
         memset(sums, 0, 2 * bytes);
-        rows_backward(j, t, r, r + CHUNK < last ? r + CHUNK : last, n->norm.grad_bias != NULL ? sums : NULL,
+        rows_backward(j, t, r, r + CHUNK < last ? r + CHUNK : last,
+                      n->norm.grad_bias != NULL ? sums : NULL,
                       n->norm.grad_weight != NULL ? products : NULL);
         add_chunk(totals, sums, 2 * j->entries, n->norm.dtype);
     }
@@ -151,7 +164,8 @@ static void join_totals(const row_job *j, void *grad, int64_t from)
     for (int64_t i = 0; i < j->entries && grad != NULL; i++) {
         double sum = 0;
         for (int t = 0; t < j->shares; t++) sum += j->totals[t * 2 * j->entries + from + i];
-        lt_store_scalar((char *)grad + i * (int64_t)lt_dtype_size(j->n->norm.dtype), j->n->norm.dtype, lt_float(sum));
+        lt_store_scalar((char *)grad + i * (int64_t)lt_dtype_size(j->n->norm.dtype),
+                        j->n->norm.dtype, lt_float(sum));
     }
 }
 
@@ -192,7 +206,7 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
     return status;
 }
 
-/* ---- channels ---------------------------------------------------------------------------------------------------- */
+/* ---- channels -------------------------------------------------------------------------------- */
 
 typedef struct channel_job {
     const lt_batch_norm_args *n;
@@ -203,11 +217,13 @@ typedef struct channel_job {
 static void run_channels(const void *context, int64_t job)
 {
     const channel_job *j = context;
-    const int64_t first = job * j->n->channels / j->jobs, last = (job + 1) * j->n->channels / j->jobs;
+    const int64_t first = job * j->n->channels / j->jobs,
+                  last = (job + 1) * j->n->channels / j->jobs;
     const lt_norm_loops *loops = loops_of(&j->n->norm);
     const int64_t step = LT_INTERRUPT_STEP / (j->n->outer * j->n->inner + 1) + 1;
     for (int64_t c = first; c < last && !lt_interrupted(); c += step)
-        (j->backward ? loops->channels_backward : loops->channels)(j->n, c, last - c < step ? last : c + step);
+        (j->backward ? loops->channels_backward
+                     : loops->channels)(j->n, c, last - c < step ? last : c + step);
 }
 
 static lt_status share_channels(const lt_batch_norm_args *n, bool backward)
@@ -219,4 +235,7 @@ static lt_status share_channels(const lt_batch_norm_args *n, bool backward)
 }
 
 lt_status lt_cpu_batch_norm(const lt_batch_norm_args *n) { return share_channels(n, false); }
-lt_status lt_cpu_batch_norm_backward(const lt_batch_norm_args *n) { return share_channels(n, true); }
+lt_status lt_cpu_batch_norm_backward(const lt_batch_norm_args *n)
+{
+    return share_channels(n, true);
+}

@@ -1,5 +1,6 @@
-/* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, cut into pieces that threads
- * share. The loops stand in vector/nn/optim.c; half types pass through buffers of float. */
+/* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, cut into
+ * pieces that threads share. The loops stand in vector/nn/optim.c; half types pass through buffers
+ * of float. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
@@ -13,7 +14,7 @@
 typedef struct job {
     const lt_optim *o;
     lt_optim_loop loop;
-    int64_t size;        /* bytes of an element */
+    int64_t size;         /* bytes of an element */
     const int64_t *first; /* the first piece of every parameter, and their number at last */
 } job;
 
@@ -25,11 +26,14 @@ static void run_block(const job *j, char *const *at, int64_t n)
     const int64_t half = j->size, full = sizeof(float);
     for (int k = 0; k < o->arrays; k++) {
         arrays[k] = buffers[k];
-        lt_loops.cast[LT_FLOAT32][o->dtype]((char *[]){arrays[k], at[k]}, (int64_t[]){full, half}, n, NULL);
+        lt_loops.cast[LT_FLOAT32][o->dtype]((char *[]){arrays[k], at[k]}, (int64_t[]){full, half},
+                                            n, NULL);
     }
     j->loop(arrays, n, o->numbers);
     for (int k = 0; k < o->arrays; k++)
-        if (k != 1) lt_loops.cast[o->dtype][LT_FLOAT32]((char *[]){at[k], arrays[k]}, (int64_t[]){half, full}, n, NULL);
+        if (k != 1)
+            lt_loops.cast[o->dtype][LT_FLOAT32]((char *[]){at[k], arrays[k]},
+                                                (int64_t[]){half, full}, n, NULL);
 }
 
 /* Elements [from, to) of parameter i. */
@@ -37,7 +41,8 @@ static void run_part(const job *j, int64_t i, int64_t from, int64_t to)
 {
     const lt_optim *o = j->o;
     void *arrays[LT_OPTIM_ARRAYS] = {NULL};
-    for (int k = 0; k < o->arrays; k++) arrays[k] = (char *)o->data[i * o->arrays + k] + from * j->size;
+    for (int k = 0; k < o->arrays; k++)
+        arrays[k] = (char *)o->data[i * o->arrays + k] + from * j->size;
     if (o->dtype == LT_FLOAT32 || o->dtype == LT_FLOAT64) {
         j->loop(arrays, to - from, o->numbers);
         return;
@@ -54,8 +59,10 @@ static void run_piece(const void *context, int64_t piece)
     int64_t low = 0, high = j->o->n;
     while (high - low > 1) { /* the parameter that the piece belongs to */
         int64_t middle = (low + high) / 2;
-        if (j->first[middle] <= piece) low = middle;
-        else high = middle;
+        if (j->first[middle] <= piece)
+            low = middle;
+        else
+            high = middle;
     }
     int64_t from = (piece - j->first[low]) * PIECE, n = j->o->numel[low];
     run_part(j, low, from, from + PIECE < n ? from + PIECE : n);
@@ -63,7 +70,8 @@ static void run_piece(const void *context, int64_t piece)
 
 lt_status lt_cpu_optimize(const lt_optim *o)
 {
-    job j = {o, lt_loops.optim[o->rule][o->dtype == LT_FLOAT64], (int64_t)lt_dtype_size(o->dtype), NULL};
+    job j = {o, lt_loops.optim[o->rule][o->dtype == LT_FLOAT64], (int64_t)lt_dtype_size(o->dtype),
+             NULL};
     int64_t work = 0, pieces = 0;
     for (int64_t i = 0; i < o->n; i++) work += o->numel[i] * o->arrays;
     int threads = lt_cpu_threads_for(work);

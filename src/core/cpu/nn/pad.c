@@ -1,5 +1,5 @@
-/* pad.c - padding with a tensor's own elements: each row is written once, its ends while it is in the cache. Strided passes over the ends of all rows
- * fetch every line of the result again. */
+/* pad.c - padding with a tensor's own elements: each row is written once, its ends while it is in
+ * the cache. Strided passes over the ends of all rows fetch every line of the result again. */
 #include "cpu/common/copy_bytes.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
@@ -13,13 +13,16 @@ typedef struct job {
     int64_t rows, all; /* of a job; of the result */
 } job;
 
-static inline __attribute__((always_inline)) void fill(const lt_padding *p, char *to, const char *from, size_t size, int64_t first, int64_t end)
+static inline __attribute__((always_inline)) void
+fill(const lt_padding *p, char *to, const char *from, size_t size, int64_t first, int64_t end)
 {
     for (int64_t i = first; i < end; i++)
-        memcpy(to + i * (int64_t)size, from + lt_pad_source(p->mode, i - p->before[2], p->in[2]) * (int64_t)size, size);
+        memcpy(to + i * (int64_t)size,
+               from + lt_pad_source(p->mode, i - p->before[2], p->in[2]) * (int64_t)size, size);
 }
 
-static inline __attribute__((always_inline)) void fill_ends(const lt_padding *p, char *to, const char *from, size_t size)
+static inline __attribute__((always_inline)) void fill_ends(const lt_padding *p, char *to,
+                                                            const char *from, size_t size)
 {
     fill(p, to, from, size, 0, p->before[2]);
     fill(p, to, from, size, p->before[2] + p->in[2], p->out[2]);
@@ -47,8 +50,11 @@ static void run(const void *context, int64_t index)
 {
     const job *j = context;
     const lt_padding *p = j->p;
-    const int64_t first = index * j->rows, end = first + j->rows < j->all ? first + j->rows : j->all;
-    int64_t line = first % p->out[1], plane = first / p->out[1] % p->out[0], volume = first / p->out[1] / p->out[0]; /* counted on: a row costs no division */
+    const int64_t first = index * j->rows,
+                  end = first + j->rows < j->all ? first + j->rows : j->all;
+    /* counted on: a row costs no division */
+    int64_t line = first % p->out[1], plane = first / p->out[1] % p->out[0],
+            volume = first / p->out[1] / p->out[0];
     int64_t from = rows_of(p, volume, plane);
     for (int64_t row = first; row < end; row++) {
         const int64_t from_row = from + lt_pad_source(p->mode, line - p->before[1], p->in[1]);
@@ -62,6 +68,11 @@ static void run(const void *context, int64_t index)
 
 lt_status lt_cpu_pad(const lt_padding *p, void *y, const void *x)
 {
-    job j = {.p = p, .y = y, .x = x, .rows = 1 + WORK / (p->out[2] * p->size), .all = p->outer * p->out[0] * p->out[1]};
-    return lt_cpu_share((j.all + j.rows - 1) / j.rows, lt_cpu_threads_for(LT_CPU_MOVED * j.all * p->out[2]), run, &j);
+    job j = {.p = p,
+             .y = y,
+             .x = x,
+             .rows = 1 + WORK / (p->out[2] * p->size),
+             .all = p->outer * p->out[0] * p->out[1]};
+    return lt_cpu_share((j.all + j.rows - 1) / j.rows,
+                        lt_cpu_threads_for(LT_CPU_MOVED * j.all * p->out[2]), run, &j);
 }

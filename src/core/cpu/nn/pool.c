@@ -1,6 +1,6 @@
-/* pool.c - extremes and averages of windows on the CPU: planes are shared out among the threads, and a plane is
- * written by one thread alone, also backward. Half types are computed in
- * float, integers are int64. */
+/* pool.c - extremes and averages of windows on the CPU: planes are shared out among the threads,
+ * and a plane is written by one thread alone, also backward. Half types are computed in float,
+ * integers are int64. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define ROW 1024 /* windows side by side whose places are held at a time */
 
-/* ---- windows ----------------------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
 typedef struct span {
@@ -49,17 +49,20 @@ static int64_t divisor_of(const lt_pooling *p, span z, span y, span x)
     return (z.to - z.from) * (y.to - y.from) * (x.to - x.from);
 }
 
-/* ---- planes ------------------------------------------------------------------------------------------------------- */
+/* ---- planes ---------------------------------------------------------------------------------- */
 
 typedef struct job {
     const lt_pooling *pool;
     char *out;
     int64_t *indices; /* forward, may be NULL */
     const char *in;
-    int64_t first; /* the plane that `in` begins with */
+    int64_t first;         /* the plane that `in` begins with */
     const int64_t *places; /* backward of extremes */
-    bool each_window;      /* the loops go by next_window also where rows of windows could be taken */
-    const span *columns;   /* the windows along the last dimension, found once for all rows; where windows are gone through one by one */
+    /* the loops go by next_window also where rows of windows could be taken */
+    bool each_window;
+    /* the windows along the last dimension, found once for all rows; where windows are gone through
+     * one by one */
+    const span *columns;
 } job;
 
 /* Where a walk over the windows of a plane is. */
@@ -70,7 +73,8 @@ typedef struct window {
 
 static const window before_first = {.at = -1};
 
-/* Goes on to the next window, in the order of the output: for (window w = before_first; next_window(j, &w);) */
+/* Goes on to the next window, in the order of the output: for (window w = before_first;
+ * next_window(j, &w);) */
 static bool next_window(const job *j, window *w)
 {
     const lt_pooling *p = j->pool;
@@ -90,9 +94,13 @@ static bool next_window(const job *j, window *w)
 /* Windows of two by two elements side by side, the commonest of all. */
 static bool quarters(const lt_pooling *p)
 {
-    if (p->adaptive || p->divisor != 0 || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 || p->padding[0] != 0) return false;
+    if (p->adaptive || p->divisor != 0 || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 ||
+        p->padding[0] != 0)
+        return false;
     for (int d = 1; d < 3; d++)
-        if (p->kernel[d] != 2 || p->stride[d] != 2 || p->padding[d] != 0 || p->dilation[d] != 1 || p->in[d] < 2 * p->out[d]) return false;
+        if (p->kernel[d] != 2 || p->stride[d] != 2 || p->padding[d] != 0 || p->dilation[d] != 1 ||
+            p->in[d] < 2 * p->out[d])
+            return false;
     return true;
 }
 
@@ -167,7 +175,8 @@ static bool by_rows(const lt_pooling *p)
 #undef LOWEST
 #undef S
 
-/* Adaptive windows of one size, which meet no other, are ordinary ones. Long ones are summed faster one by one. */
+/* Adaptive windows of one size, which meet no other, are ordinary ones. Long ones are summed faster
+ * one by one. */
 static lt_pooling plain_windows(const lt_pooling *p)
 {
     lt_pooling plain = *p;
@@ -184,7 +193,7 @@ static lt_pooling plain_windows(const lt_pooling *p)
     return plain;
 }
 
-/* ---- planes that a chain computes -------------------------------------------------------------------------------- */
+/* ---- planes that a chain computes ------------------------------------------------------------ */
 
 typedef struct fed_job {
     const job *job;
@@ -207,7 +216,8 @@ static void take_planes(const void *context, int64_t first, int64_t last, const 
 static void run_fed(const void *context, int64_t t)
 {
     const fed_job *f = context;
-    lt_chain_lines_part(f->in, f->job->pool->planes, t, f->threads, f->rooms + (size_t)t * f->room, take_planes, f);
+    lt_chain_lines_part(f->in, f->job->pool->planes, t, f->threads, f->rooms + (size_t)t * f->room,
+                        take_planes, f);
 }
 
 static lt_status share_fed(const job *j, int threads, lt_job plane)
@@ -215,7 +225,8 @@ static lt_status share_fed(const job *j, int threads, lt_job plane)
     lt_chain_lines in; /* not zeroed */
     size_t capacity;
     lt_chain_lines_of(&in, j->pool->fed, lt_volume(j->pool->in), 0, j->pool->dtype);
-    fed_job f = {.job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_chain_lines_room(&in)};
+    fed_job f = {
+        .job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_chain_lines_room(&in)};
     f.rooms = lt_block_array(threads, f.room, &capacity);
     if (f.rooms == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(threads, threads, run_fed, &f);
@@ -223,7 +234,7 @@ static lt_status share_fed(const job *j, int threads, lt_job plane)
     return status;
 }
 
-/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+/* ---- the entries ----------------------------------------------------------------------------- */
 
 static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
 {
@@ -236,18 +247,22 @@ static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
     job shared = *planes, *j = &shared;
     j->pool = p;
     j->columns = columns;
-    const int64_t work = p->planes * (lt_volume(p->in) + lt_volume(p->out) * (p->adaptive ? 1 : lt_volume(p->kernel)));
+    const int64_t work = p->planes * (lt_volume(p->in) +
+                                      lt_volume(p->out) * (p->adaptive ? 1 : lt_volume(p->kernel)));
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
-    const lt_status status = p->fed != NULL ? share_fed(j, threads, plane) : lt_cpu_share(p->planes, threads, plane, j);
+    const lt_status status =
+        p->fed != NULL ? share_fed(j, threads, plane) : lt_cpu_share(p->planes, threads, plane, j);
     lt_block_free(columns, capacity);
     return status;
 }
 
 /* Half types: `in` (n_in elements; fed or in memory) in float, the result back to out. */
-static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out, lt_job of_float, lt_job of_double)
+static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out,
+                            lt_job of_float, lt_job of_double)
 {
-    if (!lt_dtype_is_half(p->dtype)) return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
+    if (!lt_dtype_is_half(p->dtype))
+        return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
     lt_widened in = {NULL, 0}, out = {NULL, 0};
     lt_pooling f = *p;
     job wide = *j;
@@ -268,24 +283,29 @@ lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, cons
 {
     const job j = {.pool = p, .out = out, .indices = indices, .in = in};
     if (p->dtype == LT_INT64) return share(p, &j, run_extremes_i64);
-    return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out), run_extremes_f32, run_extremes_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out),
+                      run_extremes_f32, run_extremes_f64);
 }
 
-lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices)
+lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad,
+                                   const int64_t *indices)
 {
     const job j = {.pool = p, .out = grad_in, .in = grad, .places = indices};
-    return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in), run_extremes_back_f32, run_extremes_back_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in),
+                      run_extremes_back_f32, run_extremes_back_f64);
 }
 
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
 {
     const job j = {.pool = p, .out = out, .in = in};
     if (p->dtype == LT_INT64) return share(p, &j, run_means_i64);
-    return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out), run_means_f32, run_means_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out),
+                      run_means_f32, run_means_f64);
 }
 
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad)
 {
     const job j = {.pool = p, .out = grad_in, .in = grad, .each_window = true};
-    return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in), run_means_back_f32, run_means_back_f64);
+    return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in),
+                      run_means_back_f32, run_means_back_f64);
 }

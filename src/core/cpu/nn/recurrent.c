@@ -1,10 +1,11 @@
-/* recurrent.c - one step of a recurrent layer on the CPU: rows are shared out among threads. The loops stand in
- * vector/nn/recurrent.c. */
+/* recurrent.c - one step of a recurrent layer on the CPU: rows are shared out among threads. The
+ * loops stand in vector/nn/recurrent.c. */
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-/* What a gate of a unit costs, next to an element of a simple loop: an exponential and a division. */
+/* What a gate of a unit costs, next to an element of a simple loop: an exponential and a
+ * division. */
 #define GATE_WORK 16
 
 typedef struct job {

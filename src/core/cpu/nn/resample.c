@@ -1,5 +1,5 @@
-/* resample.c - positions of a dimension as weighted sums of others: interpolation and its derivative. Where the dimension is the last one, a
- * thread does lines, else rows of neighbours. */
+/* resample.c - positions of a dimension as weighted sums of others: interpolation and its
+ * derivative. Where the dimension is the last one, a thread does lines, else rows of neighbours. */
 #include "cpu/nn/resample.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define LINES LT_RESAMPLED_LINES
 #define WORK  ((int64_t)32768) /* elements of the result in a job */
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static bool has_places_each(const lt_resampling *r, int64_t n)
 {
@@ -28,24 +28,36 @@ bool lt_is_weighted(const lt_resampling *r)
 {
     bool weighted = false;
     for (int64_t k = 0; k < r->taps && !weighted; k++)
-        weighted = r->dtype == LT_FLOAT64 ? ((const double *)r->weights)[k] != 1 : ((const float *)r->weights)[k] != 1;
+        weighted = r->dtype == LT_FLOAT64 ? ((const double *)r->weights)[k] != 1
+                                          : ((const float *)r->weights)[k] != 1;
     return weighted;
 }
 
 lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r)
 {
-    const bool one = lt_has_one_place_each(r), two = !one && r->dtype == LT_FLOAT32 && r->out <= r->in && r->in <= INT32_MAX && has_places_each(r, 2);
+    const bool one = lt_has_one_place_each(r), two = !one && r->dtype == LT_FLOAT32 &&
+                                                     r->out <= r->in && r->in <= INT32_MAX &&
+                                                     has_places_each(r, 2);
     const int64_t each = two ? 2 : 1, size = (int64_t)lt_dtype_size(r->dtype);
-    *l = (lt_line_resampler){.r = r, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64], .size = size, .has_places = one || two};
-    l->places = (lt_resample_places){.n = r->out, .two = two, .far = r->places, .weights = one && lt_is_weighted(r) ? r->weights : NULL};
+    *l = (lt_line_resampler){.r = r,
+                             .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
+                             .size = size,
+                             .has_places = one || two};
+    l->places = (lt_resample_places){.n = r->out,
+                                     .two = two,
+                                     .far = r->places,
+                                     .weights = one && lt_is_weighted(r) ? r->weights : NULL};
     if (!l->has_places || r->in > INT32_MAX) return LT_OK;
-    l->block = lt_block_array(lt_times(r->out, each), sizeof *l->places.near + (two ? (size_t)size : 0), &l->capacity);
+    l->block = lt_block_array(lt_times(r->out, each),
+                              sizeof *l->places.near + (two ? (size_t)size : 0), &l->capacity);
     if (l->block == NULL) return LT_ERR_MEMORY;
     char *const weights = l->block;
     int32_t *const near = (int32_t *)(void *)(weights + (two ? each * r->out * size : 0));
-    for (int64_t k = 0; k < each * r->out; k++) near[k % each * r->out + k / each] = (int32_t)r->places[k];
+    for (int64_t k = 0; k < each * r->out; k++)
+        near[k % each * r->out + k / each] = (int32_t)r->places[k];
     for (int64_t k = 0; k < each * r->out && two; k++)
-        memcpy(weights + (k % each * r->out + k / each) * size, (const char *)r->weights + k * size, (size_t)size);
+        memcpy(weights + (k % each * r->out + k / each) * size, (const char *)r->weights + k * size,
+               (size_t)size);
     l->places.near = near;
     if (two) l->places.weights = weights;
     return LT_OK;
@@ -56,13 +68,19 @@ void lt_line_resampler_close(lt_line_resampler *l)
     if (l->block != NULL) lt_block_free(l->block, l->capacity);
 }
 
-int64_t lt_turned_elements(const lt_line_resampler *l) { return l->has_places ? 0 : lt_times(lt_plus(l->r->in, l->r->out), LINES); }
+int64_t lt_turned_elements(const lt_line_resampler *l)
+{
+    return l->has_places ? 0 : lt_times(lt_plus(l->r->in, l->r->out), LINES);
+}
 
-void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n, char *turned)
+void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n,
+                       char *turned)
 {
     const lt_resampling *r = l->r;
     if (l->has_places) {
-        for (int64_t i = 0; i < n; i++) l->loops->line_of_places(&l->places, in + i * r->in * l->size, out + i * r->out * l->size);
+        for (int64_t i = 0; i < n; i++)
+            l->loops->line_of_places(&l->places, in + i * r->in * l->size,
+                                     out + i * r->out * l->size);
         return;
     }
     const lt_turn_loop turn = lt_loops.turn[l->size == 8];
@@ -88,7 +106,8 @@ static void run_lines(const void *context, int64_t t)
     char *turned = s->buffers + t * lt_turned_elements(l) * l->size;
     for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
         const int64_t line = tile * LINES, n = r->outer - line < LINES ? r->outer - line : LINES;
-        lt_resample_lines(l, s->out + line * r->out * l->size, s->in + line * r->in * l->size, n, turned);
+        lt_resample_lines(l, s->out + line * r->out * l->size, s->in + line * r->in * l->size, n,
+                          turned);
     }
 }
 
@@ -100,7 +119,9 @@ static lt_status share_lines(const lt_resampling *r, void *out, const void *in, 
     share s = {.lines = &lines, .out = out, .in = in, .tiles = (r->outer + LINES - 1) / LINES};
     if (threads > s.tiles) threads = (int)s.tiles;
     s.threads = threads;
-    if (status == LT_OK) s.buffers = lt_block_array(lt_times(lt_turned_elements(&lines), threads), (size_t)lines.size, &capacity);
+    if (status == LT_OK)
+        s.buffers = lt_block_array(lt_times(lt_turned_elements(&lines), threads),
+                                   (size_t)lines.size, &capacity);
     if (status == LT_OK && s.buffers == NULL) status = LT_ERR_MEMORY;
     if (status == LT_OK) status = lt_cpu_share(threads, threads, run_lines, &s);
     if (s.buffers != NULL) lt_block_free(s.buffers, capacity);
@@ -108,7 +129,7 @@ static lt_status share_lines(const lt_resampling *r, void *out, const void *in, 
     return status;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct job {
     const lt_resampling *r;
@@ -123,19 +144,25 @@ static void run_rows(const void *context, int64_t index)
 {
     const job *j = context;
     const lt_resampling *r = j->r;
-    const int64_t last = (index + 1) * j->rows < r->outer * r->out ? (index + 1) * j->rows : r->outer * r->out;
+    const int64_t last =
+        (index + 1) * j->rows < r->outer * r->out ? (index + 1) * j->rows : r->outer * r->out;
     for (int64_t row = index * j->rows, to; row < last; row += to) {
         const int64_t plane = row / r->out, from = row % r->out;
         to = r->out - from < last - row ? r->out - from : last - row;
-        j->loops->rows(r, j->in + plane * r->in * r->inner * j->size, j->out + plane * r->out * r->inner * j->size, r->inner, r->inner,
-                from, from + to);
+        j->loops->rows(r, j->in + plane * r->in * r->inner * j->size,
+                       j->out + plane * r->out * r->inner * j->size, r->inner, r->inner, from,
+                       from + to);
     }
 }
 
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in)
 {
-    job j = {.r = r, .out = out, .in = in, .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
-             .size = (int64_t)lt_dtype_size(r->dtype), .rows = 1 + WORK / (r->inner + 1)};
+    job j = {.r = r,
+             .out = out,
+             .in = in,
+             .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
+             .size = (int64_t)lt_dtype_size(r->dtype),
+             .rows = 1 + WORK / (r->inner + 1)};
     const int64_t numel = r->outer * r->out * r->inner;
     if (numel == 0) return LT_OK;
     const int threads = lt_cpu_threads_for(numel * (1 + r->taps / r->out));

@@ -1,5 +1,5 @@
-/* resample.h - positions of the last dimension as weighted sums of others, line by line: what both a dimension alone (resample.c) and planes
- * (resample_planes.c) are made of. */
+/* resample.h - positions of the last dimension as weighted sums of others, line by line: what both
+ * a dimension alone (resample.c) and planes (resample_planes.c) are made of. */
 #ifndef LT_CPU_NN_RESAMPLE_H
 #define LT_CPU_NN_RESAMPLE_H
 
@@ -11,8 +11,9 @@
 bool lt_has_one_place_each(const lt_resampling *r);
 bool lt_is_weighted(const lt_resampling *r); /* not all weights are 1 */
 
-/* What resamples lines of r->in elements: lines are turned, so that neighbours are there to be worked on together, unless each position is
- * that of one element, or of two floats and the line becomes shorter. */
+/* What resamples lines of r->in elements: lines are turned, so that neighbours are there to be
+ * worked on together, unless each position is that of one element, or of two floats and the line
+ * becomes shorter. */
 typedef struct lt_line_resampler {
     const lt_resampling *r;
     const lt_resample_loops *loops;
@@ -28,7 +29,9 @@ void lt_line_resampler_close(lt_line_resampler *l);
 
 /* Elements that a thread needs to turn lines. */
 int64_t lt_turned_elements(const lt_line_resampler *l);
-/* n lines, at most LT_RESAMPLED_LINES, one after the other on both sides. turned: lt_turned_elements of them. */
-void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n, char *turned);
+/* n lines, at most LT_RESAMPLED_LINES, one after the other on both sides. turned:
+ * lt_turned_elements of them. */
+void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n,
+                       char *turned);
 
 #endif

@@ -1,6 +1,7 @@
-/* resample_planes.c - the last two dimensions as weighted sums of others: pictures that shrink or grow. Each thread makes rows of the result one
- * after the other: the lines that they add up are resampled along the last dimension, and lie in its cache when the rows are made. Both
- * sums are rounded as by one dimension after the other, the last one first. */
+/* resample_planes.c - the last two dimensions as weighted sums of others: pictures that shrink or
+ * grow. Each thread makes rows of the result one after the other: the lines that they add up are
+ * resampled along the last dimension, and lie in its cache when the rows are made. Both sums are
+ * rounded as by one dimension after the other, the last one first. */
 #include <string.h>
 
 #include "cpu/common/threads.h"
@@ -23,20 +24,24 @@ typedef struct job {
 
 /* A thread's: the lines that rows of the result need, each once. */
 typedef struct tile {
-    char *lines;    /* resampled */
+    char *lines; /* resampled */
     char *turned, *picked;
-    int64_t *which; /* which lines of the plane they are, n of them */
-    int64_t *slots; /* for each line of the plane where it stands among them; -1: nowhere */
+    int64_t *which;  /* which lines of the plane they are, n of them */
+    int64_t *slots;  /* for each line of the plane where it stands among them; -1: nowhere */
     int64_t *places; /* as those of the rows, of the lines of the tile */
     int64_t n;
 } tile;
 
-static int64_t words_of(const job *j) { return lt_plus(lt_plus(j->tile, j->rows->in), j->rows->taps); }
+static int64_t words_of(const job *j)
+{
+    return lt_plus(lt_plus(j->tile, j->rows->in), j->rows->taps);
+}
 
 static int64_t elements_of(const job *j)
 {
     const lt_resampling *columns = j->lines->r;
-    return lt_plus(lt_plus(lt_times(j->tile, columns->out), lt_turned_elements(j->lines)), lt_times(LINES, columns->in));
+    return lt_plus(lt_plus(lt_times(j->tile, columns->out), lt_turned_elements(j->lines)),
+                   lt_times(LINES, columns->in));
 }
 
 static tile tile_of(const job *j, int64_t thread)
@@ -85,7 +90,8 @@ static void make_lines(tile *t, const job *j, const char *plane)
         bool together = true;
         for (int64_t i = 1; i < n; i++) together &= which[i] == which[0] + i;
         if (!together) {
-            for (int64_t i = 0; i < n; i++) memcpy(t->picked + i * in, plane + which[i] * in, (size_t)in);
+            for (int64_t i = 0; i < n; i++)
+                memcpy(t->picked + i * in, plane + which[i] * in, (size_t)in);
             from = t->picked;
         }
         lt_resample_lines(j->lines, t->lines + first * out, from, n, t->turned);
@@ -97,7 +103,8 @@ static void run_tiles(const void *context, int64_t thread)
 {
     const job *j = context;
     const lt_resampling *rows = j->rows, *columns = j->lines->r;
-    const int64_t size = j->lines->size, all = rows->outer * rows->out, last = (thread + 1) * all / j->threads;
+    const int64_t size = j->lines->size, all = rows->outer * rows->out,
+                  last = (thread + 1) * all / j->threads;
     tile t = tile_of(j, thread);
     lt_resampling of_tile = *rows;
     of_tile.places = t.places;
@@ -106,25 +113,29 @@ static void run_tiles(const void *context, int64_t thread)
         const int64_t most = rows->out - from < last - row ? rows->out - from : last - row;
         for (done = 0; done < most && takes_row(&t, j, from + done);) done++;
         make_lines(&t, j, j->in + plane * rows->in * columns->in * size);
-        j->lines->loops->rows(&of_tile, t.lines, j->out + plane * rows->out * columns->out * size, columns->out, columns->out, from, from + done);
+        j->lines->loops->rows(&of_tile, t.lines, j->out + plane * rows->out * columns->out * size,
+                              columns->out, columns->out, from, from + done);
         while (t.n > 0) t.slots[t.which[--t.n]] = -1;
     }
 }
 
-/* The same where each row of the result is one line, nothing added up: lines that several rows show are resampled once. */
+/* The same where each row of the result is one line, nothing added up: lines that several rows show
+ * are resampled once. */
 static void run_choices(const void *context, int64_t thread)
 {
     const job *j = context;
     const lt_resampling *rows = j->rows, *columns = j->lines->r;
     const int64_t in = columns->in * j->lines->size, out = columns->out * j->lines->size;
-    const int64_t all = rows->outer * rows->out, first = thread * all / j->threads, last = (thread + 1) * all / j->threads;
+    const int64_t all = rows->outer * rows->out, first = thread * all / j->threads,
+                  last = (thread + 1) * all / j->threads;
     for (int64_t row = first; row < last; row++) {
         const int64_t plane = row / rows->out, o = row % rows->out;
         char *const to = j->out + row * out;
         if (row > first && o > 0 && rows->places[o] == rows->places[o - 1])
             memcpy(to, to - out, (size_t)out);
         else
-            lt_resample_lines(j->lines, to, j->in + (plane * rows->in + rows->places[o]) * in, 1, NULL);
+            lt_resample_lines(j->lines, to, j->in + (plane * rows->in + rows->places[o]) * in, 1,
+                              NULL);
     }
 }
 
@@ -136,7 +147,8 @@ static lt_status share_tiles(job *j)
     j->tile = CACHED / line < TILE ? CACHED / line : TILE;
     for (int64_t o = 0; o < r->out; o++)
         if (r->starts[o + 1] - r->starts[o] > j->tile) j->tile = r->starts[o + 1] - r->starts[o];
-    j->buffer = lt_plus(lt_times(words_of(j), (int64_t)sizeof(int64_t)), lt_times(elements_of(j), j->lines->size));
+    j->buffer = lt_plus(lt_times(words_of(j), (int64_t)sizeof(int64_t)),
+                        lt_times(elements_of(j), j->lines->size));
     j->buffer = lt_times(lt_plus(j->buffer, 63) / 64, 64);
     j->buffers = lt_block_array(lt_times(j->buffer, j->threads), 1, &capacity);
     if (j->buffers == NULL) return LT_ERR_MEMORY;
@@ -145,16 +157,24 @@ static lt_status share_tiles(job *j)
     return status;
 }
 
-lt_status lt_cpu_resample_planes(const lt_resampling *rows, const lt_resampling *columns, void *out, const void *in)
+lt_status lt_cpu_resample_planes(const lt_resampling *rows, const lt_resampling *columns, void *out,
+                                 const void *in)
 {
     const int64_t all = rows->outer * rows->out, numel = all * columns->out;
     if (numel == 0) return LT_OK;
-    const int threads = lt_cpu_threads_for(numel * (1 + rows->taps / rows->out + columns->taps / columns->out));
+    const int threads =
+        lt_cpu_threads_for(numel * (1 + rows->taps / rows->out + columns->taps / columns->out));
     lt_line_resampler lines;
     lt_status status = lt_line_resampler_open(&lines, columns);
-    job j = {.rows = rows, .lines = &lines, .out = out, .in = in, .threads = threads < all ? threads : all};
+    job j = {.rows = rows,
+             .lines = &lines,
+             .out = out,
+             .in = in,
+             .threads = threads < all ? threads : all};
     const bool choices = lines.has_places && lt_has_one_place_each(rows) && !lt_is_weighted(rows);
-    if (status == LT_OK) status = choices ? lt_cpu_share(j.threads, (int)j.threads, run_choices, &j) : share_tiles(&j);
+    if (status == LT_OK)
+        status =
+            choices ? lt_cpu_share(j.threads, (int)j.threads, run_choices, &j) : share_tiles(&j);
     lt_line_resampler_close(&lines);
     return status;
 }

@@ -1,5 +1,5 @@
-/* sample.c - grid_sample and its derivatives on the CPU: points are shared out among the threads, and for the derivative by the image its planes, each of
- * which is written by one thread alone. */
+/* sample.c - grid_sample and its derivatives on the CPU: points are shared out among the threads,
+ * and for the derivative by the image its planes, each of which is written by one thread alone. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -40,7 +40,8 @@ static void run_forward(const void *context, int64_t index)
     const job *j = context;
     const lt_sampling *s = j->s;
     const part p = part_of(j, index, s->points);
-    j->loops->forward(s, j->out + p.batch * s->channels * s->points * j->size, p.x, p.grid, p.from, p.to);
+    j->loops->forward(s, j->out + p.batch * s->channels * s->points * j->size, p.x, p.grid, p.from,
+                      p.to);
 }
 
 static void run_grad_grid(const void *context, int64_t index)
@@ -48,7 +49,8 @@ static void run_grad_grid(const void *context, int64_t index)
     const job *j = context;
     const lt_sampling *s = j->s;
     const part p = part_of(j, index, s->points);
-    j->loops->grad_grid(s, j->out + p.batch * s->points * s->dims * j->size, p.grad, p.x, p.grid, p.from, p.to);
+    j->loops->grad_grid(s, j->out + p.batch * s->points * s->dims * j->size, p.grad, p.x, p.grid,
+                        p.from, p.to);
 }
 
 static void run_grad_x(const void *context, int64_t index)
@@ -72,30 +74,43 @@ static lt_status share(job j, lt_job run, int64_t all, int64_t piece, int thread
     return lt_cpu_share(j.s->batch * j.pieces, threads, run, &j);
 }
 
-static job job_of(const lt_sampling *s, void *out, const void *grad, const void *x, const void *grid)
+static job job_of(const lt_sampling *s, void *out, const void *grad, const void *x,
+                  const void *grid)
 {
-    return (job){.s = s, .loops = &lt_loops.sample[s->dtype == LT_FLOAT64], .x = x, .grid = grid, .grad = grad, .out = out,
+    return (job){.s = s,
+                 .loops = &lt_loops.sample[s->dtype == LT_FLOAT64],
+                 .x = x,
+                 .grid = grid,
+                 .grad = grad,
+                 .out = out,
                  .size = (int64_t)lt_dtype_size(s->dtype)};
 }
 
 /* Several elements are looked up for a point of a channel. */
-static int threads_for(const lt_sampling *s) { return lt_cpu_threads_for(s->batch * s->points * (s->channels + 4) * 4); }
+static int threads_for(const lt_sampling *s)
+{
+    return lt_cpu_threads_for(s->batch * s->points * (s->channels + 4) * 4);
+}
 
 lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid)
 {
     return share(job_of(s, y, NULL, x, grid), run_forward, s->points, POINTS, threads_for(s));
 }
 
-lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid)
+lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
+                                 const void *grad, const void *x, const void *grid)
 {
     const int threads = threads_for(s);
     /* Each job finds the taps anew: no more of them than keep the threads busy. */
-    const int64_t jobs = threads == 1 ? 1 : 2 * threads, pieces = (jobs + s->batch - 1) / (s->batch + (s->batch == 0));
+    const int64_t jobs = threads == 1 ? 1 : 2 * threads,
+                  pieces = (jobs + s->batch - 1) / (s->batch + (s->batch == 0));
     int64_t piece = pieces > 0 ? (s->channels + pieces - 1) / pieces : s->channels;
     if (piece < 1) piece = 1;
     lt_status status = LT_OK;
-    if (grad_x != NULL) status = share(job_of(s, grad_x, grad, x, grid), run_grad_x, s->channels, piece, threads);
+    if (grad_x != NULL)
+        status = share(job_of(s, grad_x, grad, x, grid), run_grad_x, s->channels, piece, threads);
     if (status == LT_OK && grad_grid != NULL)
-        status = share(job_of(s, grad_grid, grad, x, grid), run_grad_grid, s->points, POINTS, threads);
+        status =
+            share(job_of(s, grad_grid, grad, x, grid), run_grad_grid, s->points, POINTS, threads);
     return status;
 }

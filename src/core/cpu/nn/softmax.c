@@ -1,6 +1,8 @@
-/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one dense line and
- * over lines that lie side by side, as short dense ones do once they are turned, stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass
- * through a buffer of float, a tile of neighbouring lines at a time. Lines of view 0 may come from a chain, a few at a time. */
+/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one
+ * dense line and over lines that lie side by side, as short dense ones do once they are turned,
+ * stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass through a
+ * buffer of float, a tile of neighbouring lines at a time. Lines of view 0 may come from a chain, a
+ * few at a time. */
 #include "cpu/cpu.h"
 #include "cpu/pointwise/chain_lines.h"
 #include "dtypes/dtype.h"
@@ -11,12 +13,13 @@
 #include "mem.h"
 #include "cpu/common/threads.h"
 
-#define NEAR 524288 /* bytes that a near cache keeps from one pass to the next */
-#define FIRST  8192 /* bytes of lines that the first cache keeps beside their results */
-#define SHORT  32 /* elements of a dense line that is turned */
-#define TURNED 64 /* such lines at a time */
+#define NEAR   524288 /* bytes that a near cache keeps from one pass to the next */
+#define FIRST  8192   /* bytes of lines that the first cache keeps beside their results */
+#define SHORT  32     /* elements of a dense line that is turned */
+#define TURNED 64     /* such lines at a time */
 
-/* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
+/* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's
+ * result. */
 typedef struct job {
     lt_lines lines;
     bool log, backward;
@@ -24,7 +27,9 @@ typedef struct job {
     int64_t size;  /* bytes of it */
     bool dense;    /* every line of every view can be used where it lies */
     int64_t width; /* lines side by side that are taken at a time */
-    int64_t ahead; /* elements from one that is read to one that is asked for meanwhile, of dense lines that lie one after the other; else 0 */
+    /* elements from one that is read to one that is asked for meanwhile, of dense lines that lie
+     * one after the other; else 0 */
+    int64_t ahead;
 } job;
 
 /* Lines of one size, and where each is found. */
@@ -47,10 +52,12 @@ static void compute(const job *j, const group *g, int64_t ahead)
     if (!j->backward)
         loops->forward(j->log, g->out, g->in, g->lines, j->lines.length, ahead);
     else
-        for (int l = 0; l < g->lines; l++) loops->backward(j->log, g->out[l], g->in[l], g->result[l], j->lines.length);
+        for (int l = 0; l < g->lines; l++)
+            loops->backward(j->log, g->out[l], g->in[l], g->result[l], j->lines.length);
 }
 
-/* Lines [first, last), dense. in: where those of view 0 lie one after the other; NULL: where it says. */
+/* Lines [first, last), dense. in: where those of view 0 lie one after the other; NULL: where it
+ * says. */
 static void compute_dense(const job *j, int64_t first, int64_t last, const char *in, int64_t ahead)
 {
     const lt_lines *lines = &j->lines;
@@ -133,25 +140,31 @@ static void run_columns(const void *context, int64_t tile)
     char *out = lt_line_at(lines, 1, first);
     if (j->backward)
         loops->columns_backward(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size,
-                                lt_line_at(lines, 2, first), lines->step[2] / j->size, lines->length, width);
+                                lt_line_at(lines, 2, first), lines->step[2] / j->size,
+                                lines->length, width);
     else
-        loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size, lines->length, width);
+        loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size,
+                       lines->length, width);
 }
 
-/* At most TURNED short dense lines of each view, turned so that they lie side by side. in: where those of view 0 lie one after the other;
- * NULL: where it says. */
+/* At most TURNED short dense lines of each view, turned so that they lie side by side. in: where
+ * those of view 0 lie one after the other; NULL: where it says. */
 static void turn_lines(const job *j, int64_t first, int64_t last, const char *in)
 {
     const lt_lines *lines = &j->lines;
     const lt_softmax_loops *loops = &lt_loops.softmax[j->type == LT_FLOAT64];
     const lt_turn_loop turn = lt_loops.turn[j->type == LT_FLOAT64];
-    const int64_t length = lines->length, step = in != NULL ? length : lines->strides[0][0] / j->size;
+    const int64_t length = lines->length,
+                  step = in != NULL ? length : lines->strides[0][0] / j->size;
     _Alignas(64) char rows[TURNED * SHORT * 8], result[TURNED * SHORT * 8];
     for (int64_t l = first, n; l < last; l += n) {
         n = lt_lines_in_row(lines, l, last);
-        turn(rows, TURNED, in != NULL ? in + (l - first) * length * j->size : lt_line_at(lines, 0, l), step, n, length);
+        turn(rows, TURNED,
+             in != NULL ? in + (l - first) * length * j->size : lt_line_at(lines, 0, l), step, n,
+             length);
         if (j->backward) {
-            turn(result, TURNED, lt_line_at(lines, 2, l), lines->strides[2][0] / j->size, n, length);
+            turn(result, TURNED, lt_line_at(lines, 2, l), lines->strides[2][0] / j->size, n,
+                 length);
             loops->columns_backward(j->log, rows, TURNED, rows, TURNED, result, TURNED, length, n);
         } else {
             loops->columns(j->log, rows, TURNED, rows, TURNED, length, n);
@@ -167,14 +180,16 @@ static void run_turned(const void *context, int64_t tile)
     turn_lines(j, tile * TURNED, last < j->lines.count ? last : j->lines.count, NULL);
 }
 
-/* ---- lines of view 0 that a chain computes ------------------------------------------------------------------- */
+/* ---- lines of view 0 that a chain computes --------------------------------------------------- */
 
 typedef struct fed_job {
     const job *job;
     const lt_chain_lines *in;
     bool turned;
     int threads;
-    char *buffers; /* per thread: room for lines of `in`; and where lines are not dense, for one of the result and one of view 2 */
+    /* per thread: room for lines of `in`; and where lines are not dense, for one of the result and
+     * one of view 2 */
+    char *buffers;
     size_t room, bytes;
 } fed_job;
 
@@ -215,13 +230,18 @@ static void run_fed(const void *context, int64_t t)
     lt_chain_lines_part(f->in, f->job->lines.count, t, f->threads, room, take_lines, &lines);
 }
 
-/* turned: the lines are short, and so many together are those that are taken together from memory, too. */
+/* turned: the lines are short, and so many together are those that are taken together from memory,
+ * too. */
 static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int threads)
 {
     lt_chain_lines in; /* not zeroed */
     size_t capacity = 0;
     lt_chain_lines_of(&in, fed, j->lines.length, turned ? TURNED : 0, j->type);
-    fed_job f = {.job = j, .in = &in, .turned = turned, .threads = threads, .room = lt_chain_lines_room(&in)};
+    fed_job f = {.job = j,
+                 .in = &in,
+                 .turned = turned,
+                 .threads = threads,
+                 .room = lt_chain_lines_room(&in)};
     f.bytes = f.room + (j->dense ? 0 : (size_t)(2 * j->lines.length * j->size + 63) / 64 * 64);
     f.buffers = lt_block_array(threads, f.bytes, &capacity);
     if (f.buffers == NULL) return LT_ERR_MEMORY;
@@ -238,7 +258,7 @@ static int64_t ahead_of(const lt_lines *lines, int64_t size)
     return n < page ? page : n <= 4 * page ? n : 0;
 }
 
-/* ---- which way ----------------------------------------------------------------------------------------------- */
+/* ---- which way ------------------------------------------------------------------------------- */
 
 static lt_status run(job *j, const lt_array *const *views, int n, int dim)
 {
@@ -249,7 +269,8 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     for (int v = 0; v < n; v++) direct = direct && views[v]->dtype == j->type;
     j->dense = direct && lt_lines_dense(&j->lines, n);
     j->ahead = ahead_of(&j->lines, j->size);
-    const int64_t count = j->lines.count, tile_bytes = lt_times(j->lines.length, 2 * LT_LINES_TILE * j->size);
+    const int64_t count = j->lines.count,
+                  tile_bytes = lt_times(j->lines.length, 2 * LT_LINES_TILE * j->size);
     const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
     if (count == 0 || j->lines.length == 0) return LT_OK;
     if (direct && lt_lines_side_by_side(&j->lines, n)) {
@@ -259,7 +280,8 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
         const int64_t tiles = (j->lines.sizes[0] + j->width - 1) / j->width;
         return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
     }
-    const bool turned = j->dense && j->lines.length <= SHORT && j->lines.ndim > 0 && j->lines.sizes[0] >= TURNED / 4;
+    const bool turned = j->dense && j->lines.length <= SHORT && j->lines.ndim > 0 &&
+                        j->lines.sizes[0] >= TURNED / 4;
     if (views[0]->fed != NULL) return share_fed(j, views[0]->fed, turned, threads);
     if (turned) return lt_cpu_share((count + TURNED - 1) / TURNED, threads, run_turned, j);
     size_t capacity = 0;
@@ -281,8 +303,8 @@ lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int 
     return run(&j, (const lt_array *const[]){in, out}, 2, dim);
 }
 
-lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad, const lt_array *result,
-                                  int dim)
+lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
+                                  const lt_array *result, int dim)
 {
     job j = {.log = log, .backward = true};
     return run(&j, (const lt_array *const[]){grad, grad_in, result}, 3, dim);

@@ -1,4 +1,5 @@
-/* search.c - the places of numbers in ascending lines, by halving. A nan is larger than every number. */
+/* search.c - the places of numbers in ascending lines, by halving. A nan is larger than every
+ * number. */
 #include "cpu/cpu.h"
 #include "error.h"
 #include "cpu/common/threads.h"
@@ -14,10 +15,11 @@ typedef struct search_job {
     int64_t *out;
 } search_job;
 
-/* The first place of `sorted` whose element does not lie before the value. LANES values are halved at once, so that
- * their reads from memory overlap. */
+/* The first place of `sorted` whose element does not lie before the value. LANES values are halved
+ * at once, so that their reads from memory overlap. */
 #define SEARCH(s, T)                                                                               \
-    static void search_##s(bool right, const T *sorted, int64_t n, const T *values, int64_t count, int64_t *out) \
+    static void search_##s(bool right, const T *sorted, int64_t n, const T *values, int64_t count, \
+                           int64_t *out)                                                           \
     {                                                                                              \
         for (int64_t i = 0; i < count; i += LANES, values += LANES, out += LANES) {                \
             const int lanes = count - i < LANES ? (int)(count - i) : LANES;                        \
@@ -43,22 +45,41 @@ static void run_search(const void *context, int64_t chunk)
 {
     const search_job *j = context;
     const int64_t line = chunk / j->chunks, from = chunk % j->chunks * CHUNK;
-    const int64_t n = j->count - from < CHUNK ? j->count - from : CHUNK, at = line * j->count + from, start = line * j->n;
+    const int64_t n = j->count - from < CHUNK ? j->count - from : CHUNK,
+                  at = line * j->count + from, start = line * j->n;
     switch (j->dtype) {
-    case LT_FLOAT32: search_f32(j->right, (const float *)j->sorted + start, j->n, (const float *)j->values + at, n, j->out + at); break;
-    case LT_FLOAT64: search_f64(j->right, (const double *)j->sorted + start, j->n, (const double *)j->values + at, n, j->out + at); break;
-    case LT_INT32: search_i32(j->right, (const int32_t *)j->sorted + start, j->n, (const int32_t *)j->values + at, n, j->out + at); break;
-    default: search_i64(j->right, (const int64_t *)j->sorted + start, j->n, (const int64_t *)j->values + at, n, j->out + at); break;
+    case LT_FLOAT32:
+        search_f32(j->right, (const float *)j->sorted + start, j->n, (const float *)j->values + at,
+                   n, j->out + at);
+        break;
+    case LT_FLOAT64:
+        search_f64(j->right, (const double *)j->sorted + start, j->n,
+                   (const double *)j->values + at, n, j->out + at);
+        break;
+    case LT_INT32:
+        search_i32(j->right, (const int32_t *)j->sorted + start, j->n,
+                   (const int32_t *)j->values + at, n, j->out + at);
+        break;
+    default:
+        search_i64(j->right, (const int64_t *)j->sorted + start, j->n,
+                   (const int64_t *)j->values + at, n, j->out + at);
+        break;
     }
 }
 
-lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n, const void *values, int64_t count,
-                        int64_t lines, int64_t *out)
+lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n,
+                        const void *values, int64_t count, int64_t lines, int64_t *out)
 {
     if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64 && dtype != LT_INT32 && dtype != LT_INT64)
         return lt_error(LT_ERR_TYPE, "searchsorted: no kernel for %s", lt_dtype_name(dtype));
     if (count == 0 || lines == 0) return LT_OK;
-    search_job j = {.right = right, .dtype = dtype, .sorted = sorted, .values = values, .n = n, .count = count,
-                    .chunks = (count + CHUNK - 1) / CHUNK, .out = out};
+    search_job j = {.right = right,
+                    .dtype = dtype,
+                    .sorted = sorted,
+                    .values = values,
+                    .n = n,
+                    .count = count,
+                    .chunks = (count + CHUNK - 1) / CHUNK,
+                    .out = out};
     return lt_cpu_share(lines * j.chunks, lt_cpu_threads_for(8 * lines * count), run_search, &j);
 }

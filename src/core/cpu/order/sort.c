@@ -1,15 +1,17 @@
-/* sort.c - stable sorting of lines along a dimension, with the positions that the elements had; single places of a
- * sorted line.
+/* sort.c - stable sorting of lines along a dimension, with the positions that the elements had;
+ * single places of a sorted line.
  *
- * An element has an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest, the zeros
- * are equal. Its rank is how far the key lies behind that of the line's first element in the order wanted, so that a
- * descending order is no case of its own, equal elements keep their order either way, and few bits are left to sort
- * by. Pairs of rank and position are sorted, short lines by merging, long ones by the digits of the rank, after those
- * were left out whose highest digit can't be that of a place asked for; the values are made from the ranks again, or
- * fetched by position where several have the same key. Ranks that fit into 32 bits make pairs of half the size.
+ * An element has an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the
+ * largest, the zeros are equal. Its rank is how far the key lies behind that of the line's first
+ * element in the order wanted, so that a descending order is no case of its own, equal elements
+ * keep their order either way, and few bits are left to sort by. Pairs of rank and position are
+ * sorted, short lines by merging, long ones by the digits of the rank, after those were left out
+ * whose highest digit can't be that of a place asked for; the values are made from the ranks again,
+ * or fetched by position where several have the same key. Ranks that fit into 32 bits make pairs of
+ * half the size.
  *
- * Many lines are shared out among the threads; of few lines each is cut into parts, one for each thread. Many lines of few elements are sorted
- * side by side (vector/order/sort.c). */
+ * Many lines are shared out among the threads; of few lines each is cut into parts, one for each
+ * thread. Many lines of few elements are sorted side by side (vector/order/sort.c). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -22,12 +24,12 @@
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 
-#define RUN 16          /* elements sorted by insertion before they are merged */
-#define MERGED 512      /* elements up to which merging is faster */
-#define BLOCK 32        /* elements compared with a limit at once */
-#define FEW 32          /* places wanted up to which a line is only looked through */
-#define STORED 256      /* elements stored at a time */
-#define PART ((int64_t)1 << 21) /* elements */
+#define RUN        16                 /* elements sorted by insertion before they are merged */
+#define MERGED     512                /* elements up to which merging is faster */
+#define BLOCK      32                 /* elements compared with a limit at once */
+#define FEW        32                 /* places wanted up to which a line is only looked through */
+#define STORED     256                /* elements stored at a time */
+#define PART       ((int64_t)1 << 21) /* elements */
 #define MOST_PARTS 64
 
 typedef struct sort_job {
@@ -37,10 +39,10 @@ typedef struct sort_job {
     int64_t wanted; /* places of a sorted line, from the first on */
     bool one;       /* lt_cpu_kth: the place asked for is k */
     int64_t k;
-    int64_t jobs;   /* that lines are shared out among */
-    int parts;      /* that a line is cut into: an interrupt waits for the end of one */
-    int threads;    /* that take them */
-    char *scratch;  /* bytes for each job */
+    int64_t jobs;  /* that lines are shared out among */
+    int parts;     /* that a line is cut into: an interrupt waits for the end of one */
+    int threads;   /* that take them */
+    char *scratch; /* bytes for each job */
     size_t bytes;
 } sort_job;
 
@@ -57,26 +59,29 @@ typedef struct sort_line {
     const sort_job *j;
     const struct element_kind *elements;
     int64_t line, n;
-    const void *x;        /* elements as read, dense */
-    bool wide;            /* pairs of 64-bit ranks and positions */
-    bool stopped;         /* interrupted: what there is is not complete */
-    uint64_t flip, first; /* rank = (key ^ flip) - first */
-    bool whole;           /* all elements become pairs: no digit was looked at */
-    int bits, shift;      /* the digit looked at */
-    uint64_t low, high;   /* digits that are kept */
-    void *from, *to;      /* pairs */
-    int64_t count;        /* of pairs */
+    const void *x;         /* elements as read, dense */
+    bool wide;             /* pairs of 64-bit ranks and positions */
+    bool stopped;          /* interrupted: what there is is not complete */
+    uint64_t flip, first;  /* rank = (key ^ flip) - first */
+    bool whole;            /* all elements become pairs: no digit was looked at */
+    int bits, shift;       /* the digit looked at */
+    uint64_t low, high;    /* digits that are kept */
+    void *from, *to;       /* pairs */
+    int64_t count;         /* of pairs */
     int64_t place, stored; /* the sorted pairs that are stored */
-    extent *extents;      /* [part] */
-    int64_t *counts;      /* [part][digit]: elements; then the place of the next one */
+    extent *extents;       /* [part] */
+    int64_t *counts;       /* [part][digit]: elements; then the place of the next one */
 } sort_line;
 
-static int64_t part_start(const sort_line *l, int64_t n, int64_t part) { return n * part / l->j->parts; }
+static int64_t part_start(const sort_line *l, int64_t n, int64_t part)
+{
+    return n * part / l->j->parts;
+}
 
 /* Longer digits where there are elements enough for their counts. */
 static int digit_bits(int64_t n) { return n >= 16384 ? 11 : 8; }
 
-/* ---- keys ------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static inline uint32_t key_of_float(float x)
 {
@@ -126,7 +131,7 @@ static inline bool long_of_key(uint64_t key, int64_t *x)
     return true;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------------ */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 #define U       uint32_t
 #define S(name) name##_narrow
@@ -146,13 +151,14 @@ typedef struct pair_kind {
     void (*positions)(const void *pairs, int64_t from, int64_t n, int64_t *out);
 } pair_kind;
 
-static const pair_kind pair_kinds[] = { /* [wide] */
-    {sizeof(pair_narrow), merge_sort_narrow, count_pairs_narrow, move_pairs_narrow, positions_narrow},
+static const pair_kind pair_kinds[] = {
+    /* [wide] */
+    {sizeof(pair_narrow), merge_sort_narrow, count_pairs_narrow, move_pairs_narrow,
+     positions_narrow},
     {sizeof(pair_wide), merge_sort_wide, count_pairs_wide, move_pairs_wide, positions_wide},
 };
 
-/* ---- elements --------------------------------------------------------------------------------------------- */
-
+/* ---- elements -------------------------------------------------------------------------------- */
 
 #define T       float
 #define K       uint32_t
@@ -208,14 +214,20 @@ typedef struct element_kind {
 static const element_kind *kind_of(lt_dtype read)
 {
 #define KIND(s)                                                                                    \
-    {extent_##s, count_##s, {build_narrow_##s, build_wide_##s}, {values_narrow_##s, values_wide_##s}, few_##s}
+    {                                                                                              \
+        extent_##s, count_##s, {build_narrow_##s, build_wide_##s},                                 \
+            {values_narrow_##s, values_wide_##s}, few_##s                                          \
+    }
     static const element_kind of_float = KIND(float), of_double = KIND(double);
     static const element_kind of_int = KIND(int), of_long = KIND(long);
 #undef KIND
-    return read == LT_FLOAT32 ? &of_float : read == LT_FLOAT64 ? &of_double : read == LT_INT32 ? &of_int : &of_long;
+    return read == LT_FLOAT32   ? &of_float
+           : read == LT_FLOAT64 ? &of_double
+           : read == LT_INT32   ? &of_int
+                                : &of_long;
 }
 
-/* ---- a line ----------------------------------------------------------------------------------------------- */
+/* ---- a line ---------------------------------------------------------------------------------- */
 
 static int significant_bits(uint64_t x) { return x > 0 ? 64 - __builtin_clzll(x) : 0; }
 
@@ -259,8 +271,9 @@ static void radix_sort(sort_line *l, int bits)
     }
 }
 
-/* Which highest digits to keep so that all places up to `last` are among them, or just that place, which then counts
- * from the first one kept: l->place. The result: bits that may differ among what is kept. */
+/* Which highest digits to keep so that all places up to `last` are among them, or just that place,
+ * which then counts from the first one kept: l->place. The result: bits that may differ among what
+ * is kept. */
 static int narrow(sort_line *l, int bits, int64_t last)
 {
     const bool one = l->j->one;
@@ -271,7 +284,8 @@ static int narrow(sort_line *l, int bits, int64_t last)
     int64_t upto = 0, here = 0; /* not stopped: the counts are those of all elements */
     for (l->high = 0;; l->high++) {
         here = 0;
-        for (int64_t part = 0; part < l->j->parts; part++) here += l->counts[((uint64_t)part << l->bits) + l->high];
+        for (int64_t part = 0; part < l->j->parts; part++)
+            here += l->counts[((uint64_t)part << l->bits) + l->high];
         if (upto + here > last) break;
         upto += here;
     }
@@ -304,7 +318,8 @@ static void store_part(const void *context, int64_t part)
     }
 }
 
-/* Ranks begin at the least key, or at the greatest one if descending. The result: the bits of the ranks. */
+/* Ranks begin at the least key, or at the greatest one if descending. The result: the bits of the
+ * ranks. */
 static int measure(sort_line *l)
 {
     in_parts(l, l->elements->extent);
@@ -338,7 +353,7 @@ static void sort_pairs(sort_line *l, char *memory)
         radix_sort(l, bits);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static size_t counts_bytes(const sort_job *j)
 {
@@ -359,12 +374,20 @@ static void load_part(const void *context, int64_t part)
     lt_line_load(&l->j->lines, 0, l->x, from, n, (char *)l->to + (size_t)from * size, l->j->read);
 }
 
-/* The memory: extents, counts, the elements where they have to be brought together, twice the pairs. */
+/* The memory: extents, counts, the elements where they have to be brought together, twice the
+ * pairs. */
 static void sort_line_at(const sort_job *j, char *memory, int64_t line)
 {
     const int64_t n = j->lines.length;
-    sort_line l = {.j = j, .elements = kind_of(j->read), .line = line, .n = n, .x = lt_line_at(&j->lines, 0, line),
-                   .flip = j->descending ? UINT64_MAX : 0, .whole = true, .count = n, .place = j->one ? j->k : 0,
+    sort_line l = {.j = j,
+                   .elements = kind_of(j->read),
+                   .line = line,
+                   .n = n,
+                   .x = lt_line_at(&j->lines, 0, line),
+                   .flip = j->descending ? UINT64_MAX : 0,
+                   .whole = true,
+                   .count = n,
+                   .place = j->one ? j->k : 0,
                    .stored = j->one ? 1 : j->wanted};
     l.extents = (extent *)(void *)memory;
     memory += (size_t)j->parts * sizeof *l.extents;
@@ -394,20 +417,22 @@ static void sort_some(const void *context, int64_t job)
         sort_line_at(j, j->scratch + (size_t)job * j->bytes, line);
 }
 
-/* ---- short lines side by side ----------------------------------------------------------------------------- */
+/* ---- short lines side by side ---------------------------------------------------------------- */
 
 static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
 {
-    return j->lines.dtype[v] == dtype && (j->lines.length == 1 || j->lines.step[v] == (int64_t)lt_dtype_size(dtype));
+    return j->lines.dtype[v] == dtype &&
+           (j->lines.length == 1 || j->lines.step[v] == (int64_t)lt_dtype_size(dtype));
 }
 
 /* Few lines take as long as LT_SORT_GROUP of them, and the longer ones the longer. */
 static bool side_by_side(const sort_job *j)
 {
     const lt_lines *lines = &j->lines;
-    return !j->one && lines->length <= lt_loops.sort[j->read].most && lines->ndim > 0 && lines->sizes[0] >= LT_SORT_GROUP / 4 &&
-           lines->sizes[0] >= lines->length / LT_SORT_GROUP && dense_in(j, 0, j->read) && (!j->values || dense_in(j, 1, j->read)) &&
-           (!j->indices || dense_in(j, 2, LT_INT64));
+    return !j->one && lines->length <= lt_loops.sort[j->read].most && lines->ndim > 0 &&
+           lines->sizes[0] >= LT_SORT_GROUP / 4 &&
+           lines->sizes[0] >= lines->length / LT_SORT_GROUP && dense_in(j, 0, j->read) &&
+           (!j->values || dense_in(j, 1, j->read)) && (!j->indices || dense_in(j, 2, LT_INT64));
 }
 
 static void sort_short_lines(const void *context, int64_t job)
@@ -419,7 +444,8 @@ static void sort_short_lines(const void *context, int64_t job)
     s.in_step = lines->strides[0][0] / size;
     s.values_step = j->values ? lines->strides[1][0] / size : 0;
     s.places_step = j->indices ? lines->strides[2][0] / (int64_t)sizeof *s.places : 0;
-    for (int64_t line = lines->count * job / j->jobs; line < last && !lt_interrupted(); line += s.lines) {
+    for (int64_t line = lines->count * job / j->jobs; line < last && !lt_interrupted();
+         line += s.lines) {
         s.lines = lt_lines_in_row(lines, line, last);
         if (s.lines > LT_SORT_GROUP) s.lines = LT_SORT_GROUP;
         s.in = lt_line_at(lines, 0, line);
@@ -429,7 +455,7 @@ static void sort_short_lines(const void *context, int64_t job)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- */
+/* ---- sorting lines by pieces of memory ------------------------------------------------------- */
 
 static lt_status sort_lines(sort_job *j, const lt_array *in)
 {
@@ -444,8 +470,10 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
     if (side_by_side(j)) return lt_cpu_share(j->jobs, (int)j->jobs, sort_short_lines, j);
     j->parts = j->threads;
     if (n / PART >= j->parts) j->parts = n / PART < MOST_PARTS ? (int)(n / PART) + 1 : MOST_PARTS;
-    const size_t pair = lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
-    j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) + (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
+    const size_t pair =
+        lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
+    j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) +
+               (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
     j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;
     j->scratch = lt_scratch_take(&scratch, j->jobs, j->bytes);
     if (j->scratch == NULL) return LT_ERR_MEMORY;
@@ -454,14 +482,16 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
     return status;
 }
 
-lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in,
+                     int dim)
 {
     sort_job j = {.one = true, .k = k, .values = true, .indices = true};
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
     return j.lines.count == 0 ? LT_OK : sort_lines(&j, in);
 }
 
-lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *indices,
+                      const lt_array *in, int dim)
 {
     sort_job j = {.descending = descending, .values = values != NULL, .indices = indices != NULL};
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);

@@ -1,4 +1,5 @@
-/* band.c - what lies on some diagonals of matrices, for triangles: each row is copied where it is kept and set to zero elsewhere. */
+/* band.c - what lies on some diagonals of matrices, for triangles: each row is copied where it is
+ * kept and set to zero elsewhere. */
 #include <string.h>
 
 #include "cpu/common/copy_bytes.h"
@@ -34,7 +35,8 @@ static void run(const void *context, int64_t index)
         kept(b, row % b->rows, &from, &until);
         from *= b->size, until *= b->size;
         if (from > 0) memset(to, 0, (size_t)from);
-        if (j->x != j->y) lt_copy_bytes(to + from, j->x + row * row_bytes + from, (size_t)(until - from));
+        if (j->x != j->y)
+            lt_copy_bytes(to + from, j->x + row * row_bytes + from, (size_t)(until - from));
         if (until < row_bytes) memset(to + until, 0, (size_t)(row_bytes - until));
     }
 }
@@ -42,6 +44,8 @@ static void run(const void *context, int64_t index)
 lt_status lt_cpu_band(const lt_band *b, void *y, const void *x)
 {
     const int64_t all = b->matrices * b->rows;
-    const job j = {.band = b, .y = y, .x = x, .rows = 1 + WORK / (b->columns * b->size), .all = all};
-    return lt_cpu_share((all + j.rows - 1) / j.rows, lt_cpu_threads_for(LT_CPU_MOVED * all * b->columns), run, &j);
+    const job j = {
+        .band = b, .y = y, .x = x, .rows = 1 + WORK / (b->columns * b->size), .all = all};
+    return lt_cpu_share((all + j.rows - 1) / j.rows,
+                        lt_cpu_threads_for(LT_CPU_MOVED * all * b->columns), run, &j);
 }

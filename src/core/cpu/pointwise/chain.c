@@ -1,6 +1,7 @@
-/* chain.c - a chain of elementwise ops on the CPU (devices/chain.h): each step is done for a block of elements before the next block begins, so
- * that what lies between the steps stays in the first-level cache. The loops are those of pointwise.c; values that are not written lie in
- * slots, which later values take over. */
+/* chain.c - a chain of elementwise ops on the CPU (devices/chain.h): each step is done for a block
+ * of elements before the next block begins, so that what lies between the steps stays in the
+ * first-level cache. The loops are those of pointwise.c; values that are not written lie in slots,
+ * which later values take over. */
 #include <string.h>
 
 #include "chain_program.h"
@@ -11,11 +12,15 @@
 #include "roll.h"
 
 enum {
-    CHUNK = 131072,           /* most elements that a thread takes at once */
-    CACHE = 24 * 1024,        /* bytes of a block of all values */
-    NEAR = 2048,              /* and of one: so few that the processor begins with the next block while it waits for memory */
-    NEAR_MANY = 1024,         /* the same where it asks ahead for several values, and no loop has blocks of its own: it waits more */
-    NEAR_ALL = 8192,          /* where it does not wait: nothing is in memory, or so little that it lies in near caches, */
+    CHUNK = 131072,    /* most elements that a thread takes at once */
+    CACHE = 24 * 1024, /* bytes of a block of all values */
+    /* and of one: so few that the processor begins with the next block while it waits for memory */
+    NEAR = 2048,
+    /* the same where it asks ahead for several values, and no loop has blocks of its own: it waits
+     * more */
+    NEAR_MANY = 1024,
+    /* where it does not wait: nothing is in memory, or so little that it lies in near caches, */
+    NEAR_ALL = 8192,
     SECOND = 2 * 1024 * 1024, /* of so many bytes */
     ONE_LOOP = 32768,         /* elements, where one loop does all and goes over them once; */
     ONE_LOOP_TABLE = 4096,    /* where that reads a table, which lies in the first-level cache */
@@ -25,7 +30,7 @@ enum {
 };
 _Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
 
-/* ---- from a chain to a program ---------------------------------------------------------------------------------- */
+/* ---- from a chain to a program --------------------------------------------------------------- */
 
 static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *gathered)
 {
@@ -42,7 +47,8 @@ static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *ga
     }
 }
 
-/* The loop of an op, given its operands as they are where it takes them: numbers are brought to its dtype now, once for all blocks. */
+/* The loop of an op, given its operands as they are where it takes them: numbers are brought to its
+ * dtype now, once for all blocks. */
 static void prepare_loop(lt_chain_program *p, const lt_chain_step *step, lt_chain_instruction *in)
 {
     const lt_chain_value *values = p->chain->values;
@@ -89,8 +95,9 @@ bool lt_chain_in_slot(const lt_chain_program *p, int v)
     return v != p->seen && p->period[v] == 0 && (lt_is_gathered(value) || value->data == NULL);
 }
 
-/* A slot for each value that needs one, from the instruction that makes it to the last that reads it. An output takes the slot of an input
- * that ends there where their elements are of one size: loops of one output read an element before they write it. */
+/* A slot for each value that needs one, from the instruction that makes it to the last that reads
+ * it. An output takes the slot of an input that ends there where their elements are of one size:
+ * loops of one output read an element before they write it. */
 static int share_slots(lt_chain_program *p)
 {
     const lt_chain_value *values = p->chain->values;
@@ -118,7 +125,8 @@ static int share_slots(lt_chain_program *p)
         }
         for (int k = 0; k < in->outputs; k++) {
             const int v = in->value[k];
-            if (lt_chain_in_slot(p, v) && p->slot[v] < 0) p->slot[v] = spare > 0 ? free_slots[--spare] : slots++;
+            if (lt_chain_in_slot(p, v) && p->slot[v] < 0)
+                p->slot[v] = spare > 0 ? free_slots[--spare] : slots++;
         }
         for (int e = 0; e < n_ended; e++)
             if (out < 0 || ended[e] != p->slot[out]) free_slots[spare++] = ended[e];
@@ -146,7 +154,10 @@ static int64_t table_bytes(const lt_chain_program *p)
 {
     int64_t bytes = 0;
     for (int v = 0; v < p->chain->n_values; v++)
-        if (p->period[v] > 0) bytes += (p->period[v] + p->length) * (int64_t)lt_dtype_size(p->chain->values[v].dtype) + LEAST;
+        if (p->period[v] > 0)
+            bytes +=
+                (p->period[v] + p->length) * (int64_t)lt_dtype_size(p->chain->values[v].dtype) +
+                LEAST;
     return bytes;
 }
 
@@ -160,7 +171,8 @@ static void choose_length(lt_chain_program *p, int slots)
         const int64_t size = (int64_t)lt_dtype_size(value->dtype);
         if (!value->number && size > largest) largest = size;
         if (lt_chain_in_slot(p, v) && size > slot) slot = size;
-        if ((value->data != NULL || v == p->seen) && !value->number && !lt_is_gathered(value)) streams += size;
+        if ((value->data != NULL || v == p->seen) && !value->number && !lt_is_gathered(value))
+            streams += size;
         if (value->data == NULL || value->number || lt_is_gathered(value)) continue;
         far++;
         memory += size;
@@ -172,19 +184,22 @@ static void choose_length(lt_chain_program *p, int slots)
     }
     const bool once = loops == 1 && p->instructions[p->n - 1].context == &p->fused[0];
     p->asks = !once && memory * p->chain->numel >= lt_fetch_beyond();
-    const int64_t near = memory * p->chain->numel <= SECOND ? NEAR_ALL : far > 1 && !converts && p->asks ? NEAR_MANY : NEAR;
+    const int64_t near = memory * p->chain->numel <= SECOND ? NEAR_ALL
+                         : far > 1 && !converts && p->asks  ? NEAR_MANY
+                                                            : NEAR;
     p->slot_size = slot;
     p->length = LEAST;
     if (once)
         p->length = table_bytes(p) > 0 ? ONE_LOOP_TABLE : ONE_LOOP;
     else
-        while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE) p->length *= 2;
+        while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE)
+            p->length *= 2;
     while (table_bytes(p) > LT_CHAIN_TABLES) p->length /= 2;
     if (p->length % LT_FUSED_RUN != 0) p->taker = NULL;
     p->takes_lines = once && p->taker != NULL && table_bytes(p) == 0 && p->fused[0].outputs == 1;
 }
 
-/* ---- running it --------------------------------------------------------------------------------------------------- */
+/* ---- running it ------------------------------------------------------------------------------ */
 
 static void walk(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
@@ -193,7 +208,8 @@ static void walk(const lt_chain_value *v, char *to, int64_t from, int64_t n)
                 NULL);
 }
 
-/* Makes n elements, of which the first `line` are there, of copies of them, twice as many each time. */
+/* Makes n elements, of which the first `line` are there, of copies of them, twice as many each
+ * time. */
 static void repeat(char *to, int64_t line, int64_t n, int64_t size)
 {
     for (int64_t done = line, more; done < n; done += more) {
@@ -249,18 +265,21 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
                 *address = value->data;
             else
                 run->move[run->moves++] =
-                    (lt_chain_move){address, p->period[v] > 0 ? tables[v] : NULL, v, (int64_t)lt_dtype_size(value->dtype)};
+                    (lt_chain_move){address, p->period[v] > 0 ? tables[v] : NULL, v,
+                                    (int64_t)lt_dtype_size(value->dtype)};
         }
     }
     for (int m = 0; m < run->inputs; m++)
-        run->fetched[m] = (p->length * run->input[m].size / LT_FETCHED_LINE + run->calls - 1) / run->calls;
+        run->fetched[m] =
+            (p->length * run->input[m].size / LT_FETCHED_LINE + run->calls - 1) / run->calls;
 }
 
-/* Elements [from, from + n) of lines that are repeated, along dimension 1: one is walked, the others are copies of what lies there by then, of twice as many
- * each time. */
+/* Elements [from, from + n) of lines that are repeated, along dimension 1: one is walked, the
+ * others are copies of what lies there by then, of twice as many each time. */
 static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
-    const int64_t size = (int64_t)lt_dtype_size(v->dtype), line = v->walk->sizes[0], lines = line * v->walk->sizes[1];
+    const int64_t size = (int64_t)lt_dtype_size(v->dtype), line = v->walk->sizes[0],
+                  lines = line * v->walk->sizes[1];
     for (int64_t m; n > 0; from += m, n -= m, to += m * size) {
         m = lines - from % lines;
         if (m > n) m = n;
@@ -281,9 +300,11 @@ static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
         walk(v, to, from, n);
 }
 
-/* Asks for elements of what lies in memory, the block from `from` on: before call number i its part, since the processor takes few such
- * requests at a time. Inlined for the reason of lt_fetch. */
-static inline __attribute__((always_inline)) void fetch(const lt_chain_run *run, int i, int64_t from)
+/* Asks for elements of what lies in memory, the block from `from` on: before call number i its
+ * part, since the processor takes few such requests at a time. Inlined for the reason of
+ * lt_fetch. */
+static inline __attribute__((always_inline)) void fetch(const lt_chain_run *run, int i,
+                                                        int64_t from)
 {
     const lt_chain_program *p = run->program;
     for (int m = 0; m < run->inputs; m++) {
@@ -303,13 +324,15 @@ static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
         const lt_chain_instruction *in = run->call[i].instruction;
         if (p->asks && ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
         if (in->loop != NULL)
-            in->loop(run->call[i].address, in->stride, n, run->takes && i == run->calls - 1 ? &p->taking : in->context);
+            in->loop(run->call[i].address, in->stride, n,
+                     run->takes && i == run->calls - 1 ? &p->taking : in->context);
         else
             gather(&p->chain->values[in->value[0]], run->call[i].address[0], from, n);
     }
 }
 
-/* Addresses of a block from element `at` on; room: for its elements of the value that is seen, unless they are written anyway. */
+/* Addresses of a block from element `at` on; room: for its elements of the value that is seen,
+ * unless they are written anyway. */
 static void move_to(lt_chain_run *run, int64_t at, char *room)
 {
     const lt_chain_program *p = run->program;

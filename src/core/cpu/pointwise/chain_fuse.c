@@ -1,5 +1,6 @@
-/* chain_fuse.c - steps of a chain that follow one another become one instruction (common/fused.h), which passes over memory once: what lies between them
- * stays in registers, or in temporary places as long as those. */
+/* chain_fuse.c - steps of a chain that follow one another become one instruction (common/fused.h),
+ * which passes over memory once: what lies between them stays in registers, or in temporary places
+ * as long as those. */
 #include <math.h>
 #include <string.h>
 
@@ -21,11 +22,12 @@ typedef struct operand {
 
 /* What is known of a value while a run of steps is written down. */
 typedef struct known {
-    int uses;    /* by instructions of the chain */
-    int inside;  /* by those of the run that are still to come */
-    bool made;   /* by one of the run */
-    bool seen;   /* by others, which find it in memory */
-    int place;   /* where its elements lie as the accumulator has them, beside the operands; NOBODY */
+    int uses;   /* by instructions of the chain */
+    int inside; /* by those of the run that are still to come */
+    bool made;  /* by one of the run */
+    bool seen;  /* by others, which find it in memory */
+    /* where its elements lie as the accumulator has them, beside the operands; NOBODY */
+    int place;
     int operand; /* which input of the loop it is; NOBODY */
 } known;
 
@@ -41,11 +43,15 @@ typedef struct writer {
     known of[LT_CHAIN_VALUES];
 } writer;
 
-/* ---- which steps ---------------------------------------------------------------------------------------------------- */
+/* ---- which steps ----------------------------------------------------------------------------- */
 
 static const lt_chain_value *value_of(const writer *w, int v) { return &w->p->chain->values[v]; }
 
-static bool compares(int op) { return op == LT_PW_EQ || op == LT_PW_NE || op == LT_PW_LT || op == LT_PW_LE || op == LT_PW_GT || op == LT_PW_GE; }
+static bool compares(int op)
+{
+    return op == LT_PW_EQ || op == LT_PW_NE || op == LT_PW_LT || op == LT_PW_LE || op == LT_PW_GT ||
+           op == LT_PW_GE;
+}
 
 /* The number that all elements have, as the loop of the op is given it. */
 static double number_of(const lt_chain_instruction *in, int k)
@@ -89,12 +95,14 @@ static bool is_known(const lt_chain_instruction *in)
     case LT_PW_CLAMP_MIN:
     case LT_PW_CLAMP_MAX: return in->n == 2 && !isnan(param(step, 0));
     case LT_PW_CLAMP_BOTH: return !isnan(param(step, 0)) && !isnan(param(step, 1));
-    case LT_PW_POW: return in->n == 3 && in->converted[2] && (number_of(in, 2) == 2 || number_of(in, 2) == 3);
+    case LT_PW_POW:
+        return in->n == 3 && in->converted[2] && (number_of(in, 2) == 2 || number_of(in, 2) == 3);
     default: return compares(step->op);
     }
 }
 
-/* Whether it is a step of bools alone that masks may do: MUL and MAXIMUM of bools are what AND and OR are. */
+/* Whether it is a step of bools alone that masks may do: MUL and MAXIMUM of bools are what AND and
+ * OR are. */
 static bool joins_bools(const lt_chain_program *p, const lt_chain_instruction *in)
 {
     switch (in->step->op) {
@@ -108,27 +116,36 @@ static bool joins_bools(const lt_chain_program *p, const lt_chain_instruction *i
     default: return false;
     }
     bool all = in->step->compute == LT_BOOL;
-    for (int k = 0; k < in->n; k++) all = all && !in->converted[k] && p->chain->values[in->value[k]].dtype == LT_BOOL;
+    for (int k = 0; k < in->n; k++)
+        all = all && !in->converted[k] && p->chain->values[in->value[k]].dtype == LT_BOOL;
     return all;
 }
 
-/* Whether it may be one of a run of steps in that dtype, which another one has begun where it is bools' alone. What is converted has none, but bools. */
-static bool may_join(const lt_chain_program *p, const lt_chain_instruction *in, lt_dtype compute, bool begun)
+/* Whether it may be one of a run of steps in that dtype, which another one has begun where it is
+ * bools' alone. What is converted has none, but bools. */
+static bool may_join(const lt_chain_program *p, const lt_chain_instruction *in, lt_dtype compute,
+                     bool begun)
 {
     const lt_chain_value *values = p->chain->values;
     if (begun && compute != LT_BFLOAT16 && in->step != NULL) {
         if (in->step->op == LT_CHAIN_COPY)
-            return !values[in->value[1]].number && values[in->value[1]].dtype == LT_BOOL && values[in->value[0]].dtype == compute;
+            return !values[in->value[1]].number && values[in->value[1]].dtype == LT_BOOL &&
+                   values[in->value[0]].dtype == compute;
         if (joins_bools(p, in)) return true;
     }
     if (compute != LT_FLOAT32 && compute != LT_FLOAT64 && compute != LT_BFLOAT16) return false;
-    if (in->step == NULL || in->step->op == LT_CHAIN_COPY || in->step->compute != compute || !is_known(in)) return false;
-    if (compute == LT_BFLOAT16 && (compares(in->step->op) || in->step->op == LT_PW_WHERE)) return false; /* its elements stand in another order than bools */
+    if (in->step == NULL || in->step->op == LT_CHAIN_COPY || in->step->compute != compute ||
+        !is_known(in))
+        return false;
+    /* its elements stand in another order than bools */
+    if (compute == LT_BFLOAT16 && (compares(in->step->op) || in->step->op == LT_PW_WHERE))
+        return false;
     if (values[in->value[0]].dtype != (compares(in->step->op) ? LT_BOOL : compute)) return false;
     int numbers = 0;
     for (int k = 1; k < in->n; k++) {
         const bool mask = k == 1 && in->step->op == LT_PW_WHERE;
-        if (in->converted[k] ? mask : values[in->value[k]].dtype != (mask ? LT_BOOL : compute)) return false;
+        if (in->converted[k] ? mask : values[in->value[k]].dtype != (mask ? LT_BOOL : compute))
+            return false;
         numbers += in->converted[k];
     }
     return numbers < in->n - 1;
@@ -138,16 +155,18 @@ static bool may_join(const lt_chain_program *p, const lt_chain_instruction *in, 
 static int gathered(const lt_chain_program *p, const lt_chain_instruction *in)
 {
     int n = 0;
-    for (int k = 1; k < in->n; k++) n += lt_is_gathered(&p->chain->values[in->value[k]]) && p->period[in->value[k]] == 0;
+    for (int k = 1; k < in->n; k++)
+        n += lt_is_gathered(&p->chain->values[in->value[k]]) && p->period[in->value[k]] == 0;
     return n;
 }
 
-/* ---- writing it down ------------------------------------------------------------------------------------------------ */
+/* ---- writing it down ------------------------------------------------------------------------- */
 
 /* Makes a product and the sum after it one operation. */
 static bool joins_product(lt_fused_op *last, int op, int place)
 {
-    static const uint8_t joined[2][2] = {{LT_FUSED_MUL_ADD, LT_FUSED_MUL_ADD_NUMBER}, {LT_FUSED_MUL_NUMBER_ADD, LT_FUSED_MUL_NUMBER_ADD_NUMBER}};
+    static const uint8_t joined[2][2] = {{LT_FUSED_MUL_ADD, LT_FUSED_MUL_ADD_NUMBER},
+                                         {LT_FUSED_MUL_NUMBER_ADD, LT_FUSED_MUL_NUMBER_ADD_NUMBER}};
     const bool by_number = last->op == LT_FUSED_MUL_NUMBER, number = op == LT_FUSED_ADD_NUMBER;
     if ((op != LT_FUSED_ADD && !number) || (last->op != LT_FUSED_MUL && !by_number)) return false;
     last->op = joined[by_number][number];
@@ -159,7 +178,10 @@ static void put(writer *w, int op, int place, int mask)
 {
     lt_fused *f = w->f;
     if (f->n == LT_FUSED_OPS) w->full = true;
-    if (place >= LT_FUSED_CONSTANT) op += op == LT_FUSED_LOAD ? LT_FUSED_LOAD_NUMBER - LT_FUSED_LOAD : LT_FUSED_ADD_NUMBER - LT_FUSED_ADD; /* its form with a number */
+    /* its form with a number */
+    if (place >= LT_FUSED_CONSTANT)
+        op += op == LT_FUSED_LOAD ? LT_FUSED_LOAD_NUMBER - LT_FUSED_LOAD
+                                  : LT_FUSED_ADD_NUMBER - LT_FUSED_ADD;
     if (f->n > 0 && joins_product(&f->ops[f->n - 1], op, place)) return;
     if (!w->full) f->ops[f->n++] = (lt_fused_op){(uint8_t)op, (uint8_t)place, (uint8_t)mask, 0};
 }
@@ -178,7 +200,10 @@ static int constant(writer *w, double number)
 }
 
 /* Whether it lies in memory as the accumulator has it. */
-static bool is_plain_input(const writer *w, int v) { return !w->of[v].made && value_of(w, v)->dtype == w->compute && w->compute != LT_BFLOAT16; }
+static bool is_plain_input(const writer *w, int v)
+{
+    return !w->of[v].made && value_of(w, v)->dtype == w->compute && w->compute != LT_BFLOAT16;
+}
 
 /* A place for what the accumulator has. */
 static void keep(writer *w)
@@ -189,7 +214,8 @@ static void keep(writer *w)
         return;
     }
     k->place = w->spare[--w->n_spare];
-    if (k->place >= LT_FUSED_TEMPORARY + w->f->temporaries) w->f->temporaries = k->place - LT_FUSED_TEMPORARY + 1;
+    if (k->place >= LT_FUSED_TEMPORARY + w->f->temporaries)
+        w->f->temporaries = k->place - LT_FUSED_TEMPORARY + 1;
     put(w, LT_FUSED_STORE, k->place, 0);
 }
 
@@ -206,7 +232,8 @@ static bool has_room(writer *w)
     return !w->full;
 }
 
-/* Inputs come after outputs, whose number is known at the end: until then they are numbered from the other end. */
+/* Inputs come after outputs, whose number is known at the end: until then they are numbered from
+ * the other end. */
 static int input_place(writer *w, int v)
 {
     known *k = &w->of[v];
@@ -227,7 +254,11 @@ static void load(writer *w, operand x)
         put(w, LT_FUSED_LOAD, w->of[x.value].place, 0);
     } else {
         const lt_dtype dtype = value_of(w, x.value)->dtype;
-        put(w, dtype == LT_BOOL ? LT_FUSED_LOAD_BOOL : dtype == LT_BFLOAT16 ? LT_FUSED_LOAD_BFLOAT16 : LT_FUSED_LOAD, input_place(w, x.value), 0);
+        put(w,
+            dtype == LT_BOOL       ? LT_FUSED_LOAD_BOOL
+            : dtype == LT_BFLOAT16 ? LT_FUSED_LOAD_BFLOAT16
+                                   : LT_FUSED_LOAD,
+            input_place(w, x.value), 0);
     }
     w->held = x.value;
 }
@@ -247,7 +278,8 @@ static int place_of(writer *w, operand x)
 static void use(writer *w, operand x)
 {
     known *k = x.value != NOBODY ? &w->of[x.value] : NULL;
-    if (k != NULL && --k->inside == 0 && k->place >= LT_FUSED_TEMPORARY) w->spare[w->n_spare++] = k->place;
+    if (k != NULL && --k->inside == 0 && k->place >= LT_FUSED_TEMPORARY)
+        w->spare[w->n_spare++] = k->place;
 }
 
 /* a op b, of which the accumulator is to have a. What b leaves is free afterwards only. */
@@ -265,7 +297,8 @@ static void two(writer *w, int op, operand a, operand b)
 /* The same where it may have either: op_b is the op if it has b. */
 static void either(writer *w, int op, int op_b, operand a, operand b)
 {
-    const bool reversed = a.value == NOBODY || (b.value != NOBODY && b.value != a.value && w->held == b.value);
+    const bool reversed =
+        a.value == NOBODY || (b.value != NOBODY && b.value != a.value && w->held == b.value);
     if (reversed)
         two(w, op_b, b, a);
     else
@@ -303,7 +336,8 @@ static void choose(writer *w, operand condition, operand a, operand b)
     w->held = NOBODY;
 }
 
-/* a * scale * b + x, or a * scale / b + x. What is scaled comes first: b and x have to lie in memory by then. */
+/* a * scale * b + x, or a * scale / b + x. What is scaled comes first: b and x have to lie in
+ * memory by then. */
 static void scaled(writer *w, int op, operand x, operand a, operand b, double scale)
 {
     place_of(w, x);
@@ -328,7 +362,8 @@ static void add(writer *w, bool minus, operand a, operand b, double alpha)
         minus = false;
     }
     if (alpha == 1) {
-        either(w, minus ? LT_FUSED_SUB : LT_FUSED_ADD, minus ? LT_FUSED_REVERSE_SUB : LT_FUSED_ADD, a, b);
+        either(w, minus ? LT_FUSED_SUB : LT_FUSED_ADD, minus ? LT_FUSED_REVERSE_SUB : LT_FUSED_ADD,
+               a, b);
         return;
     }
     place_of(w, a);
@@ -350,7 +385,8 @@ static void multiply(writer *w, operand a, operand b)
 static void divide(writer *w, operand a, operand b)
 {
     int exponent;
-    const bool inverts = b.value == NOBODY && fabs(frexp(b.number, &exponent)) == 0.5 && exponent > -100 && exponent < 100;
+    const bool inverts = b.value == NOBODY && fabs(frexp(b.number, &exponent)) == 0.5 &&
+                         exponent > -100 && exponent < 100;
     if (inverts)
         two(w, LT_FUSED_MUL, a, number(1 / b.number));
     else
@@ -369,7 +405,8 @@ static void compare(writer *w, int op, operand a, operand b)
     }
 }
 
-/* Slopes of y = tanh(x) and sigmoid(x): grad * (1 - y * y), grad * (1 - y) * y. y is read several times, which the caller counts as one. */
+/* Slopes of y = tanh(x) and sigmoid(x): grad * (1 - y * y), grad * (1 - y) * y. y is read several
+ * times, which the caller counts as one. */
 static void slope(writer *w, bool sigmoid, operand grad, operand y)
 {
     place_of(w, grad);
@@ -392,15 +429,22 @@ static void store(writer *w, int v)
     if (!k->seen || !has_room(w)) return;
     const int place = w->n_outputs++;
     w->outputs[place] = v;
-    put(w, dtype == LT_BOOL ? LT_FUSED_STORE_BOOL : dtype == LT_BFLOAT16 ? LT_FUSED_STORE_BFLOAT16 : LT_FUSED_STORE, place, 0);
+    put(w,
+        dtype == LT_BOOL       ? LT_FUSED_STORE_BOOL
+        : dtype == LT_BFLOAT16 ? LT_FUSED_STORE_BFLOAT16
+                               : LT_FUSED_STORE,
+        place, 0);
     if (dtype == w->compute && dtype != LT_BFLOAT16) k->place = place;
 }
 
 static void write_bools(writer *w, int op, const operand *x)
 {
     switch (op) {
-    case LT_CHAIN_COPY: two(w, LT_FUSED_AND, x[0], number(1)); break; /* of all ones or none */
-    case LT_PW_LOGICAL_NOT: two(w, LT_FUSED_EQ, x[0], number(0)); break; /* all ones are no number */
+    case LT_CHAIN_COPY:
+        two(w, LT_FUSED_AND, x[0], number(1));
+        break; /* of all ones or none */
+    /* all ones are no number */
+    case LT_PW_LOGICAL_NOT: two(w, LT_FUSED_EQ, x[0], number(0)); break;
     case LT_PW_MAXIMUM:
     case LT_PW_BITWISE_OR:
     case LT_PW_LOGICAL_OR: either(w, LT_FUSED_OR, LT_FUSED_OR, x[0], x[1]); break;
@@ -443,7 +487,8 @@ static void write_numbers(writer *w, const lt_chain_step *step, const operand *x
 static void write_step(writer *w, const lt_chain_instruction *in)
 {
     operand x[LT_CHAIN_INPUTS] = {{0}};
-    for (int k = 1; k < in->n; k++) x[k - 1] = in->converted[k] ? number(number_of(in, k)) : (operand){in->value[k], 0};
+    for (int k = 1; k < in->n; k++)
+        x[k - 1] = in->converted[k] ? number(number_of(in, k)) : (operand){in->value[k], 0};
     if (in->step->op == LT_CHAIN_COPY || in->step->compute == LT_BOOL)
         write_bools(w, in->step->op, x);
     else
@@ -461,7 +506,9 @@ static int write_run(writer *w, const int *run, int n)
     w->held = NOBODY;
     w->full = false;
     w->n_spare = LT_FUSED_TEMPORARIES;
-    for (int k = 0; k < LT_FUSED_TEMPORARIES; k++) w->spare[k] = LT_FUSED_TEMPORARY + LT_FUSED_TEMPORARIES - 1 - k; /* the first is the last of them */
+    /* the first is the last of them */
+    for (int k = 0; k < LT_FUSED_TEMPORARIES; k++)
+        w->spare[k] = LT_FUSED_TEMPORARY + LT_FUSED_TEMPORARIES - 1 - k;
     for (int v = 0; v < p->chain->n_values; v++) {
         w->of[v].inside = 0;
         w->of[v].made = false;
@@ -473,7 +520,8 @@ static int write_run(writer *w, const int *run, int n)
     }
     for (int i = 0; i < n; i++) {
         known *out = &w->of[p->instructions[run[i]].value[0]];
-        out->seen = i == n - 1 || !lt_chain_in_slot(p, p->instructions[run[i]].value[0]) || out->uses > out->inside;
+        out->seen = i == n - 1 || !lt_chain_in_slot(p, p->instructions[run[i]].value[0]) ||
+                    out->uses > out->inside;
     }
     for (int i = 0; i < n; i++) {
         write_step(w, &p->instructions[run[i]]);
@@ -482,11 +530,13 @@ static int write_run(writer *w, const int *run, int n)
     return n;
 }
 
-/* ---- the instruction ------------------------------------------------------------------------------------------------- */
+/* ---- the instruction ------------------------------------------------------------------------- */
 
 static uint8_t final_place(const writer *w, uint8_t place)
 {
-    return place < w->n_outputs || place >= LT_FUSED_OPERANDS ? place : (uint8_t)(w->n_outputs + LT_FUSED_OPERANDS - 1 - place);
+    return place < w->n_outputs || place >= LT_FUSED_OPERANDS
+               ? place
+               : (uint8_t)(w->n_outputs + LT_FUSED_OPERANDS - 1 - place);
 }
 
 /* What is loaded for the operation that follows, and changes it, is part of that. */
@@ -504,7 +554,10 @@ static void join_loads(lt_fused *f)
     f->ops[n - 1].op++; /* a store, the last one */
 }
 
-static const lt_fused_loops *loops_of(lt_dtype compute) { return &lt_loops.fused[compute == LT_FLOAT64 ? LT_FUSED_F64 : LT_FUSED_F32]; }
+static const lt_fused_loops *loops_of(lt_dtype compute)
+{
+    return &lt_loops.fused[compute == LT_FLOAT64 ? LT_FUSED_F64 : LT_FUSED_F32];
+}
 
 static void finish(writer *w, const int *run, int n)
 {
@@ -514,14 +567,16 @@ static void finish(writer *w, const int *run, int n)
     join_loads(f);
     for (int i = 0; i < f->n; i++) {
         lt_fused_op *op = &f->ops[i];
-        *op = (lt_fused_op){op->op, final_place(w, op->place), final_place(w, op->mask), final_place(w, op->from)};
+        *op = (lt_fused_op){op->op, final_place(w, op->place), final_place(w, op->mask),
+                            final_place(w, op->from)};
     }
     for (int c = 0; c < f->constants; c++) {
         const double number = w->constants[c];
         if (w->compute == LT_FLOAT64)
             f->constant[c].f64 = number;
         else
-            f->constant[c].f32 = number != number ? lt_bits_to_float(0x7fc00000u) : (float)number; /* a nan as ROUND has it */
+            f->constant[c].f32 = number != number ? lt_bits_to_float(0x7fc00000u)
+                                                  : (float)number; /* a nan as ROUND has it */
     }
     f->outputs = w->n_outputs;
     f->operands = w->n_outputs + w->n_inputs;
@@ -539,8 +594,8 @@ static void finish(writer *w, const int *run, int n)
     p->n_fused++;
 }
 
-/* Instructions that follow one another, n of them: as few loops as there is room for, of at least `least`. All are in the dtype of the first, which a later loop may not
- * begin with. */
+/* Instructions that follow one another, n of them: as few loops as there is room for, of at least
+ * `least`. All are in the dtype of the first, which a later loop may not begin with. */
 static void fuse_run(writer *w, const int *run, int n, int least)
 {
     if (n > 0) w->compute = w->p->instructions[run[0]].step->compute;
@@ -562,7 +617,9 @@ static void take_last(writer *w, int take)
 {
     lt_chain_program *p = w->p;
     const lt_chain_instruction *last = &p->instructions[p->n - 1];
-    if (p->n_fused == 0 || last->context != &p->fused[p->n_fused - 1] || p->chain->values[p->seen].data != NULL) return;
+    if (p->n_fused == 0 || last->context != &p->fused[p->n_fused - 1] ||
+        p->chain->values[p->seen].data != NULL)
+        return;
     p->taking = p->fused[p->n_fused - 1];
     lt_fused_op *op = &p->taking.ops[p->taking.n - 1];
     if (op->op != LT_FUSED_STORE_LAST || last->value[op->place] != p->seen) return;
@@ -580,10 +637,12 @@ void lt_chain_fuse(lt_chain_program *p, int take)
     w.p = p;
     for (int v = 0; v < p->chain->n_values; v++) w.of[v].uses = 0;
     for (int i = 0; i < p->n; i++)
-        for (int k = 1; k < p->instructions[i].n; k++) w.of[p->instructions[i].value[k]].uses += !p->instructions[i].converted[k];
+        for (int k = 1; k < p->instructions[i].n; k++)
+            w.of[p->instructions[i].value[k]].uses += !p->instructions[i].converted[k];
     for (int i = 0; i < p->n; i++) {
         const lt_chain_instruction *in = &p->instructions[i];
-        if (in->loop == NULL) continue; /* what is gathered before the steps of a run is there for all of them */
+        /* what is gathered before the steps of a run is there for all of them */
+        if (in->loop == NULL) continue;
         const lt_dtype compute = n > 0 ? p->instructions[run[0]].step->compute : in->step->compute;
         slots += gathered(p, in);
         if (n > 0 && (slots > GATHERED || !may_join(p, in, compute, true))) {

@@ -6,8 +6,9 @@
 #include "dtypes/dtype.h"
 
 enum {
-    NEAR = 2048, /* elements that go to a kernel together: several lines, which softmax takes pass by pass; few, since what the chain reads next
-                    lies in the first-level cache, too */
+    /* elements that go to a kernel together: several lines, which softmax takes pass by pass; few,
+     * since what the chain reads next lies in the first-level cache, too */
+    NEAR = 2048,
     ALIGNED = 64
 };
 
@@ -52,8 +53,10 @@ void lt_chain_lines_read(const lt_chain_lines *l, int64_t first, int64_t last, c
     }
 }
 
-void lt_chain_lines_part(const lt_chain_lines *l, int64_t count, int64_t t, int64_t parts, char *room, lt_take_lines take, const void *context)
+void lt_chain_lines_part(const lt_chain_lines *l, int64_t count, int64_t t, int64_t parts,
+                         char *room, lt_take_lines take, const void *context)
 {
     const int64_t units = (count + l->unit - 1) / l->unit, end = (t + 1) * units / parts * l->unit;
-    lt_chain_lines_read(l, t * units / parts * l->unit, end < count ? end : count, room, take, context);
+    lt_chain_lines_read(l, t * units / parts * l->unit, end < count ? end : count, room, take,
+                        context);
 }

@@ -1,5 +1,5 @@
-/* chain_lines.h - lines of elements that a chain computes, a few at a time: for kernels that read a tensor line by line and are given it
- * as an lt_fed. */
+/* chain_lines.h - lines of elements that a chain computes, a few at a time: for kernels that read a
+ * tensor line by line and are given it as an lt_fed. */
 #ifndef LT_CPU_CHAIN_LINES_H
 #define LT_CPU_CHAIN_LINES_H
 
@@ -11,27 +11,29 @@ typedef struct lt_chain_lines {
     int64_t length;  /* of a line */
     int64_t size;    /* bytes of an element as it is read */
     int64_t at_once; /* lines in a call */
-    /* Threads begin at multiples of so many lines: no two of them compute one element, and lines that are taken together stay together. */
+    /* Threads begin at multiples of so many lines: no two of them compute one element, and lines
+     * that are taken together stay together. */
     int64_t unit;
     lt_loop convert; /* NULL: from the dtype itself */
     size_t plain;    /* bytes of a thread's room for elements as they are computed */
 } lt_chain_lines;
 
-/* Lines of `length` elements, read as `to`; at_once: how many together, where the results depend on that, or 0: as many as a near cache has
- * room for. */
+/* Lines of `length` elements, read as `to`; at_once: how many together, where the results depend on
+ * that, or 0: as many as a near cache has room for. */
 void lt_chain_lines_of(lt_chain_lines *l, const lt_fed *fed, int64_t length, int64_t at_once,
                        lt_dtype to);
 
 /* Bytes of memory, aligned to 64, that each thread needs to read lines. */
 size_t lt_chain_lines_room(const lt_chain_lines *l);
 
-/* Lines [first, last), l->at_once of them in a call of `take` as long as there are so many, which lie at `in` one after the other and may not be
- * written. room: as above, one for each thread. */
+/* Lines [first, last), l->at_once of them in a call of `take` as long as there are so many, which
+ * lie at `in` one after the other and may not be written. room: as above, one for each thread. */
 typedef void (*lt_take_lines)(const void *context, int64_t first, int64_t last, const char *in);
 void lt_chain_lines_read(const lt_chain_lines *l, int64_t first, int64_t last, char *room,
                          lt_take_lines take, const void *context);
 
 /* The same of part t of `count` lines, of which there are as many parts as threads. */
-void lt_chain_lines_part(const lt_chain_lines *l, int64_t count, int64_t t, int64_t parts, char *room, lt_take_lines take, const void *context);
+void lt_chain_lines_part(const lt_chain_lines *l, int64_t count, int64_t t, int64_t parts,
+                         char *room, lt_take_lines take, const void *context);
 
 #endif

@@ -1,5 +1,5 @@
-/* chain_program.h - a chain (devices/chain.h) made ready to run, block by block: for chain.c, and for reductions that take its elements as
- * they come. */
+/* chain_program.h - a chain (devices/chain.h) made ready to run, block by block: for chain.c, and
+ * for reductions that take its elements as they come. */
 #ifndef LT_CPU_CHAIN_PROGRAM_H
 #define LT_CPU_CHAIN_PROGRAM_H
 
@@ -11,7 +11,7 @@ enum {
     LT_CHAIN_SCRATCH = 128 * 1024, /* bytes of a thread's slots */
     LT_CHAIN_INSTRUCTIONS = LT_CHAIN_STEPS + LT_CHAIN_VALUES,
     LT_CHAIN_OPERANDS = LT_FUSED_OPERANDS,
-    LT_CHAIN_FUSED = 8, /* most loops of several steps */
+    LT_CHAIN_FUSED = 8,         /* most loops of several steps */
     LT_CHAIN_TABLES = 64 * 1024 /* bytes of what is read again and again */
 };
 
@@ -36,13 +36,16 @@ typedef struct lt_chain_program {
     bool asks;                 /* for blocks of memory before it comes to them */
     int64_t slot_size;         /* bytes of a slot for one element */
     int slot[LT_CHAIN_VALUES]; /* of each value, -1: none */
-    int64_t period[LT_CHAIN_VALUES]; /* elements of a line that is repeated all along: each thread puts it down once, with as many more as a block has; 0: no line */
+    /* elements of a line that is repeated all along: each thread puts it down once, with as many
+     * more as a block has; 0: no line */
+    int64_t period[LT_CHAIN_VALUES];
     lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];
     int n_fused;
     lt_fused fused[LT_CHAIN_FUSED]; /* contexts of instructions */
-    const lt_fused_loops *taker; /* of the last instruction, if it may take the value that is seen into lanes; NULL */
-    lt_fused taking;             /* its context then */
-    bool takes_lines;            /* from any element on */
+    /* of the last instruction, if it may take the value that is seen into lanes; NULL */
+    const lt_fused_loops *taker;
+    lt_fused taking;  /* its context then */
+    bool takes_lines; /* from any element on */
 } lt_chain_program;
 
 /* A program does not move once it is prepared, nor does a run. take: of lt_reduce_loops. */
@@ -54,7 +57,8 @@ bool lt_chain_in_slot(const lt_chain_program *p, int v);
 /* Puts steps together; before values get slots. take: as above. */
 void lt_chain_fuse(lt_chain_program *p, int take);
 
-/* An address of elements of a value, which goes on from block to block; table: of one with a period. */
+/* An address of elements of a value, which goes on from block to block; table: of one with a
+ * period. */
 typedef struct lt_chain_move {
     char **address, *table;
     int value;
@@ -65,7 +69,7 @@ typedef struct lt_chain_move {
 typedef struct lt_chain_run {
     const lt_chain_program *program;
     int calls, inputs, moves;
-    bool takes; /* now */
+    bool takes;                           /* now */
     lt_chain_move input[LT_CHAIN_VALUES]; /* what lies in memory before the chain runs */
     int64_t fetched[LT_CHAIN_VALUES];     /* lines of it that each call asks for */
     lt_chain_move move[LT_CHAIN_INSTRUCTIONS * LT_CHAIN_OPERANDS];
@@ -78,7 +82,8 @@ typedef struct lt_chain_run {
 
 void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p);
 
-/* Elements [from, to) taken into lanes, by a program that may; both are multiples of LT_FUSED_RUN. */
+/* Elements [from, to) taken into lanes, by a program that may; both are multiples of
+ * LT_FUSED_RUN. */
 void lt_chain_take(lt_chain_run *run, int64_t from, int64_t to, lt_lanes *lanes);
 /* Lines from element `from` on, by a program that takes lines: as lt_fused_loops has it. */
 int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_lines *l);
@@ -87,12 +92,14 @@ int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_line
  * aligned to 64, unless they are written anyway. */
 const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *room);
 
-/* The same of any elements [from, from + n): blocks begin at multiples of LT_CHAIN_UNIT, where they would if all were computed, so that loops
- * take the same ones together. room has LT_CHAIN_AROUND elements more than n. */
+/* The same of any elements [from, from + n): blocks begin at multiples of LT_CHAIN_UNIT, where they
+ * would if all were computed, so that loops take the same ones together. room has LT_CHAIN_AROUND
+ * elements more than n. */
 enum { LT_CHAIN_UNIT = 64, LT_CHAIN_AROUND = 2 * LT_CHAIN_UNIT };
 char *lt_chain_elements(lt_chain_run *run, int64_t from, int64_t n, char *room);
 
-/* Whether pieces of so many elements may be computed so by several threads: none of them writes what another one does. */
+/* Whether pieces of so many elements may be computed so by several threads: none of them writes
+ * what another one does. */
 bool lt_chain_divides(const lt_chain_program *p, int64_t elements);
 
 #endif

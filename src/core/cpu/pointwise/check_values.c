@@ -1,4 +1,5 @@
-/* check_values.c - looks for an element that is not what an op takes: a probability above 1, a divisor of 0. */
+/* check_values.c - looks for an element that is not what an op takes: a probability above 1, a
+ * divisor of 0. */
 #include "cpu/cpu.h"
 #include "error.h"
 

@@ -1,5 +1,6 @@
-/* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between layouts
- * that are each other's transpose go by square tiles, so that both sides are walked in cache lines. */
+/* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between
+ * layouts that are each other's transpose go by square tiles, so that both sides are walked in
+ * cache lines. */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -9,10 +10,11 @@
 #include "cpu/common/threads.h"
 #include "copy_rows.h"
 
-#define TILE 32
+#define TILE     32
 #define REVERSED 65536 /* elements of a job of lines that are read from their ends */
 
-/* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not help. */
+/* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not
+ * help. */
 static int transposed_dim(const lt_iter *it)
 {
     int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);
@@ -25,8 +27,8 @@ static int transposed_dim(const lt_iter *it)
 
 /* out[j * out_step + i] = in[i * in_step + j] for i < m, j < n; steps in bytes. */
 #define TRANSPOSE(bits)                                                                            \
-    static void transpose_##bits(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m, \
-                                 int64_t n)                                                        \
+    static void transpose_##bits(char *out, int64_t out_step, const char *in, int64_t in_step,     \
+                                 int64_t m, int64_t n)                                             \
     {                                                                                              \
         for (int64_t j = 0; j < n; j++) {                                                          \
             uint##bits##_t *row = (uint##bits##_t *)(out + j * out_step);                          \
@@ -36,16 +38,20 @@ static int transposed_dim(const lt_iter *it)
     }
 TRANSPOSE(8)
 TRANSPOSE(16)
-typedef struct { uint64_t parts[2]; } uint128_t; /* as a double complex lies */
+typedef struct {
+    uint64_t parts[2];
+} uint128_t; /* as a double complex lies */
 TRANSPOSE(128)
 #undef TRANSPOSE
 
-static void transpose_32(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m, int64_t n)
+static void transpose_32(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m,
+                         int64_t n)
 {
     lt_loops.turn[0](out, out_step / 4, in, in_step / 4, m, n);
 }
 
-static void transpose_64(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m, int64_t n)
+static void transpose_64(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t m,
+                         int64_t n)
 {
     lt_loops.turn[1](out, out_step / 8, in, in_step / 8, m, n);
 }
@@ -80,8 +86,8 @@ static void transpose_band(const lt_iter *it, int d, int64_t band, transpose_fn 
     int64_t n = it->sizes[d] - j < TILE ? it->sizes[d] - j : TILE;
     for (int64_t i = 0; i < it->sizes[0]; i += TILE) {
         int64_t m = it->sizes[0] - i < TILE ? it->sizes[0] - i : TILE;
-        transpose(out + i * it->strides[0][0], it->strides[0][d], in + i * it->strides[1][0], it->strides[1][0],
-                  m, n);
+        transpose(out + i * it->strides[0][0], it->strides[0][d], in + i * it->strides[1][0],
+                  it->strides[1][0], m, n);
     }
 }
 
@@ -122,8 +128,10 @@ static void reverse_lines(const void *context, int64_t job)
 {
     const reversal *r = context;
     const lt_iter *it = r->it;
-    const int64_t first = job * r->lines, left = it->sizes[1] - first, out_step = it->strides[0][1], in_step = it->strides[1][1];
-    lt_loops.reverse[it->strides[0][0] == 8](it->data[0] + first * out_step, out_step, it->data[1] + first * in_step, in_step,
+    const int64_t first = job * r->lines, left = it->sizes[1] - first, out_step = it->strides[0][1],
+                  in_step = it->strides[1][1];
+    lt_loops.reverse[it->strides[0][0] == 8](it->data[0] + first * out_step, out_step,
+                                             it->data[1] + first * in_step, in_step,
                                              left < r->lines ? left : r->lines, it->sizes[0]);
 }
 
@@ -139,8 +147,8 @@ static lt_status copy_reversed(const lt_iter *it)
 static bool runs_backwards(const lt_iter *it)
 {
     const int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);
-    return it->ndim > 0 && it->sizes[0] >= TILE && it->dtype[0] == it->dtype[1] && (size == 4 || size == 8) && it->strides[0][0] == size &&
-           it->strides[1][0] == -size;
+    return it->ndim > 0 && it->sizes[0] >= TILE && it->dtype[0] == it->dtype[1] &&
+           (size == 4 || size == 8) && it->strides[0][0] == size && it->strides[1][0] == -size;
 }
 
 lt_status lt_cpu_copy(const lt_iter *it)

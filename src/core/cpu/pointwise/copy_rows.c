@@ -1,5 +1,6 @@
-/* copy_rows.c - copies of many short rows, dense ones or such as repeat an element. A call of a loop for each row costs as much as the row,
- * and a walk across the rows touches every line of the cache again for each column: a row is written in a few stores here, many rows a call. */
+/* copy_rows.c - copies of many short rows, dense ones or such as repeat an element. A call of a
+ * loop for each row costs as much as the row, and a walk across the rows touches every line of the
+ * cache again for each column: a row is written in a few stores here, many rows a call. */
 #include "copy_rows.h"
 
 #include <string.h>
@@ -26,11 +27,13 @@ typedef struct rows {
 static void copy_dense(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const rows *r = context;
-    for (int64_t i = 0; i < n; i++) lt_copy_bytes(ptrs[0] + i * strides[0], ptrs[1] + i * strides[1], r->bytes);
+    for (int64_t i = 0; i < n; i++)
+        lt_copy_bytes(ptrs[0] + i * strides[0], ptrs[1] + i * strides[1], r->bytes);
 }
 
 #define REPEAT(bits)                                                                               \
-    static void repeat_##bits(char *const *ptrs, const int64_t *strides, int64_t n, const void *context) \
+    static void repeat_##bits(char *const *ptrs, const int64_t *strides, int64_t n,                \
+                              const void *context)                                                 \
     {                                                                                              \
         const size_t bytes = ((const rows *)context)->bytes;                                       \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -65,7 +68,8 @@ static lt_loop repeat_for(size_t size)
 bool lt_cpu_copies_rows(const lt_iter *it)
 {
     const int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);
-    if (it->ndim < 2 || it->dtype[0] != it->dtype[1] || it->sizes[0] * size > SHORT || size > 8) return false;
+    if (it->ndim < 2 || it->dtype[0] != it->dtype[1] || it->sizes[0] * size > SHORT || size > 8)
+        return false;
     return it->strides[0][0] == size && (it->strides[1][0] == size || it->strides[1][0] == 0);
 }
 
@@ -73,7 +77,8 @@ static void run_rows(const void *context, int64_t job)
 {
     const rows *r = context;
     const int64_t from = job * r->piece, to = from + r->piece;
-    lt_cpu_walk(&r->it, r->it.ndim, r->it.data, from, to < r->it.numel ? to : r->it.numel, r->copy, r);
+    lt_cpu_walk(&r->it, r->it.ndim, r->it.data, from, to < r->it.numel ? to : r->it.numel, r->copy,
+                r);
 }
 
 lt_status lt_cpu_copy_rows(const lt_iter *it)

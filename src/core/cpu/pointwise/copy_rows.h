@@ -6,7 +6,8 @@
 
 #include "iter.h"
 
-/* Whether dimension 0 is a short row that is dense in the output, and in the input dense or one element. */
+/* Whether dimension 0 is a short row that is dense in the output, and in the input dense or one
+ * element. */
 bool lt_cpu_copies_rows(const lt_iter *it);
 lt_status lt_cpu_copy_rows(const lt_iter *it);
 

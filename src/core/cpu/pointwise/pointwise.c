@@ -1,7 +1,8 @@
-/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops are fast on dense
- * operands of their own dtype (vector/pointwise/instantiate.h): others are converted, or gathered, block by block, results converted or scattered back.
- * The loops stand in vector/, a file per family of the declarations' `kernel`s. Half types without a loop of their own are computed in float,
- * such integers in int64. */
+/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops
+ * are fast on dense operands of their own dtype (vector/pointwise/instantiate.h): others are
+ * converted, or gathered, block by block, results converted or scattered back. The loops stand in
+ * vector/, a file per family of the declarations' `kernel`s. Half types without a loop of their own
+ * are computed in float, such integers in int64. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -12,7 +13,8 @@
 #define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
 #define FEW   512 /* elements that are not worth an interrupt or a thread */
 
-static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride, int64_t n)
+static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride,
+                    int64_t n)
 {
     _Alignas(64) char narrow[BLOCK * 8];
     if (c->narrow != NULL) {
@@ -35,8 +37,8 @@ static lt_conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wan
     };
 }
 
-/* Whether the loop takes input k as one number for all elements: of two inputs one, the second where both are, so that an exponent stays
- * one; of three the second and the third. */
+/* Whether the loop takes input k as one number for all elements: of two inputs one, the second
+ * where both are, so that an exponent stays one; of three the second and the third. */
 static bool may_be_number(int k, int operands, const int64_t *strides)
 {
     if (operands == 3) return k == 2 || strides[2] != 0;
@@ -68,7 +70,9 @@ static bool takes_runs(const lt_iter *it)
     if (lt_cpu_exchanges(it)) return false;
     for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
     for (int k = 0; k < it->operands; k++)
-        if (strides[k] != (int64_t)lt_dtype_size(it->dtype[k]) && !is_number(k, it->operands, strides)) return false;
+        if (strides[k] != (int64_t)lt_dtype_size(it->dtype[k]) &&
+            !is_number(k, it->operands, strides))
+            return false;
     return true;
 }
 
@@ -77,7 +81,10 @@ static bool in_place(const lt_blocks *b, int k, const int64_t *strides, int64_t 
 {
     const bool one = is_number(k, b->operands, strides);
     *step = one ? 0 : b->size[k];
-    return (k == 0 ? b->stored_as_is : one ? b->number[k].same : b->in[k].same) && strides[k] == *step;
+    return (k == 0 ? b->stored_as_is
+            : one  ? b->number[k].same
+                   : b->in[k].same) &&
+           strides[k] == *step;
 }
 
 bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides)
@@ -98,7 +105,8 @@ void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, c
     b->in[k] = b->number[k] = conversion_of(wanted, wanted, wanted);
 }
 
-/* Operands that the loop cannot take as they are go through buffers; a number for all elements is converted once, before. */
+/* Operands that the loop cannot take as they are go through buffers; a number for all elements is
+ * converted once, before. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const lt_blocks *b = context;
@@ -112,7 +120,8 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
         all = all && (as_it_is[k] || step[k] == 0);
         if (as_it_is[k] || k == 0) continue;
         if (step[k] == 0)
-            convert(&b->number[k], buffer[k], (int64_t)lt_dtype_size(b->number[k].wanted), ptrs[k], 0, 1);
+            convert(&b->number[k], buffer[k], (int64_t)lt_dtype_size(b->number[k].wanted), ptrs[k],
+                    0, 1);
         else if (strides[k] == 0)
             convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, n < b->length ? n : b->length);
     }
@@ -128,19 +137,24 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
                 at[k] = operand;
             } else if (k > 0 && strides[k] != 0) {
                 if (strides[k] > 0 && strides[k] <= 8 && n - from >= LT_FETCHED_AHEAD + m)
-                    lt_fetch(lt_fetched_from(operand + LT_FETCHED_AHEAD * strides[k]), m * strides[k]);
+                    lt_fetch(lt_fetched_from(operand + LT_FETCHED_AHEAD * strides[k]),
+                             m * strides[k]);
                 convert(&b->in[k], buffer[k], b->size[k], operand, strides[k], m);
             }
         }
         b->loop(at, step, m, b->params);
         if (!as_it_is[0])
-            b->store((char *[]){ptrs[0] + from * strides[0], buffer[0]}, (int64_t[]){strides[0], b->size[0]}, m, NULL);
+            b->store((char *[]){ptrs[0] + from * strides[0], buffer[0]},
+                     (int64_t[]){strides[0], b->size[0]}, m, NULL);
     }
 }
 
 static lt_dtype operand_dtype(const lt_pointwise_facts *facts, int k, lt_dtype computed)
 {
-    if (k == 0) return facts->rule == LT_RULE_COMPARE ? LT_BOOL : facts->gives_real ? lt_real_of(computed) : computed;
+    if (k == 0)
+        return facts->rule == LT_RULE_COMPARE ? LT_BOOL
+               : facts->gives_real            ? lt_real_of(computed)
+                                              : computed;
     return k == 1 && facts->rule == LT_RULE_SELECT ? LT_BOOL : computed;
 }
 
@@ -162,7 +176,8 @@ static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, cons
         if (!as_it_is) convert(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
         const uint64_t *const divisors = as_it_is ? (const uint64_t *)(const void *)at : values;
         uint64_t marks = 0; /* of which 0 alone sets the highest bit */
-        _Pragma("omp simd reduction(| : marks)") for (int64_t i = 0; i < m; i++) marks |= (divisors[i] - 1) & ~divisors[i];
+        _Pragma("omp simd reduction(| : marks)") for (int64_t i = 0; i < m; i++) marks |=
+            (divisors[i] - 1) & ~divisors[i];
         if (marks >> 63) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
     }
 }
@@ -186,14 +201,19 @@ static bool is_one_number(const lt_iter *it, int k)
 /* The loop that computes op in compute, and the dtype of its elements; NULL: there is none. */
 static lt_loop loop_of(int op, lt_dtype compute, lt_dtype *computed)
 {
-    lt_loop loop = lt_pointwise_loops[op][*computed = compute];
-    if (loop == NULL && lt_dtype_is_half(compute)) loop = lt_pointwise_loops[op][*computed = LT_FLOAT32];
-    if (loop == NULL && lt_dtype_is_int(compute)) loop = lt_pointwise_loops[op][*computed = LT_INT64];
+    lt_loop loop = lt_pointwise_loops[op][ *computed = compute];
+    if (loop == NULL && lt_dtype_is_half(compute))
+        loop = lt_pointwise_loops[op][ *computed = LT_FLOAT32];
+    if (loop == NULL && lt_dtype_is_int(compute))
+        loop = lt_pointwise_loops[op][ *computed = LT_INT64];
     return loop;
 }
 
 /* What a loop of such elements takes numbers as. */
-static lt_dtype number_dtype(lt_dtype elements) { return elements == LT_BFLOAT16 ? LT_FLOAT32 : elements; }
+static lt_dtype number_dtype(lt_dtype elements)
+{
+    return elements == LT_BFLOAT16 ? LT_FLOAT32 : elements;
+}
 
 const char *lt_cpu_chains_nothing(void) { return NULL; }
 
@@ -201,15 +221,17 @@ bool lt_cpu_chains(int op, lt_dtype compute)
 {
     lt_dtype computed;
     if (op == LT_CHAIN_COPY) return true;
-    return loop_of(op, compute, &computed) != NULL && !(computed == LT_INT64 && lt_pointwise_table[op].divides);
+    return loop_of(op, compute, &computed) != NULL &&
+           !(computed == LT_INT64 && lt_pointwise_table[op].divides);
 }
 
-void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands, const lt_dtype *dtypes, const bool *numbers,
-                       lt_blocks *b)
+void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int operands,
+                       const lt_dtype *dtypes, const bool *numbers, lt_blocks *b)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_dtype computed;
-    b->loop = loop_of(op, compute, &computed); /* field by field: what is not an operand's needs no zeros */
+    /* field by field: what is not an operand's needs no zeros */
+    b->loop = loop_of(op, compute, &computed);
     b->operands = operands;
     b->params = params;
     b->length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
@@ -233,20 +255,23 @@ static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, l
 {
     for (int k = 0; k < it->operands; k++) {
         const lt_dtype dtype = operand_dtype(facts, k, compute);
-        if (it->dtype[k] != dtype || (number_dtype(dtype) != dtype && (it->ndim == 0 || it->strides[k][0] == 0))) return false;
+        if (it->dtype[k] != dtype ||
+            (number_dtype(dtype) != dtype && (it->ndim == 0 || it->strides[k][0] == 0)))
+            return false;
     }
     return it->contiguous ? takes_numbers(it) : takes_runs(it);
 }
 
-/* Few elements and numbers of other dtypes, as scripts have them: the numbers are converted, and one call of the loop does it. False: an operand of
- * many elements has to be converted, too. */
-static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter *it, lt_dtype compute, lt_dtype computed, bool exact,
-                    const lt_scalar *params)
+/* Few elements and numbers of other dtypes, as scripts have them: the numbers are converted, and
+ * one call of the loop does it. False: an operand of many elements has to be converted, too. */
+static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter *it,
+                    lt_dtype compute, lt_dtype computed, bool exact, const lt_scalar *params)
 {
     _Alignas(16) char numbers[LT_BLOCKS_OPERANDS][16];
     char *at[LT_BLOCKS_OPERANDS];
     int64_t strides[LT_BLOCKS_OPERANDS];
-    if (it->ndim == 0 && number_dtype(computed) != computed) return false; /* the loop could not tell a number from an element */
+    /* the loop could not tell a number from an element */
+    if (it->ndim == 0 && number_dtype(computed) != computed) return false;
     for (int k = 0; k < it->operands; k++) strides[k] = it->ndim > 0 ? it->strides[k][0] : 0;
     for (int k = 0; k < it->operands; k++) {
         const lt_dtype element = operand_dtype(facts, k, computed);
@@ -256,7 +281,8 @@ static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter
         if (!one && it->dtype[k] != element) return false;
         if (!one) continue;
         if (it->ndim > 0 && !may_be_number(k, it->operands, strides)) return false;
-        const lt_conversion c = conversion_of(it->dtype[k], exact && k == 2 ? wanted : compute, wanted);
+        const lt_conversion c =
+            conversion_of(it->dtype[k], exact && k == 2 ? wanted : compute, wanted);
         if (c.same) continue;
         convert(&c, numbers[k], (int64_t)lt_dtype_size(wanted), at[k], 0, 1);
         at[k] = numbers[k];
@@ -274,11 +300,15 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
                         lt_dtype_scalar_name(compute));
     if (computed == LT_INT64 && facts->divides) LT_TRY(check_divisor(it, compute));
-    if (computed == compute && takes_operands(facts, it, compute)) return lt_cpu_for_each(it, loop, params);
+    if (computed == compute && takes_operands(facts, it, compute))
+        return lt_cpu_for_each(it, loop, params);
 
     const bool exact = facts->exact_number && it->operands > 2 && is_one_number(it, 2);
-    if (it->contiguous && it->numel <= FEW && run_few(facts, loop, it, compute, computed, exact, params)) return LT_OK;
+    if (it->contiguous && it->numel <= FEW &&
+        run_few(facts, loop, it, compute, computed, exact, params))
+        return LT_OK;
     lt_blocks b;
-    lt_prepare_blocks(op, compute, params, it->operands, it->dtype, (bool[LT_BLOCKS_OPERANDS]){false, false, exact}, &b);
+    lt_prepare_blocks(op, compute, params, it->operands, it->dtype,
+                      (bool[LT_BLOCKS_OPERANDS]){false, false, exact}, &b);
     return lt_cpu_for_each(it, lt_run_blocks, &b);
 }

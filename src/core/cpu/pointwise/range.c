@@ -12,13 +12,15 @@ typedef struct range {
     int64_t n, size;
     bool integers, as_computed; /* computed as integers; of the dtype in which they are computed */
     lt_scalar start, step;
-    int64_t zeroth, direction; /* what step is multiplied by for the first element, and one more for the next: 1 or -1 */
+    /* what step is multiplied by for the first element, and one more for the next: 1 or -1 */
+    int64_t zeroth, direction;
     lt_loop convert;
 } range;
 
 typedef uint64_t two_integers __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* first + j * by for j < m. Processors without AVX-512 multiply integers of 64 bits one by one, and add them side by side. */
+/* first + j * by for j < m. Processors without AVX-512 multiply integers of 64 bits one by one, and
+ * add them side by side. */
 static void integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
 {
     enum { LANES = 8 };
@@ -36,9 +38,11 @@ static void run_chunk(const void *context, int64_t job)
 {
     const range *r = context;
     const int64_t end = (job + 1) * CHUNK < r->n ? (job + 1) * CHUNK : r->n;
-    const uint64_t step_of_integers = (uint64_t)r->step.v.i, by = (uint64_t)r->direction * step_of_integers;
+    const uint64_t step_of_integers = (uint64_t)r->step.v.i,
+                   by = (uint64_t)r->direction * step_of_integers;
     const uint64_t first = (uint64_t)r->start.v.i + (uint64_t)r->zeroth * step_of_integers;
-    const double start = lt_scalar_double(r->start), step = lt_scalar_double(r->step), direction = (double)r->direction;
+    const double start = lt_scalar_double(r->start), step = lt_scalar_double(r->step),
+                 direction = (double)r->direction;
     union {
         uint64_t i[BLOCK];
         double d[BLOCK];
@@ -55,15 +59,17 @@ static void run_chunk(const void *context, int64_t job)
             integers(i, first + (uint64_t)from * by, by, m);
         } else {
             const double times = (double)(r->zeroth + r->direction * from);
-            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] = start + (times + direction * (double)(int)j) * step;
+            _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] =
+                start + (times + direction * (double)(int)j) * step;
         }
         if (!r->as_computed)
-            r->convert((char *[]){r->out + from * r->size, (char *)&block}, (int64_t[]){r->size, 8}, m, NULL);
+            r->convert((char *[]){r->out + from * r->size, (char *)&block}, (int64_t[]){r->size, 8},
+                       m, NULL);
     }
 }
 
-/* Values are computed in int64 when start and step are integers, in double otherwise, so that no error
- * accumulates, and converted block by block where the result has another dtype. */
+/* Values are computed in int64 when start and step are integers, in double otherwise, so that no
+ * error accumulates, and converted block by block where the result has another dtype. */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards)
 {
     range r = {.out = out->data,
@@ -77,5 +83,6 @@ lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, boo
     r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
     r.as_computed = out->dtype == (r.integers ? LT_INT64 : LT_FLOAT64);
     r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];
-    return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(LT_CPU_MOVED * r.n), run_chunk, &r);
+    return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(LT_CPU_MOVED * r.n),
+                        run_chunk, &r);
 }

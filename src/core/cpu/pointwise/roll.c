@@ -1,5 +1,5 @@
-/* roll.c - see roll.h. Along a dimension that is rolled, its last entries come first and the others after them: two runs of elements, each of which lies
- * in one piece, take turns. */
+/* roll.c - see roll.h. Along a dimension that is rolled, its last entries come first and the others
+ * after them: two runs of elements, each of which lies in one piece, take turns. */
 #include "roll.h"
 
 #include "cpu/common/copy_bytes.h"
@@ -8,8 +8,10 @@
 
 enum { CHUNK = 131072 }; /* most elements that a thread takes at once */
 
-/* Elements [at, at + n), moved on along the first dimension alone, which leaves a block of all its entries together. */
-static void gather_first(const lt_chain_roll *r, const char *data, int64_t size, char *to, int64_t at, int64_t n)
+/* Elements [at, at + n), moved on along the first dimension alone, which leaves a block of all its
+ * entries together. */
+static void gather_first(const lt_chain_roll *r, const char *data, int64_t size, char *to,
+                         int64_t at, int64_t n)
 {
     const int64_t block = r->size[0] * r->step[0], back = r->by[0] * r->step[0];
     int64_t place = at % block;
@@ -22,13 +24,15 @@ static void gather_first(const lt_chain_roll *r, const char *data, int64_t size,
     }
 }
 
-/* How much further element `at` lies than it would if the dimensions after the first one were not rolled; *run: so do all until that one. */
+/* How much further element `at` lies than it would if the dimensions after the first one were not
+ * rolled; *run: so do all until that one. */
 static int64_t moved(const lt_chain_roll *r, int64_t at, int64_t *run)
 {
     int64_t further = 0;
     *run = INT64_MAX;
     for (int k = 1; k < r->n; k++) {
-        const int64_t entries = at / r->step[k], i = entries % r->size[k], end = i < r->by[k] ? r->by[k] : r->size[k];
+        const int64_t entries = at / r->step[k], i = entries % r->size[k],
+                      end = i < r->by[k] ? r->by[k] : r->size[k];
         const int64_t left = (end - i) * r->step[k] - (at - entries * r->step[k]);
         if (left < *run) *run = left;
         further += ((i < r->by[k] ? r->size[k] : 0) - r->by[k]) * r->step[k];

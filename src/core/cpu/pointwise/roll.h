@@ -1,4 +1,5 @@
-/* roll.h - elements that are read as if they had been moved on (lt_chain_roll in devices/chain.h). */
+/* roll.h - elements that are read as if they had been moved on (lt_chain_roll in
+ * devices/chain.h). */
 #ifndef LT_CPU_ROLL_H
 #define LT_CPU_ROLL_H
 

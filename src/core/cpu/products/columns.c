@@ -10,7 +10,8 @@
 #include "dtypes/dtype.h"
 
 /* Positions p in [*first, *last) of which p * stride + shift lies in [0, size). */
-static void inside(int64_t count, int64_t stride, int64_t shift, int64_t size, int64_t *first, int64_t *last)
+static void inside(int64_t count, int64_t stride, int64_t shift, int64_t size, int64_t *first,
+                   int64_t *last)
 {
     int64_t low = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
     int64_t high = size - shift <= 0 ? 0 : (size - shift + stride - 1) / stride;
@@ -45,16 +46,20 @@ static void run_channel(const void *context, int64_t i)
 
 lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns)
 {
-    const int64_t channels = c->batch * c->in_channels, column = lt_volume(c->kernel) * lt_volume(c->out);
+    const int64_t channels = c->batch * c->in_channels,
+                  column = lt_volume(c->kernel) * lt_volume(c->out);
     if (lt_dtype_is_half(c->dtype)) {
         lt_conv f = *c;
         lt_widened image = {NULL, 0}, wide = {NULL, 0};
         f.dtype = LT_FLOAT32;
         lt_status status = lt_widen(&image, c->dtype, back ? NULL : x, channels * lt_volume(c->in));
-        if (status == LT_OK) status = lt_widen(&wide, c->dtype, back ? columns : NULL, channels * column);
+        if (status == LT_OK)
+            status = lt_widen(&wide, c->dtype, back ? columns : NULL, channels * column);
         if (status == LT_OK) status = lt_cpu_columns(back, &f, image.data, wide.data);
-        if (status == LT_OK && back) lt_convert_dense(c->dtype, x, LT_FLOAT32, image.data, channels * lt_volume(c->in));
-        if (status == LT_OK && !back) lt_convert_dense(c->dtype, columns, LT_FLOAT32, wide.data, channels * column);
+        if (status == LT_OK && back)
+            lt_convert_dense(c->dtype, x, LT_FLOAT32, image.data, channels * lt_volume(c->in));
+        if (status == LT_OK && !back)
+            lt_convert_dense(c->dtype, columns, LT_FLOAT32, wide.data, channels * column);
         lt_widened_free(&image);
         lt_widened_free(&wide);
         return status;

@@ -4,8 +4,8 @@
 
 #include "devices/backend.h"
 
-/* image [in...] to columns [kernel..., out...], 0 where a window leaves the image; back: columns are added to the
- * image. c->dtype is float or double. */
+/* image [in...] to columns [kernel..., out...], 0 where a window leaves the image; back: columns
+ * are added to the image. c->dtype is float or double. */
 void lt_cpu_channel_columns(bool back, const lt_conv *c, void *image, void *columns);
 
 #endif

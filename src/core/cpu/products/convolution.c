@@ -1,6 +1,6 @@
-/* convolution.c - convolutions on the CPU: what oneDNN (dnnl_convolution.c) does not take is done here as products of the
- * weights and the windows of the images, written out as columns; images are shared out among the threads. Half types
- * are computed in float. */
+/* convolution.c - convolutions on the CPU: what oneDNN (dnnl_convolution.c) does not take is done
+ * here as products of the weights and the windows of the images, written out as columns; images are
+ * shared out among the threads. Half types are computed in float. */
 #include <string.h>
 
 #include "columns.h"
@@ -15,13 +15,15 @@
 #include "cpu/common/widened.h"
 
 #define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that are summed apart from each other */
-#define MOST_WORK ((int64_t)1 << 30) /* multiplications of a call of the library: an interrupt waits for its end */
+/* multiplications of a call of the library: an interrupt waits for its end */
+#define MOST_WORK      ((int64_t)1 << 30)
 #define LEAST_CHANNELS 16 /* of a call */
-#define FEW_WINDOWS 8
-#define MANY_TAPS 64
-#define LITTLE 20000 /* multiplications below which the library's preparations take longer */
+#define FEW_WINDOWS    8
+#define MANY_TAPS      64
+/* multiplications below which the library's preparations take longer */
+#define LITTLE 20000
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * lt_volume(c->in); }
 static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * lt_volume(c->out); }
@@ -30,7 +32,7 @@ static int64_t w_count(const lt_conv *c)
     return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel);
 }
 
-/* ---- products with columns -------------------------------------------------------------------------------------------- */
+/* ---- products with columns ------------------------------------------------------------------- */
 
 typedef struct job {
     const lt_conv *c;
@@ -38,8 +40,9 @@ typedef struct job {
     char *x, *w, *y;
     const char *bias;
     char *columns; /* room for those of an image, for each thread; NULL: the image is its columns */
-    int64_t size, image, result, column; /* bytes of an element; elements of an image, of a result, of the columns */
-    bool rows;     /* the windows are rows instead */
+    /* bytes of an element; elements of an image, of a result, of the columns */
+    int64_t size, image, result, column;
+    bool rows; /* the windows are rows instead */
     int threads;
     int shares; /* of images that the weights' derivative is added up by, apart */
 } job;
@@ -48,15 +51,17 @@ typedef struct job {
 static bool trivial(const lt_conv *c)
 {
     for (int d = 0; d < 3; d++)
-        if (c->kernel[d] != 1 || c->stride[d] != 1 || c->padding[d] != 0 || c->in[d] != c->out[d]) return false;
+        if (c->kernel[d] != 1 || c->stride[d] != 1 || c->padding[d] != 0 || c->in[d] != c->out[d])
+            return false;
     return true;
 }
 
-/* Whether few windows see many elements each: a product then reads the weights once, in the order in which they lie, and
- * nothing has to be brought into another. */
+/* Whether few windows see many elements each: a product then reads the weights once, in the order
+ * in which they lie, and nothing has to be brought into another. */
 static bool few_windows(const lt_conv *c)
 {
-    return lt_volume(c->out) <= FEW_WINDOWS && c->in_channels / c->groups * lt_volume(c->kernel) >= MANY_TAPS;
+    return lt_volume(c->out) <= FEW_WINDOWS &&
+           c->in_channels / c->groups * lt_volume(c->kernel) >= MANY_TAPS;
 }
 
 static void move(const job *j, bool back, char *image, char *columns)
@@ -64,7 +69,8 @@ static void move(const job *j, bool back, char *image, char *columns)
     const lt_conv *c = j->c;
     const int64_t step = lt_volume(c->kernel) * lt_volume(c->out) * j->size;
     for (int64_t channel = 0; channel < c->in_channels; channel++)
-        lt_cpu_channel_columns(back, c, image + channel * lt_volume(c->in) * j->size, columns + channel * step);
+        lt_cpu_channel_columns(back, c, image + channel * lt_volume(c->in) * j->size,
+                               columns + channel * step);
 }
 
 /* The windows of an image as rows [groups, out..., channels of a group, kernel...]. */
@@ -74,14 +80,17 @@ static void put_rows(const job *j, const char *image, char *row)
     const int64_t size = j->size, channels = c->in_channels / c->groups;
     const int64_t *step = c->dilation, *kernel = c->kernel;
     for (int64_t i = 0; i < c->groups * lt_volume(c->out); i++) {
-        const int64_t place = i % lt_volume(c->out), x0 = place % c->out[2] * c->stride[2] - c->padding[2];
+        const int64_t place = i % lt_volume(c->out),
+                      x0 = place % c->out[2] * c->stride[2] - c->padding[2];
         const int64_t y0 = place / c->out[2] % c->out[1] * c->stride[1] - c->padding[1];
         const int64_t z0 = place / c->out[2] / c->out[1] * c->stride[0] - c->padding[0];
         const char *group = image + i / lt_volume(c->out) * channels * lt_volume(c->in) * size;
         const bool whole = step[2] == 1 && x0 >= 0 && x0 + kernel[2] <= c->in[2];
         for (int64_t k = 0; k < channels * kernel[0] * kernel[1]; k++, row += kernel[2] * size) {
-            const int64_t z = z0 + k / kernel[1] % kernel[0] * step[0], y = y0 + k % kernel[1] * step[1];
-            const char *line = group + ((k / kernel[1] / kernel[0] * c->in[0] + z) * c->in[1] + y) * c->in[2] * size;
+            const int64_t z = z0 + k / kernel[1] % kernel[0] * step[0],
+                          y = y0 + k % kernel[1] * step[1];
+            const char *line = group + ((k / kernel[1] / kernel[0] * c->in[0] + z) * c->in[1] + y) *
+                                           c->in[2] * size;
             if (z < 0 || z >= c->in[0] || y < 0 || y >= c->in[1]) {
                 memset(row, 0, (size_t)(kernel[2] * size));
                 continue;
@@ -105,14 +114,17 @@ static void put_rows(const job *j, const char *image, char *row)
 static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
 {
     const lt_conv *c = j->c;
-    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * lt_volume(c->kernel), width = lt_volume(c->out);
+    const int64_t rows = c->out_channels / c->groups,
+                  depth = c->in_channels / c->groups * lt_volume(c->kernel),
+                  width = lt_volume(c->out);
     char *y = j->y + n * j->result * j->size;
     lt_gemm g = {.dtype = c->dtype, .batch = c->groups, .alpha = 1, .device = c->device};
     switch (j->part) {
     case LT_CONV_Y: /* y = w columns */
         g.m = rows, g.n = width, g.k = depth;
         g.a = j->w, g.lda = depth, g.batch_a = rows * depth;
-        g.b = columns, g.ldb = j->rows ? depth : width, g.batch_b = depth * width, g.trans_b = j->rows;
+        g.b = columns, g.ldb = j->rows ? depth : width, g.batch_b = depth * width,
+        g.trans_b = j->rows;
         g.c = y, g.ldc = width, g.batch_c = rows * width;
         g.row_bias = j->bias;
         break;
@@ -155,15 +167,18 @@ static lt_status do_image(const job *j, int64_t n, bool first)
 /* Products fail only where an operation is interrupted, which lt_cpu_share sees too. */
 static void run_image(const void *context, int64_t n) { (void)do_image(context, n, false); }
 
-/* Images [t * batch / shares, (t + 1) * batch / shares) of the sum over all: its own weights, its own columns. */
+/* Images [t * batch / shares, (t + 1) * batch / shares) of the sum over all: its own weights, its
+ * own columns. */
 static void run_share(const void *context, int64_t t)
 {
     const job *j = context;
-    const int64_t n = w_count(j->c), from = t * j->c->batch / j->shares, to = (t + 1) * j->c->batch / j->shares;
+    const int64_t n = w_count(j->c), from = t * j->c->batch / j->shares,
+                  to = (t + 1) * j->c->batch / j->shares;
     job own = *j;
     own.threads = 1;
     own.w += t * n * j->size;
-    if (own.columns != NULL) own.columns += (j->threads > 1 ? lt_pool_index() : 0) * j->column * j->size;
+    if (own.columns != NULL)
+        own.columns += (j->threads > 1 ? lt_pool_index() : 0) * j->column * j->size;
     for (int64_t i = from; i < to && !lt_interrupted(); i++) (void)do_image(&own, i, i == from);
 }
 
@@ -175,7 +190,8 @@ static lt_status sum_images(job *j)
     size_t capacity;
     lt_status status = LT_OK;
     if (j->shares == 1) {
-        for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++) status = do_image(j, i, i == 0);
+        for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++)
+            status = do_image(j, i, i == 0);
         return status;
     }
     j->w = lt_block_array(lt_times(j->shares, n), (size_t)j->size, &capacity);
@@ -196,9 +212,16 @@ static int shares_of(const lt_conv *c, int64_t work)
     return shares;
 }
 
-static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                            const void *bias)
 {
-    job j = {.c = c, .part = part, .x = x, .w = w, .y = y, .bias = bias, .size = (int64_t)lt_dtype_size(c->dtype)};
+    job j = {.c = c,
+             .part = part,
+             .x = x,
+             .w = w,
+             .y = y,
+             .bias = bias,
+             .size = (int64_t)lt_dtype_size(c->dtype)};
     j.image = c->in_channels * lt_volume(c->in);
     j.result = c->out_channels * lt_volume(c->out);
     j.column = c->in_channels * lt_volume(c->kernel) * lt_volume(c->out);
@@ -211,60 +234,79 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     }
     size_t capacity = 0;
     if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
-        return lt_error(LT_ERR_RUNTIME, "a convolution of this dtype on the CPU takes at most %d elements an image", INT32_MAX);
+        return lt_error(LT_ERR_RUNTIME,
+                        "a convolution of this dtype on the CPU takes at most %d elements an image",
+                        INT32_MAX);
     j.rows = part == LT_CONV_Y && few_windows(c) && !trivial(c);
     if (!trivial(c)) {
         j.columns = lt_block_array(lt_times(j.threads, j.column), (size_t)j.size, &capacity);
         if (j.columns == NULL) return LT_ERR_MEMORY;
     }
-    lt_status status = part == LT_CONV_W ? sum_images(&j) : lt_cpu_share(c->batch, j.threads, run_image, &j);
+    lt_status status =
+        part == LT_CONV_W ? sum_images(&j) : lt_cpu_share(c->batch, j.threads, run_image, &j);
     if (j.columns != NULL) lt_block_free(j.columns, capacity);
     return status;
 }
 
-/* ---- by the library ------------------------------------------------------------------------------------------------- */
+/* ---- by the library -------------------------------------------------------------------------- */
 
-/* Where columns are better than the library: single elements of images are a product as they are, few windows of many
- * need no weights in another layout, and the library fills up a few channels of images to a vector of them. */
+/* Where columns are better than the library: single elements of images are a product as they are,
+ * few windows of many need no weights in another layout, and the library fills up a few channels of
+ * images to a vector of them. */
 static bool products_win(lt_conv_part part, const lt_conv *c)
 {
-    return lt_volume(c->kernel) == 1 || (part == LT_CONV_Y && few_windows(c)) || (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
+    return lt_volume(c->kernel) == 1 || (part == LT_CONV_Y && few_windows(c)) ||
+           (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
 }
 
-static int64_t work_of(const lt_conv *c) { return y_count(c) * (c->in_channels / c->groups) * lt_volume(c->kernel); }
+static int64_t work_of(const lt_conv *c)
+{
+    return y_count(c) * (c->in_channels / c->groups) * lt_volume(c->kernel);
+}
 
-static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done);
+static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                           const void *bias, bool *done);
 
 /* Some of the images of a batch at a time; the derivatives by the weights are added up. */
-static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                           const void *bias, bool *done)
 {
-    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->batch / (work_of(c) / MOST_WORK + 1);
-    const int64_t piece = least > 0 ? least : 1, x_image = x_count(c) / c->batch * size, y_image = y_count(c) / c->batch * size;
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype),
+                  least = c->batch / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece = least > 0 ? least : 1, x_image = x_count(c) / c->batch * size,
+                  y_image = y_count(c) / c->batch * size;
     lt_widened sums = {NULL, 0};
     lt_conv some = *c;
     lt_status status = LT_OK;
     *done = true;
-    if (part == LT_CONV_W && c->dtype != LT_FLOAT32) return lt_dnnl_convolution(part, c, lt_get_num_threads(), x, w, y, bias, done);
+    if (part == LT_CONV_W && c->dtype != LT_FLOAT32)
+        return lt_dnnl_convolution(part, c, lt_get_num_threads(), x, w, y, bias, done);
     if (part == LT_CONV_W) LT_TRY(lt_widen(&sums, c->dtype, NULL, w_count(c)));
     for (int64_t n = 0; n < c->batch && status == LT_OK && *done; n += piece) {
         some.batch = c->batch - n < piece ? c->batch - n : piece;
         void *to = part == LT_CONV_W && n > 0 ? sums.data : w;
-        status = in_pieces(part, &some, (char *)x + n * x_image, to, (char *)y + n * y_image, bias, done);
-        if (to == sums.data && status == LT_OK && *done) lt_loops.pool[0].sums(w, sums.data, 1, 1, w_count(c));
+        status = in_pieces(part, &some, (char *)x + n * x_image, to, (char *)y + n * y_image, bias,
+                           done);
+        if (to == sums.data && status == LT_OK && *done)
+            lt_loops.pool[0].sums(w, sums.data, 1, 1, w_count(c));
     }
     if (sums.data != NULL) lt_widened_free(&sums);
     return status;
 }
 
-/* Some of the rows that one image's result has, along its first dimension that has several; those of the image that they
- * see are copied next to each other. */
-static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, const void *bias, bool *done)
+/* Some of the rows that one image's result has, along its first dimension that has several; those
+ * of the image that they see are copied next to each other. */
+static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, const void *bias,
+                         bool *done)
 {
     const int d = c->out[0] > 1 ? 0 : c->out[1] > 1 ? 1 : 2;
-    const int64_t size = (int64_t)lt_dtype_size(c->dtype), reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
-    const int64_t x_row = lt_volume(c->in) / c->in[d] * size, y_row = lt_volume(c->out) / c->out[d] * size;
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype),
+                  reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
+    const int64_t x_row = lt_volume(c->in) / c->in[d] * size,
+                  y_row = lt_volume(c->out) / c->out[d] * size;
     const int64_t least = c->out[d] / (work_of(c) / MOST_WORK + 1), piece = least > 0 ? least : 1;
-    const int64_t seen = (piece - 1) * c->stride[d] + reach, most = seen < c->in[d] ? seen : c->in[d];
+    const int64_t seen = (piece - 1) * c->stride[d] + reach,
+                  most = seen < c->in[d] ? seen : c->in[d];
     const int64_t y_at = c->in_channels * most * x_row;
     size_t capacity;
     lt_conv some = *c;
@@ -273,19 +315,23 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
     if (room == NULL) return LT_ERR_MEMORY;
     *done = true;
     for (int64_t r = 0; r < c->out[d] && status == LT_OK && *done; r += piece) {
-        const int64_t rows = c->out[d] - r < piece ? c->out[d] - r : piece, from = r * c->stride[d] - c->padding[d];
+        const int64_t rows = c->out[d] - r < piece ? c->out[d] - r : piece,
+                      from = r * c->stride[d] - c->padding[d];
         const int64_t to = from + (rows - 1) * c->stride[d] + reach, first = from > 0 ? from : 0;
         some.out[d] = rows;
         some.in[d] = (to < c->in[d] ? to : c->in[d]) - first;
         some.padding[d] = first - from;
         *done = some.in[d] > 0; /* else there is nothing but padding */
         for (int64_t i = 0; i < c->in_channels && *done; i++)
-            memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row, (size_t)(some.in[d] * x_row));
+            memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row,
+                   (size_t)(some.in[d] * x_row));
         if (lt_interrupted()) status = lt_stopped();
         if (status == LT_OK && *done)
-            status = lt_dnnl_convolution(LT_CONV_Y, &some, lt_get_num_threads(), room, w, room + y_at, bias, done);
+            status = lt_dnnl_convolution(LT_CONV_Y, &some, lt_get_num_threads(), room, w,
+                                         room + y_at, bias, done);
         for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o++)
-            memcpy(y + (o * c->out[d] + r) * y_row, room + y_at + o * rows * y_row, (size_t)(rows * y_row));
+            memcpy(y + (o * c->out[d] + r) * y_row, room + y_at + o * rows * y_row,
+                   (size_t)(rows * y_row));
     }
     lt_block_free(room, capacity);
     return status;
@@ -294,16 +340,20 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
 /* Whether an image's rows along the dimension that by_rows divides lie next to each other. */
 static bool has_rows(lt_conv_part part, const lt_conv *c)
 {
-    return part == LT_CONV_Y && c->batch == 1 && (c->out[0] > 1 || (c->in[0] == 1 && (c->out[1] > 1 || c->in[1] == 1))) &&
+    return part == LT_CONV_Y && c->batch == 1 &&
+           (c->out[0] > 1 || (c->in[0] == 1 && (c->out[1] > 1 || c->in[1] == 1))) &&
            lt_volume(c->out) > 1;
 }
 
-/* The derivatives by some of the channels that one image has, or by their weights: these are not next to each other, so
- * they are copied there or from there. */
-static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, bool *done)
+/* The derivatives by some of the channels that one image has, or by their weights: these are not
+ * next to each other, so they are copied there or from there. */
+static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                                bool *done)
 {
-    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->in_channels / (work_of(c) / MOST_WORK + 1);
-    const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype),
+                  least = c->in_channels / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece =
+        least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
     const int64_t kernel = lt_volume(c->kernel) * size, row = c->in_channels * kernel;
     size_t capacity;
     lt_conv some = *c;
@@ -320,8 +370,9 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
         if (lt_interrupted())
             status = lt_stopped();
         else
-            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), (char *)x + i * lt_volume(c->in) * size, room, y,
-                                         NULL, done);
+            status =
+                lt_dnnl_convolution(part, &some, lt_get_num_threads(),
+                                    (char *)x + i * lt_volume(c->in) * size, room, y, NULL, done);
         for (int64_t o = 0; o < c->out_channels && part == LT_CONV_W; o++)
             memcpy(of_w + o * row, room + o * bytes, (size_t)bytes);
     }
@@ -336,11 +387,15 @@ static bool has_in_channels(lt_conv_part part, const lt_conv *c)
 }
 
 /* Some of the channels that one image's result has, with their weights. */
-static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                             const void *bias, bool *done)
 {
-    const int64_t size = (int64_t)lt_dtype_size(c->dtype), least = c->out_channels / (work_of(c) / MOST_WORK + 1);
-    const int64_t piece = least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
-    const int64_t w_channel = w_count(c) / c->out_channels * size, y_channel = y_count(c) / c->out_channels * size;
+    const int64_t size = (int64_t)lt_dtype_size(c->dtype),
+                  least = c->out_channels / (work_of(c) / MOST_WORK + 1);
+    const int64_t piece =
+        least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+    const int64_t w_channel = w_count(c) / c->out_channels * size,
+                  y_channel = y_count(c) / c->out_channels * size;
     lt_conv some = *c;
     lt_status status = LT_OK;
     *done = true;
@@ -354,32 +409,37 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
         else if (work_of(&some) > MOST_WORK && has_in_channels(part, &some))
             status = by_in_channels(part, &some, x, of_w, of_y, done);
         else
-            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias, done);
+            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias,
+                                         done);
     }
     return status;
 }
 
 /* A call of the library cannot be stopped: it gets as much as takes little time. */
-static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                           const void *bias, bool *done)
 {
     if (lt_interrupted()) return lt_stopped();
     if (work_of(c) > MOST_WORK && c->batch > 1) return by_images(part, c, x, w, y, bias, done);
-    if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 && c->out_channels > LEAST_CHANNELS)
+    if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 &&
+        c->out_channels > LEAST_CHANNELS)
         return by_channels(part, c, x, w, y, bias, done);
     if (work_of(c) > MOST_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
-    if (work_of(c) > MOST_WORK && has_in_channels(part, c)) return by_in_channels(part, c, x, w, y, done);
+    if (work_of(c) > MOST_WORK && has_in_channels(part, c))
+        return by_in_channels(part, c, x, w, y, done);
     return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
 }
 
 /* The library's way, where it is worth it. */
-static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias, bool *done)
+static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                            const void *bias, bool *done)
 {
     *done = false;
     if (work_of(c) < LITTLE || products_win(part, c)) return LT_OK;
     return in_pieces(part, c, x, w, y, bias, done);
 }
 
-/* ---- a channel by itself ---------------------------------------------------------------------------------------------- */
+/* ---- a channel by itself --------------------------------------------------------------------- */
 
 typedef struct planes_job {
     const lt_conv *c;
@@ -392,26 +452,31 @@ static void run_planes(const void *context, int64_t i)
 {
     const planes_job *j = context;
     const int64_t planes = j->c->batch * j->c->out_channels;
-    lt_loops.depthwise[0].planes(j->c, i * planes / j->count, (i + 1) * planes / j->count, j->x, j->w, j->bias, j->y);
+    lt_loops.depthwise[0].planes(j->c, i * planes / j->count, (i + 1) * planes / j->count, j->x,
+                                 j->w, j->bias, j->y);
 }
 
 /* As many pieces as interrupts and threads ask for. */
-static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y, const void *bias)
+static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y,
+                           const void *bias)
 {
     const int threads = lt_cpu_threads_for(work_of(c) / 8);
-    const int64_t planes = c->batch * c->out_channels, wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
+    const int64_t planes = c->batch * c->out_channels,
+                  wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
     const planes_job j = {c, x, w, bias, y, wanted < planes ? wanted : planes};
     return lt_cpu_share(j.count, threads, run_planes, &j);
 }
 
-/* ---- the entries ---------------------------------------------------------------------------------------------------- */
+/* ---- the entries ----------------------------------------------------------------------------- */
 
-static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                          const void *bias)
 {
     bool done = false;
     if (lt_direct_wins(part, c))
-        return lt_direct_convolution(part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * lt_volume(c->kernel) / 8), x, w, y,
-                                     bias);
+        return lt_direct_convolution(
+            part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * lt_volume(c->kernel) / 8), x,
+            w, y, bias);
     if (part == LT_CONV_Y && lt_loops.depthwise[0].takes(c)) return by_planes(c, x, w, y, bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
@@ -427,18 +492,22 @@ static bool multiplies_bfloat16(void)
 #endif
 }
 
-lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y, bool *done)
+lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y,
+                                  bool *done)
 {
     *done = false;
     if (!lt_dnnl_multiplies_int8()) return LT_OK;
-    return lt_dnnl_convolution(LT_CONV_Y, c, lt_cpu_threads_for(work_of(c) / 8), (void *)x, (void *)w, y, NULL, done);
+    return lt_dnnl_convolution(LT_CONV_Y, c, lt_cpu_threads_for(work_of(c) / 8), (void *)x,
+                               (void *)w, y, NULL, done);
 }
 
-lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                             const void *bias)
 {
     bool done = false;
     if (!lt_dtype_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
-    if (c->dtype == LT_BFLOAT16 && multiplies_bfloat16()) LT_TRY(by_library(part, c, x, w, y, bias, &done));
+    if (c->dtype == LT_BFLOAT16 && multiplies_bfloat16())
+        LT_TRY(by_library(part, c, x, w, y, bias, &done));
     if (done) return LT_OK;
     lt_conv f = *c;
     lt_widened wide[4] = {{NULL, 0}};
@@ -447,10 +516,14 @@ lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void 
     const int result = part == LT_CONV_X ? 0 : part == LT_CONV_W ? 1 : 2;
     lt_status status = LT_OK;
     f.dtype = LT_FLOAT32;
-    for (int i = 0; i < 3 && status == LT_OK; i++) status = lt_widen(&wide[i], c->dtype, i == result ? NULL : given[i], counts[i]);
-    if (status == LT_OK && bias != NULL) status = lt_widen(&wide[3], c->dtype, bias, c->out_channels);
-    if (status == LT_OK) status = convolve(part, &f, wide[0].data, wide[1].data, wide[2].data, wide[3].data);
-    if (status == LT_OK) lt_convert_dense(c->dtype, given[result], LT_FLOAT32, wide[result].data, counts[result]);
+    for (int i = 0; i < 3 && status == LT_OK; i++)
+        status = lt_widen(&wide[i], c->dtype, i == result ? NULL : given[i], counts[i]);
+    if (status == LT_OK && bias != NULL)
+        status = lt_widen(&wide[3], c->dtype, bias, c->out_channels);
+    if (status == LT_OK)
+        status = convolve(part, &f, wide[0].data, wide[1].data, wide[2].data, wide[3].data);
+    if (status == LT_OK)
+        lt_convert_dense(c->dtype, given[result], LT_FLOAT32, wide[result].data, counts[result]);
     for (int i = 0; i < 4; i++) lt_widened_free(&wide[i]);
     return status;
 }

@@ -1,4 +1,5 @@
-/* csr.c - the product of a matrix in CSR with a dense one: rows shared out so that each thread has as many values. */
+/* csr.c - the product of a matrix in CSR with a dense one: rows shared out so that each thread has
+ * as many values. */
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
@@ -9,7 +10,8 @@ typedef struct csr_job {
     int64_t jobs;
 } csr_job;
 
-/* The row at which the part of the rows' work begins that job i has: a row costs as many steps as it has values, and one more. */
+/* The row at which the part of the rows' work begins that job i has: a row costs as many steps as
+ * it has values, and one more. */
 static int64_t row_of(const csr_job *j, int64_t i)
 {
     const lt_csr_product *p = j->p;
@@ -36,7 +38,8 @@ static void run_rows(const void *context, int64_t i)
 lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done)
 {
     if (p->dtype != LT_FLOAT32 && p->dtype != LT_FLOAT64)
-        return lt_error(LT_ERR_TYPE, "a product of a matrix in CSR: no kernel for %s", lt_dtype_name(p->dtype));
+        return lt_error(LT_ERR_TYPE, "a product of a matrix in CSR: no kernel for %s",
+                        lt_dtype_name(p->dtype));
     const int64_t work = (p->count + p->rows) * p->columns;
     const int threads = lt_cpu_threads_for(work);
     const csr_job j = {p, threads > 1 ? 8 * (int64_t)threads : 1};

@@ -1,7 +1,8 @@
-/* direct.c - see direct.h. The derivative by the image is the convolution of the gradient, padded by what the kernel
- * reaches beyond one element less the padding, with the weights turned round and their channels exchanged. Images are
- * shared out among the threads; each copies its image into a frame of zeros. Lines are shared out in pieces, which are read where
- * they lie unless they reach beyond an end of theirs. */
+/* direct.c - see direct.h. The derivative by the image is the convolution of the gradient, padded
+ * by what the kernel reaches beyond one element less the padding, with the weights turned round and
+ * their channels exchanged. Images are shared out among the threads; each copies its image into a
+ * frame of zeros. Lines are shared out in pieces, which are read where they lie unless they reach
+ * beyond an end of theirs. */
 #include "direct.h"
 
 #include <string.h>
@@ -11,13 +12,15 @@
 #include "cpu/common/threads.h"
 
 #define SLACK 16 /* elements behind the last row that the loop may read */
-#define MOST_INPUTS 3   /* channels of images, for y: of more the library fills its registers better */
-#define MOST_OF_X 8     /* for x */
+/* channels of images, for y: of more the library fills its registers better */
+#define MOST_INPUTS  3
+#define MOST_OF_X    8 /* for x */
 #define MOST_OUTPUTS 16
-#define MOST_WIDTH 128
-#define LEAST_LINE 256  /* elements of a line */
-#define MOST_OF_LINE 64   /* its channels */
-#define PIECE 480       /* windows of a line that are taken at once: their elements stay in the first-level cache */
+#define MOST_WIDTH   128
+#define LEAST_LINE   256 /* elements of a line */
+#define MOST_OF_LINE 64  /* its channels */
+/* windows of a line that are taken at once: their elements stay in the first-level cache */
+#define PIECE 480
 
 typedef struct job {
     lt_direct d;
@@ -29,30 +32,40 @@ typedef struct job {
 } job;
 
 /* Whether dimension d has one element, and one tap. */
-static bool is_one(const lt_conv *c, int d) { return c->in[d] == 1 && c->kernel[d] == 1 && c->padding[d] == 0 && c->out[d] == 1; }
+static bool is_one(const lt_conv *c, int d)
+{
+    return c->in[d] == 1 && c->kernel[d] == 1 && c->padding[d] == 0 && c->out[d] == 1;
+}
 
 static int64_t reach(const lt_conv *c) { return (c->kernel[2] - 1) * c->dilation[2]; }
 
 static bool is_line(const lt_conv *c)
 {
-    return is_one(c, 1) && c->stride[2] == 1 && c->in[2] + 2 * c->padding[2] == c->out[2] + reach(c);
+    return is_one(c, 1) && c->stride[2] == 1 &&
+           c->in[2] + 2 * c->padding[2] == c->out[2] + reach(c);
 }
 
 bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
 {
-    if (part == LT_CONV_W || c->dtype != LT_FLOAT32 || c->groups != 1 || !is_one(c, 0)) return false;
+    if (part == LT_CONV_W || c->dtype != LT_FLOAT32 || c->groups != 1 || !is_one(c, 0))
+        return false;
     if (is_line(c))
-        return c->out[2] >= LEAST_LINE && c->in[2] >= LEAST_LINE && c->in_channels <= MOST_OF_LINE && c->out_channels <= MOST_OF_LINE &&
+        return c->out[2] >= LEAST_LINE && c->in[2] >= LEAST_LINE &&
+               c->in_channels <= MOST_OF_LINE && c->out_channels <= MOST_OF_LINE &&
                reach(c) <= PIECE;
     for (int d = 1; d < 3; d++) {
         if (c->stride[d] != 1 || c->dilation[d] != 1 || c->kernel[d] < 2) return false;
-        if (c->padding[d] > c->kernel[d] - 1 || c->in[d] != c->out[d] + c->kernel[d] - 1 - 2 * c->padding[d]) return false;
+        if (c->padding[d] > c->kernel[d] - 1 ||
+            c->in[d] != c->out[d] + c->kernel[d] - 1 - 2 * c->padding[d])
+            return false;
     }
     if (c->out[2] > MOST_WIDTH || c->in[2] > MOST_WIDTH || c->in[1] > MOST_WIDTH) return false;
-    return c->in_channels <= (part == LT_CONV_Y ? MOST_INPUTS : MOST_OF_X) && c->out_channels <= MOST_OUTPUTS;
+    return c->in_channels <= (part == LT_CONV_Y ? MOST_INPUTS : MOST_OF_X) &&
+           c->out_channels <= MOST_OUTPUTS;
 }
 
-/* [outputs / tile][inputs][kernel...][tile], zeros for channels that fill up a tile; turned: of the derivative. */
+/* [outputs / tile][inputs][kernel...][tile], zeros for channels that fill up a tile; turned: of the
+ * derivative. */
 static void pack(const lt_direct *d, const float *w, bool turned, float *packed)
 {
     const int64_t area = d->kernel[0] * d->kernel[1];
@@ -60,7 +73,9 @@ static void pack(const lt_direct *d, const float *w, bool turned, float *packed)
         for (int64_t c = 0; c < d->inputs; c++)
             for (int64_t k = 0; k < area; k++) {
                 float v = 0;
-                if (o < d->outputs) v = turned ? w[(c * d->outputs + o) * area + area - 1 - k] : w[(o * d->inputs + c) * area + k];
+                if (o < d->outputs)
+                    v = turned ? w[(c * d->outputs + o) * area + area - 1 - k]
+                               : w[(o * d->inputs + c) * area + k];
                 packed[(o / d->tile * d->inputs * area + c * area + k) * d->tile + o % d->tile] = v;
             }
 }
@@ -73,14 +88,17 @@ static void run_image(const void *context, int64_t n)
     const float *in = j->in + n * d->inputs * j->in_size[0] * j->in_size[1];
     for (int64_t c = 0; c < d->inputs; c++)
         for (int64_t y = 0; y < j->in_size[0]; y++, in += j->in_size[1])
-            memcpy(frame + c * d->plane + (y + j->around[0]) * d->row + j->around[1], in, (size_t)j->in_size[1] * sizeof *in);
+            memcpy(frame + c * d->plane + (y + j->around[0]) * d->row + j->around[1], in,
+                   (size_t)j->in_size[1] * sizeof *in);
     lt_loops.direct[0].image(d, frame, j->out + n * d->outputs * d->out[0] * d->out[1]);
 }
 
-static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w, void *y, const void *bias)
+static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w,
+                        void *y, const void *bias)
 {
     const bool turned = part == LT_CONV_X;
-    job j = {.d = {.inputs = turned ? c->out_channels : c->in_channels, .outputs = turned ? c->in_channels : c->out_channels,
+    job j = {.d = {.inputs = turned ? c->out_channels : c->in_channels,
+                   .outputs = turned ? c->in_channels : c->out_channels,
                    .bias = bias}};
     lt_direct *d = &j.d;
     j.in = turned ? y : x;
@@ -98,7 +116,8 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
     j.threads = threads < c->batch ? threads : (int)c->batch;
     const int64_t weights = (d->outputs + d->tile) * d->inputs * d->kernel[0] * d->kernel[1];
     size_t capacity;
-    float *room = lt_block_array(lt_plus(weights, lt_times(j.threads, j.frame)), sizeof *room, &capacity);
+    float *room =
+        lt_block_array(lt_plus(weights, lt_times(j.threads, j.frame)), sizeof *room, &capacity);
     if (room == NULL) return LT_ERR_MEMORY;
     pack(d, w, turned, room);
     d->weights = room;
@@ -109,13 +128,14 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
     return status;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 typedef struct line_job {
     lt_direct d;
     const float *in;
     float *out, *frames;
-    int64_t length, before, reach; /* of a line; zeros before it; elements from the first tap of a window to the last */
+    /* of a line; zeros before it; elements from the first tap of a window to the last */
+    int64_t length, before, reach;
     int64_t pieces, frame;
     int threads;
 } line_job;
@@ -126,34 +146,47 @@ static void run_piece(const void *context, int64_t i)
     const lt_direct_loops *loops = lt_loops.direct;
     lt_direct d = j->d;
     const int64_t at = i % j->pieces * PIECE, n = d.out[1] - at < PIECE ? d.out[1] - at : PIECE;
-    const int64_t first = at - j->before, count = (n < loops->windows ? loops->windows : n) + j->reach;
+    const int64_t first = at - j->before,
+                  count = (n < loops->windows ? loops->windows : n) + j->reach;
     const float *in = j->in + i / j->pieces * d.inputs * d.plane + first;
     if (first < 0 || first + count > j->length) {
         float *frame = j->frames + (j->threads > 1 ? lt_pool_index() : 0) * j->frame;
-        const int64_t from = first < 0 ? -first : 0, to = j->length - first < count ? j->length - first : count;
+        const int64_t from = first < 0 ? -first : 0,
+                      to = j->length - first < count ? j->length - first : count;
         memset(frame, 0, (size_t)(d.inputs * count) * sizeof *frame);
         for (int64_t c = 0; c < d.inputs && from < to; c++)
-            memcpy(frame + c * count + from, in + c * d.plane + from, (size_t)(to - from) * sizeof *in);
+            memcpy(frame + c * count + from, in + c * d.plane + from,
+                   (size_t)(to - from) * sizeof *in);
         in = frame;
         d.plane = count;
     }
     loops->line(&d, in, j->out + i / j->pieces * d.outputs * d.out[1] + at, n);
 }
 
-static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w, void *y, const void *bias)
+static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w,
+                       void *y, const void *bias)
 {
     const bool turned = part == LT_CONV_X;
-    line_job j = {.in = turned ? y : x, .out = turned ? x : y, .length = turned ? c->out[2] : c->in[2], .reach = reach(c), .threads = threads,
-                  .d = {.inputs = turned ? c->out_channels : c->in_channels, .outputs = turned ? c->in_channels : c->out_channels,
-                        .tile = lt_loops.direct[0].tile, .kernel = {c->kernel[2], 1}, .row = c->dilation[2],
-                        .out = {1, turned ? c->in[2] : c->out[2]}, .bias = bias}};
+    line_job j = {.in = turned ? y : x,
+                  .out = turned ? x : y,
+                  .length = turned ? c->out[2] : c->in[2],
+                  .reach = reach(c),
+                  .threads = threads,
+                  .d = {.inputs = turned ? c->out_channels : c->in_channels,
+                        .outputs = turned ? c->in_channels : c->out_channels,
+                        .tile = lt_loops.direct[0].tile,
+                        .kernel = {c->kernel[2], 1},
+                        .row = c->dilation[2],
+                        .out = {1, turned ? c->in[2] : c->out[2]},
+                        .bias = bias}};
     j.before = turned ? j.reach - c->padding[2] : c->padding[2];
     j.d.plane = j.length;
     j.pieces = (j.d.out[1] + PIECE - 1) / PIECE;
     j.frame = j.d.inputs * (PIECE + j.reach);
     const int64_t weights = (j.d.outputs + j.d.tile) * j.d.inputs * c->kernel[2];
     size_t capacity;
-    float *room = lt_block_array(lt_plus(weights, lt_times(threads, j.frame)), sizeof *room, &capacity);
+    float *room =
+        lt_block_array(lt_plus(weights, lt_times(threads, j.frame)), sizeof *room, &capacity);
     if (room == NULL) return LT_ERR_MEMORY;
     pack(&j.d, w, turned, room);
     j.d.weights = room;
@@ -163,7 +196,8 @@ static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x
     return status;
 }
 
-lt_status lt_direct_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, const void *w, void *y, const void *bias)
+lt_status lt_direct_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x,
+                                const void *w, void *y, const void *bias)
 {
     return (is_line(c) ? lines : images)(part, c, threads, x, w, y, bias);
 }

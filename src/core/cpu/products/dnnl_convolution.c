@@ -1,9 +1,11 @@
-/* dnnl_convolution.c - partitions a convolution over threads, each of which runs oneDNN on its part (dnnl_plan.h).
- * oneDNN's own threads (OpenMP's) are not used: they would compete with the thread pool for the processors.
+/* dnnl_convolution.c - partitions a convolution over threads, each of which runs oneDNN on its part
+ * (dnnl_plan.h). oneDNN's own threads (OpenMP's) are not used: they would compete with the thread
+ * pool for the processors.
  *
- * The parts are images, or channels of the result where the weights are larger than the images: a thread that computes
- * some of the images reorders all weights, one that computes some of the channels reorders all images. Derivatives by
- * the weights that are computed by images are added up in an order that depends on the sizes alone. */
+ * The parts are images, or channels of the result where the weights are larger than the images: a
+ * thread that computes some of the images reorders all weights, one that computes some of the
+ * channels reorders all images. Derivatives by the weights that are computed by images are added up
+ * in an order that depends on the sizes alone. */
 #include "dnnl_convolution.h"
 
 #include <stdatomic.h>
@@ -24,26 +26,33 @@ typedef struct job {
     const lt_conv *c;
     lt_conv_part part;
     axis axis;
-    int64_t n, size;         /* parts; images or channels of each but the last */
-    char *arrays[3];         /* x, w, y */
-    int64_t steps[3];        /* bytes from a part of an array to the next */
+    int64_t n, size;  /* parts; images or channels of each but the last */
+    char *arrays[3];  /* x, w, y */
+    int64_t steps[3]; /* bytes from a part of an array to the next */
     const char *bias;
     int64_t bias_step;
-    char *sums;              /* the results of the parts but the first, to be added; NULL: parts of one array */
+    /* the results of the parts but the first, to be added; NULL: parts of one array */
+    char *sums;
     lt_dnnl_plan *plan, *last; /* of the parts; of the last one */
     char *room;
-    size_t room_bytes;       /* of a thread */
+    size_t room_bytes; /* of a thread */
     _Atomic bool failed;
 } job;
 
 static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * lt_volume(c->in); }
 static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * lt_volume(c->out); }
-static int64_t w_count(const lt_conv *c) { return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel); }
+static int64_t w_count(const lt_conv *c)
+{
+    return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel);
+}
 
 static bool of_integers(const lt_conv *c) { return c->dtype == LT_UINT8 || c->dtype == LT_INT8; }
 
 /* Bytes of an element of y: int32 where the others are 8-bit integers. */
-static int64_t y_size(const lt_conv *c) { return of_integers(c) ? 4 : (int64_t)lt_dtype_size(c->dtype); }
+static int64_t y_size(const lt_conv *c)
+{
+    return of_integers(c) ? 4 : (int64_t)lt_dtype_size(c->dtype);
+}
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -74,7 +83,10 @@ static void set_parts(job *j, int threads)
     j->axis = choose_axis(j->part, c);
     if (j->axis == IMAGES) {
         total = c->batch;
-        parts = j->part == LT_CONV_W ? lt_cpu_shares_for(w_count(c) * c->batch * lt_volume(c->out) / 32) : threads > 1 ? 2 * threads : 1;
+        parts = j->part == LT_CONV_W
+                    ? lt_cpu_shares_for(w_count(c) * c->batch * lt_volume(c->out) / 32)
+                : threads > 1 ? 2 * threads
+                              : 1;
         j->steps[0] = x_count(c) / total * size;
         j->steps[2] = y_count(c) / total * of_y;
     } else if (j->axis == OUT_CHANNELS) {
@@ -103,27 +115,33 @@ static lt_status plan_part(const job *j, int64_t size, lt_dnnl_plan **out)
     lt_dnnl_convolution_shape s;
     memset(&s, 0, sizeof s);
     s.part = j->part, s.bias = j->bias != NULL;
-    s.x_channels = c->in_channels, s.y_channels = c->out_channels, s.w_channels = c->in_channels / c->groups;
+    s.x_channels = c->in_channels, s.y_channels = c->out_channels,
+    s.w_channels = c->in_channels / c->groups;
     s.conv.dtype = c->dtype, s.conv.groups = c->groups;
     s.conv.batch = j->axis == IMAGES ? size : c->batch;
     s.conv.in_channels = j->axis == IN_CHANNELS ? size : c->in_channels;
     s.conv.out_channels = j->axis == OUT_CHANNELS ? size : c->out_channels;
     for (int d = 0; d < 3; d++) {
         s.conv.in[d] = c->in[d], s.conv.out[d] = c->out[d], s.conv.kernel[d] = c->kernel[d];
-        s.conv.stride[d] = c->stride[d], s.conv.padding[d] = c->padding[d], s.conv.dilation[d] = c->dilation[d];
+        s.conv.stride[d] = c->stride[d], s.conv.padding[d] = c->padding[d],
+        s.conv.dilation[d] = c->dilation[d];
     }
     return lt_dnnl_plan_get(&s, out);
 }
 
 static int64_t total_of(const job *j)
 {
-    return j->axis == IMAGES ? j->c->batch : j->axis == OUT_CHANNELS ? j->c->out_channels : j->axis == IN_CHANNELS ? j->c->in_channels : 1;
+    return j->axis == IMAGES         ? j->c->batch
+           : j->axis == OUT_CHANNELS ? j->c->out_channels
+           : j->axis == IN_CHANNELS  ? j->c->in_channels
+                                     : 1;
 }
 
 static lt_status set_plans(job *j)
 {
     lt_status status = plan_part(j, j->size, &j->plan);
-    if (status == LT_OK && j->plan != NULL) status = plan_part(j, total_of(j) - (j->n - 1) * j->size, &j->last);
+    if (status == LT_OK && j->plan != NULL)
+        status = plan_part(j, total_of(j) - (j->n - 1) * j->size, &j->last);
     if (status != LT_OK || j->last == NULL) return status;
     const size_t of_plan = lt_dnnl_plan_room(j->plan), of_last = lt_dnnl_plan_room(j->last);
     j->room_bytes = of_plan > of_last ? of_plan : of_last;
@@ -135,20 +153,26 @@ static void run_part(const void *context, int64_t i)
     job *j = (job *)(uintptr_t)context;
     void *arrays[3];
     for (int a = 0; a < 3; a++) arrays[a] = j->arrays[a] + i * j->steps[a];
-    if (j->sums != NULL && i > 0) arrays[1] = j->sums + (i - 1) * w_count(j->c) * (int64_t)sizeof(float);
+    if (j->sums != NULL && i > 0)
+        arrays[1] = j->sums + (i - 1) * w_count(j->c) * (int64_t)sizeof(float);
     const char *bias = j->bias != NULL ? j->bias + i * j->bias_step : NULL;
     char *room = j->room + (size_t)lt_pool_index() * j->room_bytes;
-    if (!lt_dnnl_plan_run(i == j->n - 1 ? j->last : j->plan, arrays, bias, room)) atomic_store(&j->failed, true);
+    if (!lt_dnnl_plan_run(i == j->n - 1 ? j->last : j->plan, arrays, bias, room))
+        atomic_store(&j->failed, true);
 }
 
-#define BLOCK 16384 /* elements of weights that a thread adds up at a time: in the first-level cache together with their sum */
+/* elements of weights that a thread adds up at a time: in the first-level cache together with their
+ * sum */
+#define BLOCK 16384
 
 static void add_block(const void *context, int64_t block)
 {
     const job *j = context;
-    const int64_t count = w_count(j->c), at = block * BLOCK, n = count - at < BLOCK ? count - at : BLOCK;
+    const int64_t count = w_count(j->c), at = block * BLOCK,
+                  n = count - at < BLOCK ? count - at : BLOCK;
     for (int64_t i = 0; i < j->n - 1; i++)
-        lt_loops.pool[0].sums((float *)(void *)j->arrays[1] + at, (const float *)(const void *)j->sums + i * count + at, 1, 1, n);
+        lt_loops.pool[0].sums((float *)(void *)j->arrays[1] + at,
+                              (const float *)(const void *)j->sums + i * count + at, 1, 1, n);
 }
 
 static lt_status run_parts(job *j, int threads)
@@ -164,14 +188,16 @@ static lt_status run_parts(job *j, int threads)
     }
     status = lt_cpu_share(j->n, threads, run_part, j);
     if (status == LT_OK && j->sums != NULL)
-        status = lt_cpu_share(divide_up(w_count(j->c), BLOCK), lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
+        status = lt_cpu_share(divide_up(w_count(j->c), BLOCK),
+                              lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
 done:
     lt_block_free(j->room, capacity);
     if (j->sums != NULL) lt_block_free(j->sums, sums_capacity);
     return status;
 }
 
-lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w, void *y, const void *bias, bool *done)
+lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w,
+                              void *y, const void *bias, bool *done)
 {
     job j = {.c = c, .part = part, .arrays = {x, w, y}, .bias = bias};
     *done = false;

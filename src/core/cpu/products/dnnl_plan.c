@@ -1,8 +1,10 @@
-/* dnnl_plan.c - see dnnl_plan.h. The library is loaded with the first convolution: at the start of the program it would cost
- * more than everything else together. Its version is that of the build: dnnl_versions.h.
+/* dnnl_plan.c - see dnnl_plan.h. The library is loaded with the first convolution: at the start of
+ * the program it would cost more than everything else together. Its version is that of the build:
+ * dnnl_versions.h.
  *
- * oneDNN generates code for each shape and chooses the layouts of the operands. The primitive and the reorders into
- * these layouts are cached by shape. A plan does not change once it is made, so that threads run it concurrently. */
+ * oneDNN generates code for each shape and chooses the layouts of the operands. The primitive and
+ * the reorders into these layouts are cached by shape. A plan does not change once it is made, so
+ * that threads run it concurrently. */
 #include "dnnl_plan.h"
 
 #include <dlfcn.h>
@@ -39,9 +41,9 @@ bool lt_dnnl_multiplies_int8(void)
 #endif
 }
 
-/* ---- what is kept by shape --------------------------------------------------------------------------------------- */
+/* ---- what is kept by shape ------------------------------------------------------------------- */
 
-#define KEPT 64
+#define KEPT      64
 #define ALIGNMENT ((size_t)4096)
 
 typedef lt_dnnl_convolution_shape key;
@@ -51,17 +53,18 @@ enum { X_ARRAY, W_ARRAY, Y_ARRAY, ARRAYS };
 /* One array: its layout in the tensor and the layout that the primitive reads or writes. */
 typedef struct operand {
     layout plain;
-    known_layout wanted;        /* of the primitive */
-    dnnl_primitive_t reorder;   /* to the wanted layout; of the result: back. NULL: the layouts are equal */
-    size_t bytes;               /* of a copy in the wanted layout; 0: none is needed */
+    known_layout wanted; /* of the primitive */
+    /* to the wanted layout; of the result: back. NULL: the layouts are equal */
+    dnnl_primitive_t reorder;
+    size_t bytes; /* of a copy in the wanted layout; 0: none is needed */
 } operand;
 
 struct lt_dnnl_plan {
     key key;
     _Atomic int refs;
-    uint64_t used;                 /* number of the last call */
-    dnnl_primitive_desc_t chosen;  /* owns the wanted layouts */
-    dnnl_primitive_t primitive;    /* NULL: oneDNN does not support the shape */
+    uint64_t used;                /* number of the last call */
+    dnnl_primitive_desc_t chosen; /* owns the wanted layouts */
+    dnnl_primitive_t primitive;   /* NULL: oneDNN does not support the shape */
     operand operands[ARRAYS];
     layout bias;
     known_layout scratchpad;
@@ -95,7 +98,9 @@ void lt_dnnl_plan_release(lt_dnnl_plan *p)
 static int spatial_of(const lt_conv *c)
 {
     for (int d = 0; d < 2; d++)
-        if (c->in[d] != 1 || c->out[d] != 1 || c->kernel[d] != 1 || c->padding[d] != 0 || c->stride[d] != 1) return 3 - d;
+        if (c->in[d] != 1 || c->out[d] != 1 || c->kernel[d] != 1 || c->padding[d] != 0 ||
+            c->stride[d] != 1)
+            return 3 - d;
     return 1;
 }
 
@@ -133,16 +138,23 @@ static bool shape_of(const lt_conv *c, shape *s)
     return true;
 }
 
-static bool of_integers(const key *k) { return k->conv.dtype == LT_UINT8 || k->conv.dtype == LT_INT8; }
+static bool of_integers(const key *k)
+{
+    return k->conv.dtype == LT_UINT8 || k->conv.dtype == LT_INT8;
+}
 
 static dnnl_data_type_t type_of(const key *k, int array)
 {
     if (!of_integers(k)) return k->conv.dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16;
-    return array == Y_ARRAY ? dnnl_s32 : array == X_ARRAY && k->conv.dtype == LT_UINT8 ? dnnl_u8 : dnnl_s8;
+    return array == Y_ARRAY                                ? dnnl_s32
+           : array == X_ARRAY && k->conv.dtype == LT_UINT8 ? dnnl_u8
+                                                           : dnnl_s8;
 }
 
-/* Strides of dense arrays of which this one is a part: the whole ones have `channels` in dimension `at`. */
-static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t channels, dnnl_dims_t strides)
+/* Strides of dense arrays of which this one is a part: the whole ones have `channels` in dimension
+ * `at`. */
+static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t channels,
+                          dnnl_dims_t strides)
 {
     int64_t stride = 1;
     for (int d = ndim; d-- > 0;) {
@@ -152,7 +164,8 @@ static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t chan
 }
 
 /* The same of images whose channels are last. */
-static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t channels, dnnl_dims_t strides)
+static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t channels,
+                                  dnnl_dims_t strides)
 {
     int64_t stride = channels;
     strides[1] = 1;
@@ -170,13 +183,15 @@ static bool plain_layout(layout *made, const key *k, int array, int ndim, const 
     if (array == W_ARRAY)
         dense_strides(ndim, dims, k->conv.groups > 1 ? 2 : 1, k->w_channels, strides);
     else if (of_integers(k))
-        channels_last_strides(ndim, dims, array == X_ARRAY ? k->x_channels : k->y_channels, strides);
+        channels_last_strides(ndim, dims, array == X_ARRAY ? k->x_channels : k->y_channels,
+                              strides);
     else
         dense_strides(ndim, dims, 1, array == X_ARRAY ? k->x_channels : k->y_channels, strides);
     return layout_make_strided(made, ndim, dims, type_of(k, array), strides);
 }
 
-static bool describe(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static bool describe(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims,
+                     dnnl_format_tag_t tag)
 {
     return layout_make(made, ndim, dims, type_of(k, array), tag);
 }
@@ -185,21 +200,29 @@ static bool describe(layout *made, const key *k, int array, int ndim, const dnnl
 static dnnl_primitive_desc_t choose(const key *k, const shape *s)
 {
     layout layouts[ARRAYS + 1] = {0};
-    const convolution c = {&layouts[X_ARRAY], &layouts[W_ARRAY], k->bias ? &layouts[ARRAYS] : NULL, &layouts[Y_ARRAY],
-                           s->strides, s->dilates, s->low, s->high};
+    const convolution c = {&layouts[X_ARRAY],
+                           &layouts[W_ARRAY],
+                           k->bias ? &layouts[ARRAYS] : NULL,
+                           &layouts[Y_ARRAY],
+                           s->strides,
+                           s->dilates,
+                           s->low,
+                           s->high};
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_primitive_attr_t attributes = NULL;
     if (describe(&layouts[X_ARRAY], k, X_ARRAY, s->ndim, s->x, dnnl_format_tag_any) &&
         describe(&layouts[W_ARRAY], k, W_ARRAY, s->w_ndim, s->w, dnnl_format_tag_any) &&
         describe(&layouts[Y_ARRAY], k, Y_ARRAY, s->ndim, s->y, dnnl_format_tag_any) &&
-        describe(&layouts[ARRAYS], k, ARRAYS, 1, s->bias, dnnl_a) && lib.primitive_attr_create(&attributes) == dnnl_success) {
+        describe(&layouts[ARRAYS], k, ARRAYS, 1, s->bias, dnnl_a) &&
+        lib.primitive_attr_create(&attributes) == dnnl_success) {
         lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
         hint = forward_desc(&c, attributes);
         if (k->part == LT_CONV_Y) {
             chosen = hint;
             hint = NULL;
         } else if (hint != NULL) {
-            chosen = k->part == LT_CONV_X ? backward_data_desc(&c, hint, attributes) : backward_weights_desc(&c, hint, attributes);
+            chosen = k->part == LT_CONV_X ? backward_data_desc(&c, hint, attributes)
+                                          : backward_weights_desc(&c, hint, attributes);
         }
     }
     if (hint != NULL) lib.primitive_desc_destroy(hint);
@@ -208,7 +231,8 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
     return chosen;
 }
 
-/* Prepares the reorder between an array's layout in the tensor and the layout that the primitive wants. */
+/* Prepares the reorder between an array's layout in the tensor and the layout that the primitive
+ * wants. */
 static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, bool is_result)
 {
     operand *o = &p->operands[array];
@@ -217,7 +241,8 @@ static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, bool i
     const known_layout plain = layout_known(&o->plain);
     if (lib.memory_desc_equal(plain, o->wanted)) return true;
     o->bytes = aligned(lib.memory_desc_get_size(o->wanted));
-    if (lib.reorder_primitive_desc_create(&reorder, is_result ? o->wanted : plain, lib.engine, is_result ? plain : o->wanted, lib.engine,
+    if (lib.reorder_primitive_desc_create(&reorder, is_result ? o->wanted : plain, lib.engine,
+                                          is_result ? plain : o->wanted, lib.engine,
                                           NULL) != dnnl_success)
         return false;
     const bool made = lib.primitive_create(&o->reorder, reorder) == dnnl_success;
@@ -237,22 +262,26 @@ static bool plan_fill(plan *p)
     if (!shape_of(&p->key.conv, &s)) return false;
     p->chosen = choose(&p->key, &s);
     if (p->chosen == NULL) return false;
-    for (int i = 0; i < ARRAYS; i++) p->operands[i].wanted = lib.primitive_desc_query_md(p->chosen, queries[part][i], 0);
+    for (int i = 0; i < ARRAYS; i++)
+        p->operands[i].wanted = lib.primitive_desc_query_md(p->chosen, queries[part][i], 0);
     p->scratchpad = lib.primitive_desc_query_md(p->chosen, dnnl_query_scratchpad_md, 0);
     p->scratchpad_bytes = aligned(lib.memory_desc_get_size(p->scratchpad));
-    return connect(p, X_ARRAY, s.ndim, s.x, part == LT_CONV_X) && connect(p, W_ARRAY, s.w_ndim, s.w, part == LT_CONV_W) &&
+    return connect(p, X_ARRAY, s.ndim, s.x, part == LT_CONV_X) &&
+           connect(p, W_ARRAY, s.w_ndim, s.w, part == LT_CONV_W) &&
            connect(p, Y_ARRAY, s.ndim, s.y, part == LT_CONV_Y) &&
            (!p->key.bias || describe(&p->bias, &p->key, ARRAYS, 1, s.bias, dnnl_a)) &&
            lib.primitive_create(&p->primitive, p->chosen) == dnnl_success;
 }
 
-/* The plan of this shape. A new one replaces the least recently used. NULL: out of memory. The lock is held. */
+/* The plan of this shape. A new one replaces the least recently used. NULL: out of memory. The lock
+ * is held. */
 static plan *plan_of(const key *k)
 {
     int oldest = 0;
     for (int i = 0; i < KEPT; i++) {
         if (plans[i] != NULL && memcmp(&plans[i]->key, k, sizeof *k) == 0) return plans[i];
-        if (plans[oldest] != NULL && (plans[i] == NULL || plans[i]->used < plans[oldest]->used)) oldest = i;
+        if (plans[oldest] != NULL && (plans[i] == NULL || plans[i]->used < plans[oldest]->used))
+            oldest = i;
     }
     const lt_context_outer outer = lt_context_visit(&lt_process_context); /* which keeps it */
     plan *p = lt_mem_zalloc(sizeof *p);
@@ -293,7 +322,7 @@ size_t lt_dnnl_plan_room(const lt_dnnl_plan *p)
     return bytes + ALIGNMENT;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* The memory objects and the stream of one run, so that other threads can run the same plan. */
 typedef struct running {
@@ -306,9 +335,11 @@ static bool put(dnnl_memory_t *made, known_layout of, const void *data)
     return lib.memory_create(made, of, lib.engine, (void *)(uintptr_t)data) == dnnl_success;
 }
 
-static bool running_make(running *r, const plan *p, void *const *arrays, const void *bias, char *room)
+static bool running_make(running *r, const plan *p, void *const *arrays, const void *bias,
+                         char *room)
 {
-    if (lib.stream_create(&r->stream, lib.engine, dnnl_stream_default_flags) != dnnl_success) return false;
+    if (lib.stream_create(&r->stream, lib.engine, dnnl_stream_default_flags) != dnnl_success)
+        return false;
     for (int i = 0; i < ARRAYS; i++) {
         const operand *o = &p->operands[i];
         if (!put(&r->plain[i], layout_known(&o->plain), arrays[i])) return false;
@@ -316,7 +347,8 @@ static bool running_make(running *r, const plan *p, void *const *arrays, const v
         if (!put(&r->wanted[i], o->wanted, room)) return false;
         room += o->bytes;
     }
-    return put(&r->scratchpad, p->scratchpad, room) && (!p->key.bias || put(&r->bias, layout_known(&p->bias), bias));
+    return put(&r->scratchpad, p->scratchpad, room) &&
+           (!p->key.bias || put(&r->bias, layout_known(&p->bias), bias));
 }
 
 static void running_free(running *r)
@@ -335,7 +367,8 @@ static bool reorder(const running *r, const plan *p, int array, bool back)
     if (p->operands[array].reorder == NULL) return true;
     dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, back ? r->wanted[array] : r->plain[array]},
                                    {DNNL_ARG_TO, back ? r->plain[array] : r->wanted[array]}};
-    return lib.primitive_execute(p->operands[array].reorder, r->stream, 2, arguments) == dnnl_success;
+    return lib.primitive_execute(p->operands[array].reorder, r->stream, 2, arguments) ==
+           dnnl_success;
 }
 
 static bool execute(const running *r, const plan *p)
@@ -351,18 +384,21 @@ static bool execute(const running *r, const plan *p)
     int n = 0;
     for (int i = 0; i < ARRAYS; i++) {
         if (i != result && !reorder(r, p, i, false)) return false;
-        arguments[n++] = (dnnl_exec_arg_t){names[part][i], p->operands[i].bytes > 0 ? r->wanted[i] : r->plain[i]};
+        arguments[n++] = (dnnl_exec_arg_t){names[part][i],
+                                           p->operands[i].bytes > 0 ? r->wanted[i] : r->plain[i]};
     }
     arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, r->scratchpad};
     if (r->bias != NULL) arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_BIAS, r->bias};
-    return lib.primitive_execute(p->primitive, r->stream, n, arguments) == dnnl_success && reorder(r, p, result, true);
+    return lib.primitive_execute(p->primitive, r->stream, n, arguments) == dnnl_success &&
+           reorder(r, p, result, true);
 }
 
 bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room)
 {
     running r = {NULL};
     const int threads = lt_openmp_set_threads(&lib.openmp, 1);
-    const bool done = running_make(&r, p, arrays, bias, (char *)aligned((size_t)room)) && execute(&r, p);
+    const bool done =
+        running_make(&r, p, arrays, bias, (char *)aligned((size_t)room)) && execute(&r, p);
     running_free(&r);
     lt_openmp_set_threads(&lib.openmp, threads);
     return done;

@@ -1,22 +1,49 @@
-/* dnnl_versions.h - oneDNN's functions and what differs between its versions 2 and 3: in version 3 a memory descriptor is an object of its
- * own, and a descriptor of a primitive is made in one step. Part of dnnl_plan.c, which includes it behind oneDNN's header. */
+/* dnnl_versions.h - oneDNN's functions and what differs between its versions 2 and 3: in version 3
+ * a memory descriptor is an object of its own, and a descriptor of a primitive is made in one step.
+ * Part of dnnl_plan.c, which includes it behind oneDNN's header. */
 #ifndef LT_CPU_DNNL_VERSIONS_H
 #define LT_CPU_DNNL_VERSIONS_H
 
-#define FUNCTIONS(X)                                                                               \
-    X(engine_create) X(stream_create) X(stream_destroy) X(memory_desc_equal) X(memory_desc_get_size)                 \
-    X(primitive_attr_create) X(primitive_attr_destroy) X(primitive_attr_set_scratchpad_mode)       \
-    X(primitive_desc_destroy) X(primitive_desc_query_md) X(primitive_create) X(primitive_destroy)  \
-    X(primitive_execute) X(reorder_primitive_desc_create) X(memory_create) X(memory_destroy)
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(engine_create) \
+    X(stream_create) \
+    X(stream_destroy) \
+    X(memory_desc_equal) \
+    X(memory_desc_get_size) \
+    X(primitive_attr_create) \
+    X(primitive_attr_destroy) \
+    X(primitive_attr_set_scratchpad_mode) \
+    X(primitive_desc_destroy) \
+    X(primitive_desc_query_md) \
+    X(primitive_create) \
+    X(primitive_destroy) \
+    X(primitive_execute) \
+    X(reorder_primitive_desc_create) \
+    X(memory_create) \
+    X(memory_destroy)
+/* clang-format on */
 
 #if DNNL_VERSION_MAJOR == 2
-#define FUNCTIONS_OF_VERSION(X)                                                                    \
-    X(memory_desc_init_by_tag) X(memory_desc_init_by_strides) X(primitive_desc_create) X(dilated_convolution_forward_desc_init)   \
-    X(dilated_convolution_backward_data_desc_init) X(dilated_convolution_backward_weights_desc_init)
+/* clang-format off */
+#define FUNCTIONS_OF_VERSION(X) \
+    X(memory_desc_init_by_tag) \
+    X(memory_desc_init_by_strides) \
+    X(primitive_desc_create) \
+    X(dilated_convolution_forward_desc_init) \
+    X(dilated_convolution_backward_data_desc_init) \
+    X(dilated_convolution_backward_weights_desc_init)
+/* clang-format on */
 #else
-#define FUNCTIONS_OF_VERSION(X)                                                                    \
-    X(memory_desc_create_with_tag) X(memory_desc_create_with_strides) X(memory_desc_destroy) X(convolution_forward_primitive_desc_create) \
-    X(convolution_backward_data_primitive_desc_create) X(convolution_backward_weights_primitive_desc_create)
+/* clang-format off */
+#define FUNCTIONS_OF_VERSION(X) \
+    X(memory_desc_create_with_tag) \
+    X(memory_desc_create_with_strides) \
+    X(memory_desc_destroy) \
+    X(convolution_forward_primitive_desc_create) \
+    X(convolution_backward_data_primitive_desc_create) \
+    X(convolution_backward_weights_primitive_desc_create)
+/* clang-format on */
 #endif
 
 static struct {
@@ -34,14 +61,15 @@ static void load(const lt_library *self)
     void *library = lt_openmp_dlopen(self->name, &lib.openmp);
     bool complete = library != NULL;
     if (library == NULL) return;
-#define X(name) complete = complete && (*(void **)&lib.name = dlsym(library, "dnnl_" #name)) != NULL;
+#define X(name)                                                                                    \
+    complete = complete && (*(void **)&lib.name = dlsym(library, "dnnl_" #name)) != NULL;
     FUNCTIONS(X)
     FUNCTIONS_OF_VERSION(X)
 #undef X
     lib.ready = complete && lib.engine_create(&lib.engine, dnnl_cpu, 0) == dnnl_success;
 }
 
-/* ---- layouts: memory descriptors that are ours, zeros before and after, and as the functions take and give them ------------------ */
+/* ---- layouts: memory descriptors that are ours, zeros before and after, and as the functions take and give them ---- */
 
 typedef dnnl_memory_desc_t layout;
 
@@ -51,12 +79,14 @@ typedef const dnnl_memory_desc_t *known_layout;
 
 static known_layout layout_known(const layout *made) { return made; }
 
-static bool layout_make(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, dnnl_format_tag_t tag)
+static bool layout_make(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype,
+                        dnnl_format_tag_t tag)
 {
     return lib.memory_desc_init_by_tag(made, ndim, dims, dtype, tag) == dnnl_success;
 }
 
-static bool layout_make_strided(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, const dnnl_dims_t strides)
+static bool layout_make_strided(layout *made, int ndim, const dnnl_dims_t dims,
+                                dnnl_data_type_t dtype, const dnnl_dims_t strides)
 {
     return lib.memory_desc_init_by_strides(made, ndim, dims, dtype, strides) == dnnl_success;
 }
@@ -69,12 +99,14 @@ typedef const_dnnl_memory_desc_t known_layout;
 
 static known_layout layout_known(const layout *made) { return *made; }
 
-static bool layout_make(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, dnnl_format_tag_t tag)
+static bool layout_make(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype,
+                        dnnl_format_tag_t tag)
 {
     return lib.memory_desc_create_with_tag(made, ndim, dims, dtype, tag) == dnnl_success;
 }
 
-static bool layout_make_strided(layout *made, int ndim, const dnnl_dims_t dims, dnnl_data_type_t dtype, const dnnl_dims_t strides)
+static bool layout_make_strided(layout *made, int ndim, const dnnl_dims_t dims,
+                                dnnl_data_type_t dtype, const dnnl_dims_t strides)
 {
     return lib.memory_desc_create_with_strides(made, ndim, dims, dtype, strides) == dnnl_success;
 }
@@ -87,7 +119,7 @@ static void layout_free(layout *made)
 
 #endif
 
-/* ---- descriptors of a convolution's primitives; NULL: there is none ------------------------------------------------------------- */
+/* ---- descriptors of a convolution's primitives; NULL: there is none -------------------------- */
 
 typedef struct convolution {
     const layout *x, *w, *bias, *y; /* bias may be NULL */
@@ -96,34 +128,43 @@ typedef struct convolution {
 
 #if DNNL_VERSION_MAJOR == 2
 
-static dnnl_primitive_desc_t primitive_of(const void *description, dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t hint)
+static dnnl_primitive_desc_t primitive_of(const void *description, dnnl_primitive_attr_t attributes,
+                                          dnnl_primitive_desc_t hint)
 {
     dnnl_primitive_desc_t made = NULL;
-    return lib.primitive_desc_create(&made, description, attributes, lib.engine, hint) == dnnl_success ? made : NULL;
+    return lib.primitive_desc_create(&made, description, attributes, lib.engine, hint) ==
+                   dnnl_success
+               ? made
+               : NULL;
 }
 
 static dnnl_primitive_desc_t forward_desc(const convolution *c, dnnl_primitive_attr_t attributes)
 {
     dnnl_convolution_desc_t d;
-    if (lib.dilated_convolution_forward_desc_init(&d, dnnl_forward_training, dnnl_convolution_direct, c->x, c->w, c->bias, c->y,
-                                                  c->strides, c->dilates, c->low, c->high) != dnnl_success)
+    if (lib.dilated_convolution_forward_desc_init(
+            &d, dnnl_forward_training, dnnl_convolution_direct, c->x, c->w, c->bias, c->y,
+            c->strides, c->dilates, c->low, c->high) != dnnl_success)
         return NULL;
     return primitive_of(&d, attributes, NULL);
 }
 
-static dnnl_primitive_desc_t backward_data_desc(const convolution *c, dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attributes)
+static dnnl_primitive_desc_t backward_data_desc(const convolution *c, dnnl_primitive_desc_t hint,
+                                                dnnl_primitive_attr_t attributes)
 {
     dnnl_convolution_desc_t d;
-    if (lib.dilated_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, c->x, c->w, c->y, c->strides, c->dilates, c->low,
+    if (lib.dilated_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, c->x, c->w,
+                                                        c->y, c->strides, c->dilates, c->low,
                                                         c->high) != dnnl_success)
         return NULL;
     return primitive_of(&d, attributes, hint);
 }
 
-static dnnl_primitive_desc_t backward_weights_desc(const convolution *c, dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attributes)
+static dnnl_primitive_desc_t backward_weights_desc(const convolution *c, dnnl_primitive_desc_t hint,
+                                                   dnnl_primitive_attr_t attributes)
 {
     dnnl_convolution_desc_t d;
-    if (lib.dilated_convolution_backward_weights_desc_init(&d, dnnl_convolution_direct, c->x, c->w, NULL, c->y, c->strides, c->dilates,
+    if (lib.dilated_convolution_backward_weights_desc_init(&d, dnnl_convolution_direct, c->x, c->w,
+                                                           NULL, c->y, c->strides, c->dilates,
                                                            c->low, c->high) != dnnl_success)
         return NULL;
     return primitive_of(&d, attributes, hint);
@@ -134,28 +175,32 @@ static dnnl_primitive_desc_t backward_weights_desc(const convolution *c, dnnl_pr
 static dnnl_primitive_desc_t forward_desc(const convolution *c, dnnl_primitive_attr_t attributes)
 {
     dnnl_primitive_desc_t made = NULL;
-    return lib.convolution_forward_primitive_desc_create(&made, lib.engine, dnnl_forward_training, dnnl_convolution_direct, *c->x, *c->w,
-                                                         c->bias != NULL ? *c->bias : NULL, *c->y, c->strides, c->dilates, c->low,
-                                                         c->high, attributes) == dnnl_success
+    return lib.convolution_forward_primitive_desc_create(
+               &made, lib.engine, dnnl_forward_training, dnnl_convolution_direct, *c->x, *c->w,
+               c->bias != NULL ? *c->bias : NULL, *c->y, c->strides, c->dilates, c->low, c->high,
+               attributes) == dnnl_success
                ? made
                : NULL;
 }
 
-static dnnl_primitive_desc_t backward_data_desc(const convolution *c, dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attributes)
+static dnnl_primitive_desc_t backward_data_desc(const convolution *c, dnnl_primitive_desc_t hint,
+                                                dnnl_primitive_attr_t attributes)
 {
     dnnl_primitive_desc_t made = NULL;
-    return lib.convolution_backward_data_primitive_desc_create(&made, lib.engine, dnnl_convolution_direct, *c->x, *c->w, *c->y, c->strides,
-                                                               c->dilates, c->low, c->high, hint, attributes) == dnnl_success
+    return lib.convolution_backward_data_primitive_desc_create(
+               &made, lib.engine, dnnl_convolution_direct, *c->x, *c->w, *c->y, c->strides,
+               c->dilates, c->low, c->high, hint, attributes) == dnnl_success
                ? made
                : NULL;
 }
 
-static dnnl_primitive_desc_t backward_weights_desc(const convolution *c, dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attributes)
+static dnnl_primitive_desc_t backward_weights_desc(const convolution *c, dnnl_primitive_desc_t hint,
+                                                   dnnl_primitive_attr_t attributes)
 {
     dnnl_primitive_desc_t made = NULL;
-    return lib.convolution_backward_weights_primitive_desc_create(&made, lib.engine, dnnl_convolution_direct, *c->x, *c->w, NULL, *c->y,
-                                                                  c->strides, c->dilates, c->low, c->high, hint,
-                                                                  attributes) == dnnl_success
+    return lib.convolution_backward_weights_primitive_desc_create(
+               &made, lib.engine, dnnl_convolution_direct, *c->x, *c->w, NULL, *c->y, c->strides,
+               c->dilates, c->low, c->high, hint, attributes) == dnnl_success
                ? made
                : NULL;
 }

@@ -1,5 +1,6 @@
-/* factor.c - factorizations of batches of matrices and solutions by them, one matrix after the other: LAPACK (lapack.h); Cholesky's and triangular
- * ones of float and double by our own loops (triangle.h), which need no library and no threads' meetings between few columns. */
+/* factor.c - factorizations of batches of matrices and solutions by them, one matrix after the
+ * other: LAPACK (lapack.h); Cholesky's and triangular ones of float and double by our own loops
+ * (triangle.h), which need no library and no threads' meetings between few columns. */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -39,7 +40,8 @@ static void set_identity(const lt_factor *f, char *b)
     }
 }
 
-/* Zeros below zero become such as are not: which of a diagonal matrix's inverse are, differs between the library's kernels. */
+/* Zeros below zero become such as are not: which of a diagonal matrix's inverse are, differs
+ * between the library's kernels. */
 static void without_signs_of_zeros(const lt_factor *f, char *b)
 {
     const int64_t parts = (int64_t)f->n * f->n * (lt_dtype_is_complex(f->dtype) ? 2 : 1);
@@ -129,7 +131,8 @@ static lt_status by_loops(const lt_factor *f, int64_t i)
 
 lt_status lt_cpu_factor(lt_factor *f)
 {
-    const bool loops = (f->kind == LT_FACTOR_CHOLESKY || f->kind == LT_FACTOR_TRIANGULAR) && !lt_dtype_is_complex(f->dtype);
+    const bool loops = (f->kind == LT_FACTOR_CHOLESKY || f->kind == LT_FACTOR_TRIANGULAR) &&
+                       !lt_dtype_is_complex(f->dtype);
     for (int64_t i = 0; i < f->batch; i++) {
         int rank = 0;
         if (loops) {

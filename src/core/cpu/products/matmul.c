@@ -1,6 +1,6 @@
-/* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and double and of vector/products/matmul.c
- * for integers: they are cut into pieces that threads share out. Half types are multiplied in float, bfloat16 by tiles where there are any
- * (tiles.h). */
+/* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and
+ * double and of vector/products/matmul.c for integers: they are cut into pieces that threads share
+ * out. Half types are multiplied in float, bfloat16 by tiles where there are any (tiles.h). */
 
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -12,13 +12,17 @@
 #include "cpu/common/threads.h"
 #include "tiles.h"
 
-#define COST 3                   /* multiplications that take as long as an element of a simple loop */
-#define COLUMNS 32               /* that the loops take at a time, twice or four times as many as some of them do */
-#define STRIP 12                 /* rows that they take at a time, likewise */
-#define FEW 8                    /* columns */
-#define MANY 512                 /* columns, from which on bringing the rows of A side by side costs little */
-#define ROOM ((int64_t)640 << 10) /* bytes of such rows, in the second cache beside what passes through it */
-#define MOST ((int64_t)1 << 31)  /* multiplications of a piece: an interrupt waits for its end */
+/* multiplications that take as long as an element of a simple loop */
+#define COST 3
+/* that the loops take at a time, twice or four times as many as some of them do */
+#define COLUMNS 32
+#define STRIP   12 /* rows that they take at a time, likewise */
+#define FEW     8  /* columns */
+/* columns, from which on bringing the rows of A side by side costs little */
+#define MANY 512
+/* bytes of such rows, in the second cache beside what passes through it */
+#define ROOM ((int64_t)640 << 10)
+#define MOST ((int64_t)1 << 31) /* multiplications of a piece: an interrupt waits for its end */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {
@@ -30,17 +34,18 @@ static void transpose(void *to, const void *from, int64_t n, int64_t k, int64_t 
 {
     const int64_t size = (int64_t)lt_dtype_size(dtype);
     for (int64_t j = 0; j < n; j++)
-        lt_loops.cast[dtype][dtype]((char *[]){(char *)to + j * size, (char *)at(from, j * ld, size)},
-                                    (int64_t[]){n * size, size}, k, NULL);
+        lt_loops.cast[dtype][dtype](
+            (char *[]){(char *)to + j * size, (char *)at(from, j * ld, size)},
+            (int64_t[]){n * size, size}, k, NULL);
 }
 
-/* ---- float and double ------------------------------------------------------------------------------------------- */
+/* ---- float and double ------------------------------------------------------------------------ */
 
 typedef struct floats {
     lt_product whole; /* of the first matrices of the batch */
     lt_product_loop loop;
     int64_t size, batch_a, batch_b, batch_c, batch_bias; /* bytes */
-    int64_t rows, columns, row_pieces, col_pieces; /* of a piece; how many of them */
+    int64_t rows, columns, row_pieces, col_pieces;       /* of a piece; how many of them */
     int threads;
     char *room; /* of each thread, room_bytes apart; NULL: A is read where it lies */
     size_t room_bytes;
@@ -59,8 +64,9 @@ static void turn(floats *f)
     f->batch_b = batch_a;
 }
 
-/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves; bringing columns of B side by side, which is seldom done where its
- * rows are dense; storing rows of C to columns. */
+/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves; bringing
+ * columns of B side by side, which is seldom done where its rows are dense; storing rows of C to
+ * columns. */
 static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
 {
     return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 8 : n)) + (columns_of_c ? 6 * m * n : 0);
@@ -69,10 +75,14 @@ static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool co
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /* n in `parts` of about one size, each a multiple of `unit`. */
-static int64_t part_of(int64_t n, int64_t parts, int64_t unit) { return up((n + parts - 1) / parts, unit); }
+static int64_t part_of(int64_t n, int64_t parts, int64_t unit)
+{
+    return up((n + parts - 1) / parts, unit);
+}
 
-/* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS columns, and rows 4 KB apart, as those are of which columns are
- * rows, push one another out of the first cache. Dense columns are read a few times as fast from the second. */
+/* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS columns,
+ * and rows 4 KB apart, as those are of which columns are rows, push one another out of the first
+ * cache. Dense columns are read a few times as fast from the second. */
 static bool gathers(const lt_product *p, int64_t size)
 {
     const int64_t apart = p->a_row * size % 4096, line = 64;
@@ -81,8 +91,8 @@ static bool gathers(const lt_product *p, int64_t size)
     return p->n >= MANY || (p->n >= MANY / 4 && (apart < line || apart > 4096 - line));
 }
 
-/* Pieces whose rows of A fit their room, as long as an interrupt may wait; and as many as the threads want, parted where that has less brought side by side
- * more than once. */
+/* Pieces whose rows of A fit their room, as long as an interrupt may wait; and as many as the
+ * threads want, parted where that has less brought side by side more than once. */
 static void cut(floats *f, int64_t batch, int threads)
 {
     const lt_product *p = &f->whole;
@@ -94,11 +104,14 @@ static void cut(floats *f, int64_t batch, int threads)
         f->columns = part_of(p->n, col_parts, COLUMNS);
         f->row_pieces = (p->m + f->rows - 1) / f->rows;
         f->col_pieces = (p->n + f->columns - 1) / f->columns;
-        const bool enough = batch * f->row_pieces * f->col_pieces >= wanted && f->rows * f->columns <= MOST / (p->k + 1);
+        const bool enough = batch * f->row_pieces * f->col_pieces >= wanted &&
+                            f->rows * f->columns <= MOST / (p->k + 1);
         const bool by_columns = f->columns > COLUMNS && (f->columns > f->rows || f->rows <= STRIP);
         if (enough || (!by_columns && f->rows <= STRIP)) return;
-        if (by_columns) col_parts = f->col_pieces * 2;
-        else row_parts = f->row_pieces * 2;
+        if (by_columns)
+            col_parts = f->col_pieces * 2;
+        else
+            row_parts = f->row_pieces * 2;
     }
 }
 
@@ -111,10 +124,12 @@ static void run_piece(const void *context, int64_t index)
     p.a = (const char *)p.a + n * f->batch_a + row * p.a_row * f->size;
     p.b = (const char *)p.b + n * f->batch_b + column * p.b_column * f->size;
     p.c = (char *)p.c + n * f->batch_c + (row * p.c_row + column * p.c_column) * f->size;
-    if (p.row_bias != NULL) p.row_bias = (const char *)p.row_bias + n * f->batch_bias + row * f->size;
+    if (p.row_bias != NULL)
+        p.row_bias = (const char *)p.row_bias + n * f->batch_bias + row * f->size;
     p.m = p.m - row < f->rows ? p.m - row : f->rows;
     p.n = p.n - column < f->columns ? p.n - column : f->columns;
-    if (f->room != NULL) p.room = f->room + (size_t)(f->threads > 1 ? lt_pool_index() : 0) * f->room_bytes;
+    if (f->room != NULL)
+        p.room = f->room + (size_t)(f->threads > 1 ? lt_pool_index() : 0) * f->room_bytes;
     f->loop(&p);
 }
 
@@ -124,23 +139,41 @@ static void put_row_bias(const lt_gemm *g)
     const int64_t size = (int64_t)lt_dtype_size(g->dtype);
     for (int64_t i = 0; i < g->batch; i++)
         for (int64_t r = 0; r < g->m; r++)
-            lt_loops.cast[g->dtype][g->dtype]((char *[]){(char *)g->c + (i * g->batch_c + r * g->ldc) * size, (char *)at(g->row_bias, i * g->m + r, size)},
-                                              (int64_t[]){size, 0}, g->n, NULL);
+            lt_loops.cast[g->dtype][g->dtype](
+                (char *[]){(char *)g->c + (i * g->batch_c + r * g->ldc) * size,
+                           (char *)at(g->row_bias, i * g->m + r, size)},
+                (int64_t[]){size, 0}, g->n, NULL);
 }
 
 static lt_status multiply_floats(const lt_gemm *g)
 {
     const int64_t size = (int64_t)lt_dtype_size(g->dtype);
-    floats f = {.whole = {.m = g->m, .n = g->n, .k = g->k,
-                          .alpha = g->k > 0 ? g->alpha : 0, .beta = g->beta, .a = g->a, .b = g->b, .c = g->c,
-                          .a_row = g->trans_a ? 1 : g->lda, .a_column = g->trans_a ? g->lda : 1,
-                          .b_row = g->trans_b ? 1 : g->ldb, .b_column = g->trans_b ? g->ldb : 1,
-                          .c_row = g->ldc, .c_column = 1},
-                .loop = lt_loops.product[g->dtype == LT_FLOAT64], .size = size,
-                .batch_a = g->batch_a * size, .batch_b = g->batch_b * size, .batch_c = g->batch_c * size};
+    floats f = {.whole = {.m = g->m,
+                          .n = g->n,
+                          .k = g->k,
+                          .alpha = g->k > 0 ? g->alpha : 0,
+                          .beta = g->beta,
+                          .a = g->a,
+                          .b = g->b,
+                          .c = g->c,
+                          .a_row = g->trans_a ? 1 : g->lda,
+                          .a_column = g->trans_a ? g->lda : 1,
+                          .b_row = g->trans_b ? 1 : g->ldb,
+                          .b_column = g->trans_b ? g->ldb : 1,
+                          .c_row = g->ldc,
+                          .c_column = 1},
+                .loop = lt_loops.product[g->dtype == LT_FLOAT64],
+                .size = size,
+                .batch_a = g->batch_a * size,
+                .batch_b = g->batch_b * size,
+                .batch_c = g->batch_c * size};
     const bool vector = g->m == 1 || g->n == 1;
-    f.whole.few = !vector && !g->trans_a && g->trans_b && (g->m <= FEW || g->n <= FEW) && g->k >= 2 * COLUMNS;
-    const bool turns = vector ? g->n != 1 : f.whole.few ? g->m < g->n : duration(g->n, g->m, g->k, g->trans_a, true) < duration(g->m, g->n, g->k, !g->trans_b, false);
+    f.whole.few =
+        !vector && !g->trans_a && g->trans_b && (g->m <= FEW || g->n <= FEW) && g->k >= 2 * COLUMNS;
+    const bool turns = vector        ? g->n != 1
+                       : f.whole.few ? g->m < g->n
+                                     : duration(g->n, g->m, g->k, g->trans_a, true) <
+                                           duration(g->m, g->n, g->k, !g->trans_b, false);
     if (turns) turn(&f);
     if (g->row_bias != NULL && !turns && !vector && !f.whole.few) {
         f.whole.row_bias = g->row_bias;
@@ -149,7 +182,9 @@ static lt_status multiply_floats(const lt_gemm *g)
         put_row_bias(g);
         f.whole.beta = 1;
     }
-    f.threads = lt_pool_busy() ? 1 : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
+    f.threads = lt_pool_busy()
+                    ? 1
+                    : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
     cut(&f, g->batch, f.threads);
     lt_scratch scratch;
     if (!vector && !f.whole.few && gathers(&f.whole, size)) {
@@ -159,13 +194,15 @@ static lt_status multiply_floats(const lt_gemm *g)
         if (f.room == NULL) return LT_ERR_MEMORY;
     }
     const int64_t pieces = g->batch * f.row_pieces * f.col_pieces;
-    const lt_status status = g->batch >= 2 * f.threads ? lt_cpu_share(pieces, f.threads, run_piece, &f) /* as what reads the matrices after it does */
-                                                       : lt_cpu_hand_out(pieces, f.threads, run_piece, &f);
+    /* as what reads the matrices after it does */
+    const lt_status status = g->batch >= 2 * f.threads
+                                 ? lt_cpu_share(pieces, f.threads, run_piece, &f)
+                                 : lt_cpu_hand_out(pieces, f.threads, run_piece, &f);
     if (f.room != NULL) lt_scratch_give(&scratch, f.room);
     return status;
 }
 
-/* ---- integers, half types --------------------------------------------------------------------------------------- */
+/* ---- integers, half types -------------------------------------------------------------------- */
 
 /* One row of a product of integers; `context` is the product of one row. */
 static void run_row(const void *context, int64_t row)
@@ -173,9 +210,16 @@ static void run_row(const void *context, int64_t row)
     const lt_gemm *one = context;
     const int64_t size = (int64_t)lt_dtype_size(one->dtype);
     char *c = (char *)one->c + row * one->ldc * size;
-    const lt_product p = {.m = 1, .n = one->n, .k = one->k, .a_column = one->trans_a ? one->lda : 1, .b_row = one->ldb,
-                          .alpha = one->alpha, .beta = one->beta,
-                          .a = at(one->a, row * (one->trans_a ? 1 : one->lda), size), .b = one->b, .c = c};
+    const lt_product p = {.m = 1,
+                          .n = one->n,
+                          .k = one->k,
+                          .a_column = one->trans_a ? one->lda : 1,
+                          .b_row = one->ldb,
+                          .alpha = one->alpha,
+                          .beta = one->beta,
+                          .a = at(one->a, row * (one->trans_a ? 1 : one->lda), size),
+                          .b = one->b,
+                          .c = c};
     const int64_t columns = LT_INTERRUPT_STEP / (one->k + 1) + 1;
     for (int64_t column = 0; column < one->n && !lt_interrupted(); column += columns) {
         lt_product part = p;
@@ -199,7 +243,8 @@ static lt_status multiply_integers(const lt_gemm *g)
         one.a = at(g->a, i * g->batch_a, size);
         one.b = at(g->b, i * g->batch_b, size);
         one.c = (char *)g->c + i * g->batch_c * size;
-        if (g->trans_b && (i == 0 || g->batch_b != 0)) transpose(packed, one.b, g->n, g->k, g->ldb, g->dtype);
+        if (g->trans_b && (i == 0 || g->batch_b != 0))
+            transpose(packed, one.b, g->n, g->k, g->ldb, g->dtype);
         if (g->trans_b) {
             one.b = packed;
             one.ldb = g->n;
@@ -213,10 +258,11 @@ static lt_status multiply_integers(const lt_gemm *g)
 }
 
 /* rows x columns elements between dense rows (of floats) and rows ld apart (of the half type). */
-static void convert_matrix(lt_dtype to_dtype, char *to, int64_t to_ld, lt_dtype from_dtype, const char *from,
-                           int64_t from_ld, int64_t rows, int64_t columns)
+static void convert_matrix(lt_dtype to_dtype, char *to, int64_t to_ld, lt_dtype from_dtype,
+                           const char *from, int64_t from_ld, int64_t rows, int64_t columns)
 {
-    const int64_t to_size = (int64_t)lt_dtype_size(to_dtype), from_size = (int64_t)lt_dtype_size(from_dtype);
+    const int64_t to_size = (int64_t)lt_dtype_size(to_dtype),
+                  from_size = (int64_t)lt_dtype_size(from_dtype);
     for (int64_t i = 0; i < rows; i++)
         lt_loops.cast[to_dtype][from_dtype](
             (char *[]){to + i * to_ld * to_size, (char *)from + i * from_ld * from_size},
@@ -230,7 +276,8 @@ static lt_status multiply_halves(const lt_gemm *g)
     const int64_t rows_b = g->trans_b ? g->n : g->k, cols_b = g->trans_b ? g->k : g->n;
     lt_status status = LT_ERR_MEMORY;
     size_t capacity;
-    int64_t total = lt_plus(lt_plus(lt_times(rows_a, cols_a), lt_times(rows_b, cols_b)), lt_times(g->m, g->n));
+    int64_t total =
+        lt_plus(lt_plus(lt_times(rows_a, cols_a), lt_times(rows_b, cols_b)), lt_times(g->m, g->n));
     float *a = lt_block_array(total, sizeof *a, &capacity);
     if (a == NULL) return status;
     float *b = a + rows_a * cols_a, *c = b + rows_b * cols_b;
@@ -246,12 +293,13 @@ static lt_status multiply_halves(const lt_gemm *g)
     for (int64_t i = 0; i < g->batch; i++) {
         char *out = (char *)g->c + i * g->batch_c * 2;
         if (i == 0 || g->batch_a != 0)
-            convert_matrix(LT_FLOAT32, (char *)a, cols_a, g->dtype, at(g->a, i * g->batch_a, 2), g->lda, rows_a,
-                           cols_a);
+            convert_matrix(LT_FLOAT32, (char *)a, cols_a, g->dtype, at(g->a, i * g->batch_a, 2),
+                           g->lda, rows_a, cols_a);
         if (i == 0 || g->batch_b != 0)
-            convert_matrix(LT_FLOAT32, (char *)b, cols_b, g->dtype, at(g->b, i * g->batch_b, 2), g->ldb, rows_b,
-                           cols_b);
-        if (g->beta != 0) convert_matrix(LT_FLOAT32, (char *)c, g->n, g->dtype, out, g->ldc, g->m, g->n);
+            convert_matrix(LT_FLOAT32, (char *)b, cols_b, g->dtype, at(g->b, i * g->batch_b, 2),
+                           g->ldb, rows_b, cols_b);
+        if (g->beta != 0)
+            convert_matrix(LT_FLOAT32, (char *)c, g->n, g->dtype, out, g->ldc, g->m, g->n);
         status = multiply_floats(&f);
         if (status != LT_OK) break;
         convert_matrix(g->dtype, out, g->ldc, LT_FLOAT32, (const char *)c, g->n, g->m, g->n);

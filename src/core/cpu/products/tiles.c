@@ -1,6 +1,8 @@
-/* tiles.c - see tiles.h. Both operands are brought into tiles, whole: 16 lines of 16 words, a word being two neighbours along k. Of A a line is a
- * row, of B a pair of rows. PANEL rows of A by as many columns of B are four tiles of sums, in float, while k goes by. An element of C is the
- * same sum however many threads there are; numbers below the normal range count as 0, as the processor has it. */
+/* tiles.c - see tiles.h. Both operands are brought into tiles, whole: 16 lines of 16 words, a word
+ * being two neighbours along k. Of A a line is a row, of B a pair of rows. PANEL rows of A by as
+ * many columns of B are four tiles of sums, in float, while k goes by. An element of C is the same
+ * sum however many threads there are; numbers below the normal range count as 0, as the processor
+ * has it. */
 #include "tiles.h"
 
 #include <string.h>
@@ -23,29 +25,33 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SIDE  16                /* lines of a tile, and words of a line */
-#define WORDS (SIDE * SIDE)     /* of a tile */
-#define BYTES (4 * SIDE)        /* of a line */
-#define DEPTH (2 * SIDE)        /* elements along k that a tile has */
-#define PANEL (2 * SIDE)        /* rows or columns */
-#define GROUP 4                 /* panels of rows by as many of columns that a thread takes at a time, in the second cache */
+#define SIDE  16            /* lines of a tile, and words of a line */
+#define WORDS (SIDE * SIDE) /* of a tile */
+#define BYTES (4 * SIDE)    /* of a line */
+#define DEPTH (2 * SIDE)    /* elements along k that a tile has */
+#define PANEL (2 * SIDE)    /* rows or columns */
+/* panels of rows by as many of columns that a thread takes at a time, in the second cache */
+#define GROUP 4
 #define LEAST ((int64_t)1 << 15) /* multiplications: fewer are not worth the tiles */
 
 static bool available;
 
 static void ask(void)
 {
-    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
+    /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
     enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 };
     unsigned a, b, c, d = 0;
     if (strcmp(lt_loops.isa, "avx512") != 0 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
-    available = (d & AMX_BF16) != 0 && (d & AMX_TILE) != 0 && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+    available = (d & AMX_BF16) != 0 && (d & AMX_TILE) != 0 &&
+                syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 
 bool lt_cpu_tiles_take(const lt_gemm *g)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE) return false;
+    if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE)
+        return false;
     if (lt_times(lt_times(g->m, g->n), g->k) < LEAST) return false;
     pthread_once(&once, ask);
     return available;
@@ -57,14 +63,16 @@ typedef struct operand {
     uint32_t *tiles;
     int64_t batch, lines, ld, panels; /* lines: rows of A or columns of B */
     bool along_k;                     /* elements along k lie together */
-    bool turned;                      /* whether a tile has pairs for lines, as B wants it, not rows */
+    /* whether a tile has pairs for lines, as B wants it, not rows */
+    bool turned;
 } operand;
 
 typedef struct product {
     const lt_gemm *g;
     operand a, b;
     int64_t steps; /* of DEPTH along k */
-    int64_t group, rows, columns; /* panels that are taken at a time; how many groups of rows and of columns there are */
+    /* panels that are taken at a time; how many groups of rows and of columns there are */
+    int64_t group, rows, columns;
 } product;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -72,13 +80,16 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ratio_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
 /* A tile of so many lines and elements along k; the rest of it is 0. */
-static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t lines, int64_t depth)
+static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t lines,
+                 int64_t depth)
 {
     uint32_t words[WORDS], *to = o->along_k == o->turned ? words : tile;
     if (lines < SIDE || depth < DEPTH) memset(to, 0, sizeof words);
     if (o->along_k) {
-        for (int64_t i = 0; i < lines && depth == DEPTH; i++) memcpy(to + i * SIDE, from + i * o->ld, BYTES);
-        for (int64_t i = 0; i < lines && depth < DEPTH; i++) memcpy(to + i * SIDE, from + i * o->ld, (size_t)depth * sizeof *from);
+        for (int64_t i = 0; i < lines && depth == DEPTH; i++)
+            memcpy(to + i * SIDE, from + i * o->ld, BYTES);
+        for (int64_t i = 0; i < lines && depth < DEPTH; i++)
+            memcpy(to + i * SIDE, from + i * o->ld, (size_t)depth * sizeof *from);
     } else {
         for (int64_t p = 0; p < depth; p += 2) {
             const uint16_t *first = from + p * o->ld, *second = first + o->ld;
@@ -86,7 +97,8 @@ static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t
             if (p + 1 == depth)
                 for (int64_t i = 0; i < lines; i++) line[i] = first[i];
             else if (lines == SIDE)
-                _Pragma("omp simd") for (int i = 0; i < SIDE; i++) line[i] = first[i] | (uint32_t)second[i] << 16;
+                _Pragma("omp simd") for (int i = 0; i < SIDE; i++) line[i] =
+                    first[i] | (uint32_t)second[i] << 16;
             else
                 for (int64_t i = 0; i < lines; i++) line[i] = first[i] | (uint32_t)second[i] << 16;
         }
@@ -99,13 +111,19 @@ static void fill_panel(const product *p, const operand *o, int64_t batch, int64_
     const int64_t of_line = o->along_k ? o->ld : 1, of_k = o->along_k ? 1 : o->ld;
     uint32_t *tile = o->tiles + (batch * o->panels + index) * p->steps * 2 * WORDS;
     for (int64_t k = 0; k < p->g->k; k += DEPTH)
-        for (int64_t line = index * PANEL; line < (index + 1) * PANEL; line += SIDE, tile += WORDS) {
+        for (int64_t line = index * PANEL; line < (index + 1) * PANEL;
+             line += SIDE, tile += WORDS) {
             const int64_t lines = line < o->lines ? least(SIDE, o->lines - line) : 0;
-            fill(tile, o, lines == 0 ? NULL : o->from + batch * o->batch + line * of_line + k * of_k, lines, least(DEPTH, p->g->k - k));
+            fill(tile, o,
+                 lines == 0 ? NULL : o->from + batch * o->batch + line * of_line + k * of_k, lines,
+                 least(DEPTH, p->g->k - k));
         }
 }
 
-static int64_t matrices(const product *p, const operand *o) { return o->batch == 0 ? 1 : p->g->batch; }
+static int64_t matrices(const product *p, const operand *o)
+{
+    return o->batch == 0 ? 1 : p->g->batch;
+}
 
 static void fill_job(const void *context, int64_t job)
 {
@@ -131,7 +149,8 @@ __attribute__((target("amx-tile"))) static void begin(void)
 
 __attribute__((target("amx-tile"))) static void end(void) { _tile_release(); }
 
-__attribute__((target("amx-tile,amx-bf16"))) static void multiply(const uint32_t *a, const uint32_t *b, int64_t steps, float *sums)
+__attribute__((target("amx-tile,amx-bf16"))) static void
+multiply(const uint32_t *a, const uint32_t *b, int64_t steps, float *sums)
 {
     enum { ROW = PANEL * sizeof(float) };
     _tile_zero(0);
@@ -154,7 +173,8 @@ __attribute__((target("amx-tile,amx-bf16"))) static void multiply(const uint32_t
     _tile_stored(3, sums + SIDE * PANEL + SIDE, ROW);
 }
 
-/* alpha sums + beta C, to C. All lines are rounded together: a call for each of them took as long as the product. */
+/* alpha sums + beta C, to C. All lines are rounded together: a call for each of them took as long
+ * as the product. */
 static void put(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_t columns)
 {
     const float alpha = (float)g->alpha, beta = (float)g->beta;
@@ -162,11 +182,15 @@ static void put(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_
     uint16_t rounded[PANEL * PANEL];
     for (int64_t i = 0; alpha != 1 && i < rows * PANEL; i++) sums[i] *= alpha;
     for (int64_t r = 0; beta != 0 && r < rows; r++) {
-        lt_loops.cast[LT_FLOAT32][LT_BFLOAT16]((char *[]){(char *)before, (char *)(c + r * g->ldc)}, (int64_t[]){sizeof *sums, sizeof *c}, columns, NULL);
+        lt_loops.cast[LT_FLOAT32][LT_BFLOAT16]((char *[]){(char *)before, (char *)(c + r * g->ldc)},
+                                               (int64_t[]){sizeof *sums, sizeof *c}, columns, NULL);
         for (int64_t j = 0; j < columns; j++) sums[r * PANEL + j] += beta * before[j];
     }
-    lt_loops.cast[LT_BFLOAT16][LT_FLOAT32]((char *[]){(char *)rounded, (char *)sums}, (int64_t[]){sizeof *c, sizeof *sums}, rows * PANEL, NULL);
-    for (int64_t r = 0; r < rows; r++) memcpy(c + r * g->ldc, rounded + r * PANEL, (size_t)columns * sizeof *c);
+    lt_loops.cast[LT_BFLOAT16][LT_FLOAT32]((char *[]){(char *)rounded, (char *)sums},
+                                           (int64_t[]){sizeof *c, sizeof *sums}, rows * PANEL,
+                                           NULL);
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(c + r * g->ldc, rounded + r * PANEL, (size_t)columns * sizeof *c);
 }
 
 static void multiply_job(const void *context, int64_t job)
@@ -182,22 +206,36 @@ static void multiply_job(const void *context, int64_t job)
     for (int64_t j = column; j < least(column + p->group, p->b.panels); j++)
         for (int64_t i = row; i < least(row + p->group, p->a.panels); i++) {
             multiply(a + i * panel, b + j * panel, p->steps, sums);
-            put(g, (uint16_t *)g->c + n * g->batch_c + i * PANEL * g->ldc + j * PANEL, sums, least(PANEL, g->m - i * PANEL),
-                least(PANEL, g->n - j * PANEL));
+            put(g, (uint16_t *)g->c + n * g->batch_c + i * PANEL * g->ldc + j * PANEL, sums,
+                least(PANEL, g->m - i * PANEL), least(PANEL, g->n - j * PANEL));
         }
     end();
 }
 
 lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
 {
-    product p = {.g = g, .steps = ratio_up(g->k, DEPTH), .group = GROUP,
-                 .a = {.from = g->a, .batch = g->batch_a, .lines = g->m, .ld = g->lda, .panels = ratio_up(g->m, PANEL), .along_k = !g->trans_a},
-                 .b = {.from = g->b, .batch = g->batch_b, .lines = g->n, .ld = g->ldb, .panels = ratio_up(g->n, PANEL), .along_k = g->trans_b,
+    product p = {.g = g,
+                 .steps = ratio_up(g->k, DEPTH),
+                 .group = GROUP,
+                 .a = {.from = g->a,
+                       .batch = g->batch_a,
+                       .lines = g->m,
+                       .ld = g->lda,
+                       .panels = ratio_up(g->m, PANEL),
+                       .along_k = !g->trans_a},
+                 .b = {.from = g->b,
+                       .batch = g->batch_b,
+                       .lines = g->n,
+                       .ld = g->ldb,
+                       .panels = ratio_up(g->n, PANEL),
+                       .along_k = g->trans_b,
                        .turned = true}};
-    const int threads = lt_cpu_threads_for(g->batch * (g->m * g->n * g->k / 64 + g->m * g->k + g->k * g->n + g->m * g->n));
+    const int threads = lt_cpu_threads_for(
+        g->batch * (g->m * g->n * g->k / 64 + g->m * g->k + g->k * g->n + g->m * g->n));
     const int64_t of_a = matrices(&p, &p.a) * p.a.panels, of_b = matrices(&p, &p.b) * p.b.panels;
     size_t capacity;
-    p.a.tiles = lt_block_array(lt_times(lt_plus(of_a, of_b), p.steps), 2 * WORDS * sizeof(uint32_t), &capacity);
+    p.a.tiles = lt_block_array(lt_times(lt_plus(of_a, of_b), p.steps), 2 * WORDS * sizeof(uint32_t),
+                               &capacity);
     if (p.a.tiles == NULL) return LT_ERR_MEMORY;
     p.b.tiles = p.a.tiles + of_a * p.steps * 2 * WORDS;
     for (;; p.group /= 2) {
@@ -206,7 +244,8 @@ lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
         if (p.group == 1 || g->batch * p.rows * p.columns >= 4 * threads) break;
     }
     lt_status status = lt_cpu_share(of_a + of_b, threads, fill_job, &p);
-    if (status == LT_OK) status = lt_cpu_hand_out(g->batch * p.rows * p.columns, threads, multiply_job, &p);
+    if (status == LT_OK)
+        status = lt_cpu_hand_out(g->batch * p.rows * p.columns, threads, multiply_job, &p);
     lt_block_free(p.a.tiles, capacity);
     return status;
 }

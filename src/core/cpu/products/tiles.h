@@ -1,4 +1,5 @@
-/* tiles.h - products of bfloat16 by the tiles of AMX, where the processor has them and the system lends them. */
+/* tiles.h - products of bfloat16 by the tiles of AMX, where the processor has them and the system
+ * lends them. */
 #ifndef LT_CPU_TILES_H
 #define LT_CPU_TILES_H
 

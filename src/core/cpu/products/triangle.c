@@ -1,5 +1,6 @@
-/* triangle.c - see triangle.h. LT_TRIANGLE_ROWS rows at a time: the products of those that are done are taken off them (vector/products/product.c),
- * then they are solved for, or factorized, in registers (vector/products/triangle.c). */
+/* triangle.c - see triangle.h. LT_TRIANGLE_ROWS rows at a time: the products of those that are done
+ * are taken off them (vector/products/product.c), then they are solved for, or factorized, in
+ * registers (vector/products/triangle.c). */
 #include "triangle.h"
 
 #include "context/interrupt.h"
@@ -17,7 +18,7 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* ---- triangular systems ------------------------------------------------------------------------------------------- */
+/* ---- triangular systems ---------------------------------------------------------------------- */
 
 typedef struct system {
     const lt_triangle_loops *loops;
@@ -36,15 +37,28 @@ static const char *element(const system_of *s, int64_t i, int64_t p)
 }
 
 /* Takes the products of elements [from, from + k) of the solution off the rows [to, to + m). */
-static void take_off(const system_of *s, char *x, int64_t width, int64_t to, int64_t m, int64_t from, int64_t k)
+static void take_off(const system_of *s, char *x, int64_t width, int64_t to, int64_t m,
+                     int64_t from, int64_t k)
 {
-    const lt_product p = {.m = m, .n = width, .k = k, .a_row = s->whole.a_row, .a_column = s->whole.a_column, .b_row = width, .b_column = 1,
-                          .c_row = width, .c_column = 1, .alpha = -1, .beta = 1, .a = element(s, to, from), .b = x + from * width * s->size,
+    const lt_product p = {.m = m,
+                          .n = width,
+                          .k = k,
+                          .a_row = s->whole.a_row,
+                          .a_column = s->whole.a_column,
+                          .b_row = width,
+                          .b_column = 1,
+                          .c_row = width,
+                          .c_column = 1,
+                          .alpha = -1,
+                          .beta = 1,
+                          .a = element(s, to, from),
+                          .b = x + from * width * s->size,
                           .c = x + to * width * s->size};
     if (m > 0 && k > 0) s->product(&p);
 }
 
-/* x, `width` columns side by side, becomes the solution. One column is taken off all that is left where columns of the matrix are dense. */
+/* x, `width` columns side by side, becomes the solution. One column is taken off all that is left
+ * where columns of the matrix are dense. */
 static void solve(const system_of *s, char *x, int64_t width)
 {
     const int64_t n = s->whole.rows;
@@ -64,7 +78,8 @@ static void solve(const system_of *s, char *x, int64_t width)
 static void run_columns(const void *context, int64_t job)
 {
     const system_of *s = context;
-    const int64_t n = s->whole.rows, first = job * COLUMNS, width = least(COLUMNS, s->columns - first);
+    const int64_t n = s->whole.rows, first = job * COLUMNS,
+                  width = least(COLUMNS, s->columns - first);
     char *b = s->b + first * n * s->size, *x = s->room + job * s->room_bytes;
     s->turn(x, width, b, n, width, n);
     solve(s, x, width);
@@ -75,10 +90,18 @@ lt_status lt_cpu_triangular(const lt_factor *f, const void *a, void *b)
 {
     const bool wide = f->dtype == LT_FLOAT64;
     const int64_t n = f->n;
-    system_of s = {.loops = &lt_loops.triangle[wide], .product = lt_loops.product[wide], .turn = lt_loops.turn[wide],
-                   .whole = {.a = a, .rows = n, .a_row = f->transposed ? n : 1, .a_column = f->transposed ? 1 : n,
-                             .backward = f->upper != f->transposed, .unit = f->unit},
-                   .size = (int64_t)lt_dtype_size(f->dtype), .columns = f->columns, .b = b};
+    system_of s = {.loops = &lt_loops.triangle[wide],
+                   .product = lt_loops.product[wide],
+                   .turn = lt_loops.turn[wide],
+                   .whole = {.a = a,
+                             .rows = n,
+                             .a_row = f->transposed ? n : 1,
+                             .a_column = f->transposed ? 1 : n,
+                             .backward = f->upper != f->transposed,
+                             .unit = f->unit},
+                   .size = (int64_t)lt_dtype_size(f->dtype),
+                   .columns = f->columns,
+                   .b = b};
     if (s.columns == 1) {
         solve(&s, b, 1);
         return lt_interrupted() ? lt_stopped() : LT_OK;
@@ -88,14 +111,16 @@ lt_status lt_cpu_triangular(const lt_factor *f, const void *a, void *b)
     s.room_bytes = n * COLUMNS * s.size;
     s.room = lt_block_array(jobs, (size_t)s.room_bytes, &capacity);
     if (s.room == NULL) return LT_ERR_MEMORY;
-    const lt_status status = lt_cpu_share(jobs, lt_cpu_threads_for(n * n / 2 * s.columns / COST), run_columns, &s);
+    const lt_status status =
+        lt_cpu_share(jobs, lt_cpu_threads_for(n * n / 2 * s.columns / COST), run_columns, &s);
     lt_block_free(s.room, capacity);
     return status;
 }
 
-/* ---- Cholesky ----------------------------------------------------------------------------------------------------- */
+/* ---- Cholesky -------------------------------------------------------------------------------- */
 
-/* Rows [first, end) of the upper factor, from which the products of the rows above were taken off. */
+/* Rows [first, end) of the upper factor, from which the products of the rows above were taken
+ * off. */
 static int factorize_rows(lt_dtype dtype, char *a, int64_t n, int64_t first, int64_t end)
 {
     const bool wide = dtype == LT_FLOAT64;
@@ -103,8 +128,20 @@ static int factorize_rows(lt_dtype dtype, char *a, int64_t n, int64_t first, int
     for (int64_t i = first; i < end; i += ROWS) {
         const int64_t rows = least(ROWS, end - i);
         char *above = a + (first * n + i) * size, *here = a + i * (n + 1) * size;
-        const lt_product p = {.m = rows, .n = n - i, .k = i - first, .a_row = 1, .a_column = n, .b_row = n, .b_column = 1, .c_row = n, .c_column = 1,
-                              .alpha = -1, .beta = 1, .a = above, .b = above, .c = here};
+        const lt_product p = {.m = rows,
+                              .n = n - i,
+                              .k = i - first,
+                              .a_row = 1,
+                              .a_column = n,
+                              .b_row = n,
+                              .b_column = 1,
+                              .c_row = n,
+                              .c_column = 1,
+                              .alpha = -1,
+                              .beta = 1,
+                              .a = above,
+                              .b = above,
+                              .c = here};
         if (p.k > 0) lt_loops.product[wide](&p);
         const int info = lt_loops.triangle[wide].cholesky(here, n, rows, n - i);
         if (info != 0) return (int)i + info;
@@ -122,8 +159,20 @@ lt_status lt_cpu_cholesky(const lt_factor *f, void *a, int *info)
     for (int64_t i = 0; i < n && *info == 0; i += STRIP) {
         const int64_t rows = least(STRIP, n - i);
         const char *above = (const char *)a + i * size;
-        const lt_gemm g = {.dtype = f->dtype, .m = rows, .n = n - i, .k = i, .batch = 1, .trans_a = true, .alpha = -1, .beta = 1, .a = above,
-                           .b = above, .c = (char *)a + i * (n + 1) * size, .lda = n, .ldb = n, .ldc = n};
+        const lt_gemm g = {.dtype = f->dtype,
+                           .m = rows,
+                           .n = n - i,
+                           .k = i,
+                           .batch = 1,
+                           .trans_a = true,
+                           .alpha = -1,
+                           .beta = 1,
+                           .a = above,
+                           .b = above,
+                           .c = (char *)a + i * (n + 1) * size,
+                           .lda = n,
+                           .ldb = n,
+                           .ldc = n};
         if (i > 0) LT_TRY(lt_cpu_gemm(&g));
         if (lt_interrupted()) return lt_stopped();
         *info = factorize_rows(f->dtype, a, n, i, i + rows);

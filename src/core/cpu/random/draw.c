@@ -1,5 +1,5 @@
-/* draw.c - distributions with a parameter per element on the CPU (formulas/draws.inc). Drawing is serial, in the order of
- * elements. */
+/* draw.c - distributions with a parameter per element on the CPU (formulas/draws.inc). Drawing is
+ * serial, in the order of elements. */
 #include <float.h>
 
 #include "context/interrupt.h"

@@ -1,6 +1,6 @@
-/* random.c - distributions on the CPU, with PyTorch's transforms of the same raw numbers, so that a seed
- * gives PyTorch's values. Drawing is serial: the order of draws is the order of elements. Outputs are
- * contiguous. An interrupt leaves the rest of the output as it is. */
+/* random.c - distributions on the CPU, with PyTorch's transforms of the same raw numbers, so that a
+ * seed gives PyTorch's values. Drawing is serial: the order of draws is the order of elements.
+ * Outputs are contiguous. An interrupt leaves the rest of the output as it is. */
 #include <math.h>
 
 #include "context/interrupt.h"
@@ -52,8 +52,8 @@ static void uniforms(float *x, int64_t n, lt_generator *g)
     }
 }
 
-/* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. The bound, which rounding may reach, is not included: the lower
- * one takes its place. */
+/* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. The
+ * bound, which rounding may reach, is not included: the lower one takes its place. */
 static void uniform(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
 {
     if (out->dtype == LT_FLOAT64) {
@@ -89,12 +89,17 @@ static void normal_groups(float *x, int64_t groups, float mean, float deviation)
             radius[i] = 1 - at[place];
             angle[i] = (float)TWO_PI * at[place + EACH];
         }
-        lt_pointwise_loops[LT_PW_LOG][LT_FLOAT32]((char *[]){(char *)radius, (char *)radius}, dense, n, NULL);
+        lt_pointwise_loops[LT_PW_LOG][LT_FLOAT32]((char *[]){(char *)radius, (char *)radius}, dense,
+                                                  n, NULL);
         for (int64_t i = 0; i < n; i++) radius[i] = sqrtf(-2 * radius[i]);
-        lt_pointwise_loops[LT_PW_COS][LT_FLOAT32]((char *[]){(char *)turned, (char *)angle}, dense, n, NULL);
-        for (int64_t i = 0; i < n; i++) at[i / EACH * 2 * EACH + i % EACH] = radius[i] * turned[i] * deviation + mean;
-        lt_pointwise_loops[LT_PW_SIN][LT_FLOAT32]((char *[]){(char *)turned, (char *)angle}, dense, n, NULL);
-        for (int64_t i = 0; i < n; i++) at[i / EACH * 2 * EACH + EACH + i % EACH] = radius[i] * turned[i] * deviation + mean;
+        lt_pointwise_loops[LT_PW_COS][LT_FLOAT32]((char *[]){(char *)turned, (char *)angle}, dense,
+                                                  n, NULL);
+        for (int64_t i = 0; i < n; i++)
+            at[i / EACH * 2 * EACH + i % EACH] = radius[i] * turned[i] * deviation + mean;
+        lt_pointwise_loops[LT_PW_SIN][LT_FLOAT32]((char *[]){(char *)turned, (char *)angle}, dense,
+                                                  n, NULL);
+        for (int64_t i = 0; i < n; i++)
+            at[i / EACH * 2 * EACH + EACH + i % EACH] = radius[i] * turned[i] * deviation + mean;
     }
 }
 
@@ -135,13 +140,16 @@ static void store(const lt_array *out, int64_t i, double x)
         store_float(out->data, out->dtype, i, (float)x);
 }
 
-static void normal_singly(const lt_array *out, int64_t n, double mean, double deviation, lt_generator *g)
+static void normal_singly(const lt_array *out, int64_t n, double mean, double deviation,
+                          lt_generator *g)
 {
     for (int64_t i = 0; more(i, n); i++) store(out, i, lt_generator_normal(g) * deviation + mean);
 }
 
-/* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of 16. */
-static void normal_half(const lt_array *out, int64_t n, float mean, float deviation, lt_generator *g)
+/* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of
+ * 16. */
+static void normal_half(const lt_array *out, int64_t n, float mean, float deviation,
+                        lt_generator *g)
 {
     for (int64_t i = 0; more(i, n); i += 16) {
         float x[16];
@@ -182,7 +190,8 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
 static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
 {
     enum { BLOCK = 256 };
-    const uint64_t base = (uint64_t)from, range = (uint64_t)to - base; /* of all of int64: 2^64 - 1 */
+    /* of all of int64: 2^64 - 1 */
+    const uint64_t base = (uint64_t)from, range = (uint64_t)to - base;
     const int64_t size = (int64_t)lt_dtype_size(out->dtype);
     uint32_t raw[BLOCK];
     int64_t drawn[BLOCK];
@@ -192,10 +201,12 @@ static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, l
             lt_generator_fill32(g, raw, m);
             for (int64_t i = 0; i < m; i++) drawn[i] = (int64_t)(raw[i] % (uint32_t)range + base);
         } else {
-            for (int64_t i = 0; i < m; i++) drawn[i] = (int64_t)(lt_generator_next64(g) % range + base);
+            for (int64_t i = 0; i < m; i++)
+                drawn[i] = (int64_t)(lt_generator_next64(g) % range + base);
         }
-        lt_loops.cast[out->dtype][LT_INT64]((char *[]){(char *)out->data + at * size, (char *)drawn},
-                                            (int64_t[]){size, sizeof *drawn}, m, NULL);
+        lt_loops.cast[out->dtype][LT_INT64](
+            (char *[]){(char *)out->data + at * size, (char *)drawn},
+            (int64_t[]){size, sizeof *drawn}, m, NULL);
     }
 }
 
@@ -231,10 +242,13 @@ static void bernoulli(const lt_array *out, int64_t n, double probability, lt_gen
         const int64_t m = n - at < BLOCK ? n - at : BLOCK;
         lt_generator_fill32(g, raw, 2 * m);
         for (int64_t i = 0; i < m; i++) {
-            const uint64_t bits = ((uint64_t)raw[2 * i] << 32 | raw[2 * i + 1]) & ((UINT64_C(1) << 53) - 1);
+            const uint64_t bits =
+                ((uint64_t)raw[2 * i] << 32 | raw[2 * i + 1]) & ((UINT64_C(1) << 53) - 1);
             chosen[i] = (double)(int64_t)bits * 0x1p-53 < probability;
         }
-        lt_loops.cast[out->dtype][LT_BOOL]((char *[]){(char *)out->data + at * size, (char *)chosen}, (int64_t[]){size, 1}, m, NULL);
+        lt_loops.cast[out->dtype][LT_BOOL](
+            (char *[]){(char *)out->data + at * size, (char *)chosen}, (int64_t[]){size, 1}, m,
+            NULL);
     }
 }
 
@@ -249,7 +263,8 @@ static void exponential(const lt_array *out, int64_t n, double rate, lt_generato
         const int64_t m = n - at < BLOCK ? n - at : BLOCK;
         lt_generator_fill32(g, raw, 2 * m);
         for (int64_t i = 0; i < m; i++) {
-            const uint64_t bits = ((uint64_t)raw[2 * i] << 32 | raw[2 * i + 1]) & ((UINT64_C(1) << 53) - 1);
+            const uint64_t bits =
+                ((uint64_t)raw[2 * i] << 32 | raw[2 * i + 1]) & ((UINT64_C(1) << 53) - 1);
             x[i] = 1 - (double)(int64_t)bits * 0x1p-53;
         }
         lt_pointwise_loops[LT_PW_LOG][LT_FLOAT64]((char *[]){(char *)x, (char *)x}, dense, m, NULL);
@@ -257,7 +272,8 @@ static void exponential(const lt_array *out, int64_t n, double rate, lt_generato
     }
 }
 
-/* Elements to be exchanged lie anywhere: those of a block are asked for before the first is waited for. */
+/* Elements to be exchanged lie anywhere: those of a block are asked for before the first is waited
+ * for. */
 static void permutation(int64_t *x, int64_t n, lt_generator *g)
 {
     enum { BLOCK = 64 };
@@ -297,7 +313,8 @@ static bool supports(lt_distribution what, lt_dtype dtype)
     }
 }
 
-lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to, lt_generator *generator)
+lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar from, lt_scalar to,
+                        lt_generator *generator)
 {
     const double a = lt_scalar_double(from), b = lt_scalar_double(to);
     if (!supports(what, out->dtype))

@@ -1,6 +1,7 @@
-/* extreme.c - along a dimension: the largest or smallest element with its position. Of a dense line the extreme of
- * each block is taken first; where it lies is looked for once, in the best block. Lines that lie side by side are
- * compared row by row, and so are short dense ones, which are turned first. Others are brought block by block into float, double or int64 (exactly). */
+/* extreme.c - along a dimension: the largest or smallest element with its position. Of a dense line
+ * the extreme of each block is taken first; where it lies is looked for once, in the best block.
+ * Lines that lie side by side are compared row by row, and so are short dense ones, which are
+ * turned first. Others are brought block by block into float, double or int64 (exactly). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -11,11 +12,11 @@
 #include "mem.h"
 #include "cpu/common/threads.h"
 
-#define BLOCK 1024  /* elements of a line of which the extreme is taken before it is compared */
-#define COLUMNS 512 /* lines side by side at a time */
-#define CHUNK ((int64_t)131072)
-#define SHORT  128 /* elements of a dense line that is turned */
-#define TURNED 32  /* such lines at a time */
+#define BLOCK   1024 /* elements of a line of which the extreme is taken before it is compared */
+#define COLUMNS 512  /* lines side by side at a time */
+#define CHUNK   ((int64_t)131072)
+#define SHORT   128 /* elements of a dense line that is turned */
+#define TURNED  32  /* such lines at a time */
 
 /* What a line, or a part of it, has come to. */
 typedef struct best {
@@ -30,8 +31,8 @@ typedef struct extreme_job {
     bool maximum, values, indices, dense;
     const lt_reduce_loops *most;
     const lt_scan_loops *loops;
-    int64_t batch;          /* lines of a job */
-    int64_t chunks, chunk;  /* parts of a line that are jobs; elements of one */
+    int64_t batch;         /* lines of a job */
+    int64_t chunks, chunk; /* parts of a line that are jobs; elements of one */
     best *parts;
 } extreme_job;
 
@@ -63,12 +64,14 @@ static void extend(const extreme_job *j, best *b, const char *x, int64_t from, i
 static void store(const extreme_job *j, int64_t line, const best *b)
 {
     const lt_dtype kept = j->type == LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64;
-    if (j->values) lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, 1, &b->value, kept);
+    if (j->values)
+        lt_line_store(&j->lines, 1, lt_line_at(&j->lines, 1, line), 0, 1, &b->value, kept);
     if (j->indices) *(int64_t *)(void *)lt_line_at(&j->lines, 2, line) = b->index;
 }
 
 /* Elements [from, to) of lines [first, last), at most LT_LINES_TILE. */
-static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int64_t from, int64_t to, best *found)
+static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int64_t from,
+                         int64_t to, best *found)
 {
     const lt_lines *lines = &j->lines;
     _Alignas(64) char block[LT_LINES_BLOCK * 8];
@@ -76,7 +79,8 @@ static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int6
     for (int64_t l = first; l < last; l++) {
         at[l - first] = lt_line_at(lines, 0, l);
         found[l - first].index = -1;
-        if (j->dense) extend(j, &found[l - first], at[l - first] + from * lines->step[0], from, to - from);
+        if (j->dense)
+            extend(j, &found[l - first], at[l - first] + from * lines->step[0], from, to - from);
     }
     for (; !j->dense && from < to; from += LT_LINES_BLOCK) {
         int64_t n = to - from < LT_LINES_BLOCK ? to - from : LT_LINES_BLOCK;
@@ -93,12 +97,13 @@ static void store_row(const extreme_job *j, int64_t first, int64_t n, char *valu
     const lt_lines *lines = &j->lines;
     const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
     if (j->values)
-        lt_loops.cast[lines->dtype[1]][j->read]((char *[]){lt_line_at(lines, 1, first), value},
-                                                (int64_t[]){lines->strides[1][0], (int64_t)lt_dtype_size(j->read)}, n, NULL);
+        lt_loops.cast[lines->dtype[1]][j->read](
+            (char *[]){lt_line_at(lines, 1, first), value},
+            (int64_t[]){lines->strides[1][0], (int64_t)lt_dtype_size(j->read)}, n, NULL);
     if (j->indices)
-        lt_loops.cast[LT_INT64][place_dtype]((char *[]){lt_line_at(lines, 2, first), place},
-                                             (int64_t[]){lines->strides[2][0], (int64_t)lt_dtype_size(place_dtype)}, n,
-                                             NULL);
+        lt_loops.cast[LT_INT64][place_dtype](
+            (char *[]){lt_line_at(lines, 2, first), place},
+            (int64_t[]){lines->strides[2][0], (int64_t)lt_dtype_size(place_dtype)}, n, NULL);
 }
 
 /* Short dense lines, turned so that they lie side by side. */
@@ -111,10 +116,12 @@ static void run_turned(const void *context, int64_t job)
     _Alignas(64) char rows[TURNED * SHORT * 8], value[TURNED * 8], place[TURNED * 8];
     for (int64_t l = job * j->batch, n; l < last; l += n) {
         n = lt_lines_in_row(lines, l, l + TURNED < last ? l + TURNED : last);
-        lt_loops.turn[size == 8](rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / size, n, length);
+        lt_loops.turn[size == 8](rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / size,
+                                 n, length);
         memcpy(value, rows, (size_t)(n * size));
         memset(place, 0, sizeof place);
-        j->loops->across(j->maximum, false, value, place, rows + TURNED * size, TURNED * size, length - 1, n, 1);
+        j->loops->across(j->maximum, false, value, place, rows + TURNED * size, TURNED * size,
+                         length - 1, n, 1);
         store_row(j, l, n, value, place);
     }
 }
@@ -135,7 +142,8 @@ static void run_chunk(const void *context, int64_t job)
 {
     const extreme_job *j = context;
     const int64_t line = job / j->chunks, from = job % j->chunks * j->chunk, to = from + j->chunk;
-    extreme_tile(j, line, line + 1, from, to < j->lines.length ? to : j->lines.length, j->parts + job);
+    extreme_tile(j, line, line + 1, from, to < j->lines.length ? to : j->lines.length,
+                 j->parts + job);
 }
 
 static lt_status run_long_lines(extreme_job *j, int threads)
@@ -161,7 +169,8 @@ static void run_columns(const void *context, int64_t job)
     const lt_lines *lines = &j->lines;
     const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
     const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
-    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS, size = (int64_t)lt_dtype_size(j->read);
+    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS,
+                  size = (int64_t)lt_dtype_size(j->read);
     _Alignas(64) char row[COLUMNS * 8], value[COLUMNS * 8], place[COLUMNS * 8] = {0};
     const lt_loop load = lt_loops.cast[j->read][lines->dtype[0]];
     const int64_t load_strides[] = {size, lines->strides[0][0]};
@@ -170,8 +179,9 @@ static void run_columns(const void *context, int64_t job)
     if (lines->dtype[0] == j->read) {
         const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
         for (int64_t i = 1; i < lines->length && !lt_interrupted(); i += rows)
-            j->loops->across(j->maximum, false, value, place, in + i * lines->step[0], lines->step[0],
-                             lines->length - i < rows ? lines->length - i : rows, n, i);
+            j->loops->across(j->maximum, false, value, place, in + i * lines->step[0],
+                             lines->step[0], lines->length - i < rows ? lines->length - i : rows, n,
+                             i);
     } else {
         for (int64_t i = 1; i < lines->length && !lt_interrupted(); i++) {
             load((char *[]){row, in + i * lines->step[0]}, load_strides, n, NULL);
@@ -181,7 +191,8 @@ static void run_columns(const void *context, int64_t job)
     store_row(j, first, n, value, place);
 }
 
-lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                         const lt_array *in, int dim)
 {
     extreme_job j = {.maximum = maximum, .values = values != NULL, .indices = indices != NULL};
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
@@ -197,6 +208,8 @@ lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *i
     }
     if (length >= 2 * CHUNK) return run_long_lines(&j, threads);
     j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (length + 1) / (4 * LT_LINES_TILE));
-    const bool turned = j.dense && length <= SHORT && length > 0 && j.lines.ndim > 0 && j.lines.sizes[0] >= TURNED / 2;
-    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, turned ? run_turned : run_lines, &j);
+    const bool turned = j.dense && length <= SHORT && length > 0 && j.lines.ndim > 0 &&
+                        j.lines.sizes[0] >= TURNED / 2;
+    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads,
+                        turned ? run_turned : run_lines, &j);
 }

@@ -1,15 +1,18 @@
-/* reduce.c - reductions on the CPU: sum, mean, prod, max, min, any, all, norms, variance, logsumexp.
+/* reduce.c - reductions on the CPU: sum, mean, prod, max, min, any, all, norms, variance,
+ * logsumexp.
  *
- * Elements are read as float, double, int64 or bool (others are converted block by block) and accumulated by the
- * loops of vector/reduce/rows.c in that type, a bounded number of them; then the accumulators are added up in double
- * (int64). A sum of floats is so as exact as PyTorch's cascade. Two ways: along the lines, or down the columns
- * (reduce_columns.c) when the dimension that stays is the dense one. Variance and logsumexp take two passes, of
- * which the second finds the elements in a near cache where they fit. How the work is cut depends on sizes only,
- * never on the number of threads, so the result doesn't either.
+ * Elements are read as float, double, int64 or bool (others are converted block by block) and
+ * accumulated by the loops of vector/reduce/rows.c in that type, a bounded number of them; then the
+ * accumulators are added up in double (int64). A sum of floats is so as exact as PyTorch's cascade.
+ * Two ways: along the lines, or down the columns (reduce_columns.c) when the dimension that stays
+ * is the dense one. Variance and logsumexp take two passes, of which the second finds the elements
+ * in a near cache where they fit. How the work is cut depends on sizes only, never on the number of
+ * threads, so the result doesn't either.
  *
- * The mean of a variance is summed from the distances to the first element, which are exact where the mean is large beside the
- * spread. Squares are summed about that mean in the type of the elements; what rounding it has added to them is taken out in
- * double. (T. Chan, G. Golub, R. LeVeque: Algorithms for computing the sample variance, 1983.) */
+ * The mean of a variance is summed from the distances to the first element, which are exact where
+ * the mean is large beside the spread. Squares are summed about that mean in the type of the
+ * elements; what rounding it has added to them is taken out in double. (T. Chan, G. Golub, R.
+ * LeVeque: Algorithms for computing the sample variance, 1983.) */
 #include "reduce.h"
 
 #include <math.h>
@@ -23,15 +26,17 @@
 #include "cpu/common/threads.h"
 
 #define BLOCK LT_LINE_BLOCK /* elements converted at a time */
-#define NEAR 16384 /* elements that a near cache keeps between two passes */
+#define NEAR  16384         /* elements that a near cache keeps between two passes */
 
-/* ---- planning --------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
 static lt_dtype read_dtype(lt_reduction op, lt_dtype in, lt_dtype out)
 {
     if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL) return LT_BOOL;
-    if (in == LT_BOOL && (op == LT_REDUCE_SUM || op == LT_REDUCE_COUNT) && !lt_dtype_is_float(out)) return LT_BOOL;
-    lt_dtype decides = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT ? in : out;
+    if (in == LT_BOOL && (op == LT_REDUCE_SUM || op == LT_REDUCE_COUNT) && !lt_dtype_is_float(out))
+        return LT_BOOL;
+    lt_dtype decides =
+        op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT ? in : out;
     if (!lt_dtype_is_float(decides)) return LT_INT64;
     return decides == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
 }
@@ -74,7 +79,8 @@ static const char *name_of(lt_reduction op)
     }
 }
 
-static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it, int reduced_dims, double parameter)
+static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it, int reduced_dims,
+                           double parameter)
 {
     lt_dtype in = it->dtype[1], out = it->dtype[0];
     p->op = op;
@@ -90,14 +96,18 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
               : p->read == LT_INT64   ? LT_ROWS_I64
                                       : LT_ROWS_U8;
     /* a bool is 0 or 1, and as many are not 0 as their sum */
-    const lt_rows_op first = op == LT_REDUCE_COUNT && p->type == LT_ROWS_U8 ? LT_ROWS_SUM : first_pass(op, parameter);
+    const lt_rows_op first =
+        op == LT_REDUCE_COUNT && p->type == LT_ROWS_U8 ? LT_ROWS_SUM : first_pass(op, parameter);
     p->varies = op == LT_REDUCE_VAR || op == LT_REDUCE_STD;
     const bool two = p->varies || op == LT_REDUCE_LOGSUMEXP;
     p->passes[0] = &lt_loops.rows[first][p->type];
-    p->passes[1] = &lt_loops.rows[op == LT_REDUCE_LOGSUMEXP ? LT_ROWS_SUM_EXP : LT_ROWS_SUM_SQUARE_OFF][p->type];
+    p->passes[1] =
+        &lt_loops
+             .rows[op == LT_REDUCE_LOGSUMEXP ? LT_ROWS_SUM_EXP : LT_ROWS_SUM_SQUARE_OFF][p->type];
     p->npasses = two ? 2 : 1;
     if (p->passes[0]->line == NULL || ((op == LT_REDUCE_MEAN || two) && p->type >= LT_ROWS_I64))
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", name_of(op), lt_dtype_scalar_name(in));
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", name_of(op),
+                        lt_dtype_scalar_name(in));
     p->gather = lt_loops.cast[p->read][in];
     p->convert = in == p->read ? NULL : p->gather;
     p->store = lt_loops.cast[out][p->type >= LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64];
@@ -107,14 +117,15 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
     return LT_OK;
 }
 
-/* ---- what the ways have in common --------------------------------------------------------------------- */
+/* ---- what the ways have in common ------------------------------------------------------------ */
 
 void lt_reduce_begin(const lt_reduce_plan *p, int pass, lt_total *totals, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) totals[j] = p->passes[pass]->identity;
 }
 
-lt_total *lt_reduce_before(const lt_reduce_plan *p, const char *elements, int64_t step, int64_t n, lt_total *parameters)
+lt_total *lt_reduce_before(const lt_reduce_plan *p, const char *elements, int64_t step, int64_t n,
+                           lt_total *parameters)
 {
     if (!p->varies) return NULL;
     for (int64_t j = 0; j < n && p->count == 0; j++) parameters[j].d = 0;
@@ -126,18 +137,21 @@ lt_total *lt_reduce_before(const lt_reduce_plan *p, const char *elements, int64_
 
 void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, const lt_total *before, int64_t n)
 {
-    if (p->op == LT_REDUCE_LOGSUMEXP) /* the largest is taken out of the exponents, unless it is infinite */
+    /* the largest is taken out of the exponents, unless it is infinite */
+    if (p->op == LT_REDUCE_LOGSUMEXP)
         for (int64_t j = 0; j < n; j++) totals[j].d = isinf(totals[j].d) ? 0 : totals[j].d;
     else
         for (int64_t j = 0; j < n; j++) totals[j].d = before[j].d + totals[j].d / (double)p->count;
 }
 
 /* The summed squares about the means, of those about what the loops make of the means. */
-static void correct_squares(const lt_reduce_plan *p, lt_total *totals, const lt_total *means, int64_t n)
+static void correct_squares(const lt_reduce_plan *p, lt_total *totals, const lt_total *means,
+                            int64_t n)
 {
     if (p->type != LT_ROWS_F32) return;
     for (int64_t j = 0; j < n; j++) {
-        const double off = means[j].d - (double)(float)means[j].d, less = totals[j].d - (double)p->count * off * off;
+        const double off = means[j].d - (double)(float)means[j].d,
+                     less = totals[j].d - (double)p->count * off * off;
         totals[j].d = less < 0 ? 0 : less;
     }
 }
@@ -150,8 +164,8 @@ static void finish_norm(double power, lt_total *t, int64_t n)
         for (int64_t j = 0; j < n; j++) t[j].d = pow(t[j].d, 1 / power);
 }
 
-void lt_reduce_store(const lt_reduce_plan *p, char *out, int64_t stride, lt_total *totals, const lt_total *parameters,
-                     int64_t n)
+void lt_reduce_store(const lt_reduce_plan *p, char *out, int64_t stride, lt_total *totals,
+                     const lt_total *parameters, int64_t n)
 {
     if (p->varies) correct_squares(p, totals, parameters, n);
     switch (p->op) {
@@ -190,7 +204,7 @@ static int threads_of(const lt_reduce_plan *p)
     return lt_cpu_threads_for(p->it->numel * (p->chain != NULL ? p->chain->chain->n_steps : 1));
 }
 
-/* ---- along the lines ---------------------------------------------------------------------------------- */
+/* ---- along the lines ------------------------------------------------------------------------- */
 
 /* Context of the loop below: it is walked over the reduced dimensions. Operand 1 is the input. */
 typedef struct line {
@@ -211,36 +225,40 @@ static void reduce_run(char *const *ptrs, const int64_t *strides, int64_t n, con
     _Alignas(64) char block[BLOCK * 8];
     for (int64_t from = 0; from < n && !lt_interrupted(); from += BLOCK) {
         int64_t m = n - from < BLOCK ? n - from : BLOCK;
-        p->gather((char *[]){block, ptrs[1] + from * strides[1]}, (int64_t[]){p->size, strides[1]}, m, NULL);
+        p->gather((char *[]){block, ptrs[1] + from * strides[1]}, (int64_t[]){p->size, strides[1]},
+                  m, NULL);
         l->loops->line(l->total, block, 0, 1, m, l->parameter);
     }
 }
 
-void lt_reduce_line(const lt_reduce_plan *p, int pass, double parameter, char *elements, int64_t n, lt_total *total)
+void lt_reduce_line(const lt_reduce_plan *p, int pass, double parameter, char *elements, int64_t n,
+                    lt_total *total)
 {
     const line l = {p, p->passes[pass], parameter, total};
     reduce_run((char *[]){NULL, elements}, (int64_t[]){0, p->in_size}, n, &l);
 }
 
 /* Elements [from, to) of the result whose input is at ptrs[1], joined into its total. */
-static void reduce_part(const lt_reduce_plan *p, int pass, double parameter, char *const *ptrs, int64_t from,
-                        int64_t to, lt_total *total)
+static void reduce_part(const lt_reduce_plan *p, int pass, double parameter, char *const *ptrs,
+                        int64_t from, int64_t to, lt_total *total)
 {
     const line l = {p, p->passes[pass], parameter, total};
     if (from >= to) return;
     if (p->reduced_dims <= 1)
-        reduce_run((char *[]){NULL, ptrs[1] + from * p->it->strides[1][0]}, (int64_t[]){0, p->it->strides[1][0]},
-                   to - from, &l);
+        reduce_run((char *[]){NULL, ptrs[1] + from * p->it->strides[1][0]},
+                   (int64_t[]){0, p->it->strides[1][0]}, to - from, &l);
     else
         lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_run, &l);
 }
 
-/* One pass over n results of which the first one's input is at ptrs[1], `step` bytes from one to the next. */
-static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *parameters, char *const *ptrs,
-                           int64_t step, int64_t n, lt_total *totals)
+/* One pass over n results of which the first one's input is at ptrs[1], `step` bytes from one to
+ * the next. */
+static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *parameters,
+                           char *const *ptrs, int64_t step, int64_t n, lt_total *totals)
 {
     lt_reduce_begin(p, pass, totals, n);
-    const bool dense = p->convert == NULL && p->reduced_dims == 1 && p->it->strides[1][0] == p->size;
+    const bool dense =
+        p->convert == NULL && p->reduced_dims == 1 && p->it->strides[1][0] == p->size;
     if (dense && parameters == NULL) {
         p->passes[pass]->line(totals, ptrs[1], step, n, p->count, p->parameter);
         return;
@@ -250,15 +268,16 @@ static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *pa
         return;
     }
     for (int64_t j = 0; j < n; j++)
-        reduce_part(p, pass, parameters != NULL ? parameters[j].d : p->parameter, (char *[]){ptrs[0], ptrs[1] + j * step},
-                    0, p->count, totals + j);
+        reduce_part(p, pass, parameters != NULL ? parameters[j].d : p->parameter,
+                    (char *[]){ptrs[0], ptrs[1] + j * step}, 0, p->count, totals + j);
 }
 
 static void reduce_some(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
 {
     lt_total totals[LT_REDUCE_BATCH], parameters[LT_REDUCE_BATCH], first[LT_REDUCE_BATCH];
     const bool alone = p->reduced_dims == p->it->ndim;
-    const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims], step = alone ? 0 : p->it->strides[1][p->reduced_dims];
+    const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims],
+                  step = alone ? 0 : p->it->strides[1][p->reduced_dims];
     if (p->npasses == 1) {
         reduce_results(p, 0, NULL, ptrs, step, n, totals);
         lt_reduce_store(p, ptrs[0], to, totals, NULL, n);
@@ -279,9 +298,11 @@ static void reduce_some(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
 void lt_reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
 {
     const bool alone = p->reduced_dims == p->it->ndim;
-    const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims], step = alone ? 0 : p->it->strides[1][p->reduced_dims];
+    const int64_t to = alone ? 0 : p->it->strides[0][p->reduced_dims],
+                  step = alone ? 0 : p->it->strides[1][p->reduced_dims];
     for (int64_t j = 0; j < n; j += LT_REDUCE_BATCH)
-        reduce_some(p, (char *[]){ptrs[0] + j * to, ptrs[1] + j * step}, n - j < LT_REDUCE_BATCH ? n - j : LT_REDUCE_BATCH);
+        reduce_some(p, (char *[]){ptrs[0] + j * to, ptrs[1] + j * step},
+                    n - j < LT_REDUCE_BATCH ? n - j : LT_REDUCE_BATCH);
 }
 
 /* Short lines: a run of results is a job. */
@@ -330,7 +351,8 @@ static void reduce_chunk_job(const void *context, int64_t job)
     if (p->chain != NULL)
         lt_reduce_chain_part(p, result * p->count + from, result * p->count + end, l->parts + job);
     else
-        reduce_part(p, l->pass, l->parameters != NULL ? l->parameters[result].d : p->parameter, ptrs, from, end, l->parts + job);
+        reduce_part(p, l->pass, l->parameters != NULL ? l->parameters[result].d : p->parameter,
+                    ptrs, from, end, l->parts + job);
 }
 
 static lt_status reduce_long_pass(long_lines *l, lt_total *totals)
@@ -339,14 +361,16 @@ static lt_status reduce_long_pass(long_lines *l, lt_total *totals)
     LT_TRY(lt_cpu_share(l->chunks * p->results, threads_of(p), reduce_chunk_job, l));
     for (int64_t r = 0; r < p->results; r++) {
         totals[r] = l->parts[r * l->chunks];
-        for (int64_t c = 1; c < l->chunks; c++) p->passes[l->pass]->merge(totals + r, l->parts + r * l->chunks + c, 1);
+        for (int64_t c = 1; c < l->chunks; c++)
+            p->passes[l->pass]->merge(totals + r, l->parts + r * l->chunks + c, 1);
     }
     return LT_OK;
 }
 
 static lt_status reduce_long_lines(const lt_reduce_plan *p)
 {
-    const int64_t unit = LT_ROWS_FLUSH * 64; /* whole batches, so that chunks begin aligned when the data do */
+    /* whole batches, so that chunks begin aligned when the data do */
+    const int64_t unit = LT_ROWS_FLUSH * 64;
     int64_t chunk = (p->count + LT_REDUCE_CHUNKS - 1) / LT_REDUCE_CHUNKS;
     if (chunk < LT_REDUCE_CHUNK) chunk = LT_REDUCE_CHUNK;
     chunk = (chunk + unit - 1) / unit * unit;
@@ -380,13 +404,14 @@ static lt_status reduce_lines(const lt_reduce_plan *p)
 {
     if (p->count >= LT_REDUCE_LONG) return reduce_long_lines(p);
     int64_t batch = 1 + LT_CPU_GRAIN / (p->count + 1);
-    if (batch > LT_REDUCE_LINES || p->chain != NULL) batch = (batch + LT_REDUCE_LINES - 1) / LT_REDUCE_LINES * LT_REDUCE_LINES;
+    if (batch > LT_REDUCE_LINES || p->chain != NULL)
+        batch = (batch + LT_REDUCE_LINES - 1) / LT_REDUCE_LINES * LT_REDUCE_LINES;
     const int threads = p->results > 1 ? threads_of(p) : 1;
     const short_lines s = {p, batch};
     return lt_cpu_share((p->results + batch - 1) / batch, threads, reduce_lines_job, &s);
 }
 
-/* ---- entry ---------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 static bool by_columns(const lt_reduce_plan *p)
 {
@@ -404,12 +429,14 @@ lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double para
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }
 
-lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter)
+lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
+                              double parameter)
 {
     lt_reduce_plan p;
     lt_chain_program program; /* not zeroed as a whole */
     LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
-    lt_chain_prepare(&program, fed->chain, fed->value, p.npasses == 1 && p.convert == NULL ? p.passes[0]->take : 0);
+    lt_chain_prepare(&program, fed->chain, fed->value,
+                     p.npasses == 1 && p.convert == NULL ? p.passes[0]->take : 0);
     p.chain = &program;
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }

@@ -1,6 +1,7 @@
-/* reduce_chain.c - reductions of what a chain of elementwise ops computes (devices/chain.h), which goes from the one to the other by a near
- * cache. The elements come in pieces that the loops put together as one line, and blocks of the chain begin where they would without a reduction:
- * results are those of the chain and the reduction one after the other, to the bit. */
+/* reduce_chain.c - reductions of what a chain of elementwise ops computes (devices/chain.h), which
+ * goes from the one to the other by a near cache. The elements come in pieces that the loops put
+ * together as one line, and blocks of the chain begin where they would without a reduction: results
+ * are those of the chain and the reduction one after the other, to the bit. */
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "reduce.h"
@@ -29,8 +30,10 @@ static char *elements(workspace *w, int64_t from, int64_t n)
     return lt_chain_elements(&w->run, from, n, w->piece);
 }
 
-/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_LINE_BLOCK, join its total, or part. */
-static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t n, lt_line_part *part, lt_total *total)
+/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_LINE_BLOCK, join its
+ * total, or part. */
+static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t n,
+                        lt_line_part *part, lt_total *total)
 {
     for (int64_t end = at + n; at < end; at += PIECE) {
         const int64_t m = end - at < PIECE ? end - at : PIECE;
@@ -42,12 +45,15 @@ static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64
     }
 }
 
-/* Rows of a line that the chain's own loop takes, as many as follow one another from `at` on; what may have a nan goes by pieces. Returns where the rest begins. */
-static int64_t take_rows(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t to, lt_line_part *part)
+/* Rows of a line that the chain's own loop takes, as many as follow one another from `at` on; what
+ * may have a nan goes by pieces. Returns where the rest begins. */
+static int64_t take_rows(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t to,
+                         lt_line_part *part)
 {
     while (to - at >= LT_FUSED_RUN) {
         p->passes[0]->open(part);
-        const int64_t room = (LT_ROWS_FLUSH - part->rows) * LT_LINE_ROW, n = (to - at < room ? to - at : room) / LT_FUSED_RUN * LT_FUSED_RUN;
+        const int64_t room = (LT_ROWS_FLUSH - part->rows) * LT_LINE_ROW,
+                      n = (to - at < room ? to - at : room) / LT_FUSED_RUN * LT_FUSED_RUN;
         const lt_lanes before = part->lanes;
         lt_chain_take(&w->run, at, at + n, &part->lanes);
         if (p->passes[0]->may_have_nan(&part->lanes)) {
@@ -67,15 +73,18 @@ void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_
     workspace w;
     lt_line_part part = {0};
     lt_chain_begin(&w.run, p->chain);
-    if (p->chain->taker != NULL && from % LT_CHAIN_UNIT == 0) from = take_rows(p, &w, from, to, &part);
+    if (p->chain->taker != NULL && from % LT_CHAIN_UNIT == 0)
+        from = take_rows(p, &w, from, to, &part);
     if (from < to)
         take_pieces(p, &w, from, to - from, &part, total);
     else
         p->passes[0]->piece(&part, NULL, 0, p->parameter, total);
 }
 
-/* Lines of at most LINE elements that the chain's own loop takes; one that may have a nan is made anew. */
-static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t step, int64_t first, int64_t n)
+/* Lines of at most LINE elements that the chain's own loop takes; one that may have a nan is made
+ * anew. */
+static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t step,
+                       int64_t first, int64_t n)
 {
     lt_total totals[LT_REDUCE_BATCH];
     lt_line_part none = {0};
@@ -85,9 +94,12 @@ static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t
         lt_reduce_begin(p, 0, totals, m);
         for (int64_t done = 0; done < m; done++) {
             const int64_t from = (first + j + done) * p->count;
-            const lt_taken_lines l = {p->count, m - done, p->chain->chain->numel - from, p->passes[0], &none, totals + done};
+            const lt_taken_lines l = {p->count,     m - done, p->chain->chain->numel - from,
+                                      p->passes[0], &none,    totals + done};
             done += lt_chain_take_lines(&w->run, from, &l);
-            if (done < m) take_pieces(p, w, (first + j + done) * p->count, p->count, &(lt_line_part){0}, totals + done);
+            if (done < m)
+                take_pieces(p, w, (first + j + done) * p->count, p->count, &(lt_line_part){0},
+                            totals + done);
         }
         lt_reduce_store(p, out + j * step, step, totals, NULL, m);
     }
@@ -135,7 +147,8 @@ void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int
     }
 }
 
-/* Lines, or rows, that lie one after the other in the order of the chain. Pieces of long lines are jobs, which begin where blocks do as well. */
+/* Lines, or rows, that lie one after the other in the order of the chain. Pieces of long lines are
+ * jobs, which begin where blocks do as well. */
 bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims)
 {
     const int64_t size = it->ndim > 0 ? (int64_t)lt_dtype_size(it->dtype[1]) : 0;

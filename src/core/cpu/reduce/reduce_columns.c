@@ -1,7 +1,8 @@
-/* reduce_columns.c - reductions down the columns: the dimension that stays is the dense one. Rows are read as they
- * lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of rows, whose totals are joined in
- * order. Rows of few columns that lie one behind the other are taken several at once, as one row with accumulators
- * for each of them: else a loop over columns would be over before it has begun. */
+/* reduce_columns.c - reductions down the columns: the dimension that stays is the dense one. Rows
+ * are read as they lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of
+ * rows, whose totals are joined in order. Rows of few columns that lie one behind the other are
+ * taken several at once, as one row with accumulators for each of them: else a loop over columns
+ * would be over before it has begun. */
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
@@ -9,11 +10,11 @@
 #include "reduce.h"
 #include "cpu/common/threads.h"
 
-#define TILE LT_REDUCE_TILE
-#define NEAR 4096 /* elements of a chain between its steps and the reduction */
-#define FOUR 4    /* rows that are added first */
+#define TILE  LT_REDUCE_TILE
+#define NEAR  4096 /* elements of a chain between its steps and the reduction */
+#define FOUR  4    /* rows that are added first */
 #define BLOCK FOUR /* rows converted at a time */
-#define WIDE 64   /* columns that narrow rows are made into */
+#define WIDE  64   /* columns that narrow rows are made into */
 #define CHUNK ((int64_t)262144)
 #define SLICE 512 /* columns whose chunks are joined at a time */
 
@@ -25,17 +26,19 @@ typedef struct columns {
     int64_t group;    /* rows taken as one */
     lt_total *totals; /* width of them */
     char *lanes;      /* width accumulators for each row of a group */
-    int64_t *pending; /* elements at most that an accumulator has taken and that have not been joined into totals */
+    /* elements at most that an accumulator has taken and that have not been joined into totals */
+    int64_t *pending;
 } columns;
 
 static void flush_lanes(const columns *c)
 {
-    for (int64_t g = 0; g < c->group && *c->pending > 0; g++)
+    for (int64_t g = 0; g<c->group && * c->pending> 0; g++)
         c->loops->join(c->totals, c->lanes + g * c->width * c->loops->lane, c->width);
     *c->pending = 0;
 }
 
-/* m rows, at most BLOCK where they are converted. What is left of groups goes to the first row's accumulators. */
+/* m rows, at most BLOCK where they are converted. What is left of groups goes to the first row's
+ * accumulators. */
 static void add_rows(const columns *c, const char *row, int64_t stride, int64_t m)
 {
     const lt_reduce_plan *p = c->plan;
@@ -48,9 +51,11 @@ static void add_rows(const columns *c, const char *row, int64_t stride, int64_t 
         stride = c->width * p->size;
     }
     const int64_t groups = m / c->group, left = m - groups * c->group;
-    c->loops->rows(c->lanes, *c->pending == 0, row, c->group * stride, groups, c->group * c->width, c->parameters);
+    c->loops->rows(c->lanes, *c->pending == 0, row, c->group * stride, groups, c->group * c->width,
+                   c->parameters);
     if (left > 0)
-        c->loops->rows(c->lanes, false, row + groups * c->group * stride, stride, left, c->width, c->parameters);
+        c->loops->rows(c->lanes, false, row + groups * c->group * stride, stride, left, c->width,
+                       c->parameters);
     *c->pending += groups + left;
 }
 
@@ -71,8 +76,10 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     }
 }
 
-/* The parameters of a tile as its loops take them, for each row of a group; NULL: there are none. */
-static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, void *buffer, int64_t width, int64_t group)
+/* The parameters of a tile as its loops take them, for each row of a group; NULL: there are
+ * none. */
+static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, void *buffer,
+                          int64_t width, int64_t group)
 {
     const bool power = p->op == LT_REDUCE_NORM;
     if (parameters == NULL && !power) return NULL;
@@ -86,7 +93,8 @@ static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, v
     return buffer;
 }
 
-/* So many rows of a chain are computed at a time: a few thousand elements, in fours of groups, as they are added. */
+/* So many rows of a chain are computed at a time: a few thousand elements, in fours of groups, as
+ * they are added. */
 static int64_t rows_at_once(const columns *c)
 {
     const int64_t four = FOUR * c->group, fours = NEAR / c->width / four;
@@ -94,8 +102,9 @@ static int64_t rows_at_once(const columns *c)
 }
 
 /* Rows [from, to) of a tile into totals. */
-static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *parameters, char *const *ptrs, int64_t from,
-                        int64_t to, lt_total *totals, int64_t width)
+static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *parameters,
+                        char *const *ptrs, int64_t from, int64_t to, lt_total *totals,
+                        int64_t width)
 {
     _Alignas(64) char lanes[TILE * 8], spread_out[TILE * 8];
     int64_t pending = 0;
@@ -111,7 +120,8 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     flush_lanes(&c);
 }
 
-/* Tiles of up to TILE columns, each cut into `chunks` runs of rows; totals of several chunks are kept and joined. */
+/* Tiles of up to TILE columns, each cut into `chunks` runs of rows; totals of several chunks are
+ * kept and joined. */
 typedef struct tiled {
     const lt_reduce_plan *plan;
     int pass;
@@ -125,7 +135,8 @@ typedef struct tiled {
 static void tile_at(const tiled *t, int64_t tile, int64_t *n, char **ptrs)
 {
     const lt_reduce_plan *p = t->plan;
-    const int64_t column = tile % t->tiles_across * TILE, left = p->it->sizes[p->reduced_dims] - column;
+    const int64_t column = tile % t->tiles_across * TILE,
+                  left = p->it->sizes[p->reduced_dims] - column;
     *n = left < TILE ? left : TILE;
     lt_reduce_result_at(p->it, p->reduced_dims + 1, tile / t->tiles_across, ptrs);
     ptrs[0] += column * p->it->strides[0][p->reduced_dims];
@@ -145,7 +156,8 @@ static void tile_job(const void *context, int64_t job)
         reduce_tile(p, 0, before, ptrs, 0, p->count, parameters, n);
         lt_reduce_between(p, parameters, before, n);
     }
-    reduce_tile(p, p->npasses - 1, p->npasses == 2 ? parameters : NULL, ptrs, 0, p->count, totals, n);
+    reduce_tile(p, p->npasses - 1, p->npasses == 2 ? parameters : NULL, ptrs, 0, p->count, totals,
+                n);
     lt_reduce_store(p, ptrs[0], p->it->strides[0][p->reduced_dims], totals, parameters, n);
 }
 
@@ -158,22 +170,25 @@ static void chunk_job(const void *context, int64_t job)
     int64_t n;
     tile_at(t, tile, &n, ptrs);
     const lt_total *parameters = t->pass == 1 ? t->parameters : t->plan->varies ? t->first : NULL;
-    reduce_tile(t->plan, t->pass, parameters != NULL ? parameters + tile * t->width : NULL, ptrs, from < count ? from : count,
-                to < count ? to : count, t->parts + job * t->width, n);
+    reduce_tile(t->plan, t->pass, parameters != NULL ? parameters + tile * t->width : NULL, ptrs,
+                from < count ? from : count, to < count ? to : count, t->parts + job * t->width, n);
 }
 
-/* Joins the chunks of a slice of a tile into those of the first. After the last pass they are stored. */
+/* Joins the chunks of a slice of a tile into those of the first. After the last pass they are
+ * stored. */
 static void join_job(const void *context, int64_t job)
 {
     const tiled *t = context;
     const lt_reduce_plan *p = t->plan;
-    const int64_t slices = (t->width + SLICE - 1) / SLICE, tile = job / slices, from = job % slices * SLICE;
+    const int64_t slices = (t->width + SLICE - 1) / SLICE, tile = job / slices,
+                  from = job % slices * SLICE;
     char *ptrs[2];
     int64_t n;
     tile_at(t, tile, &n, ptrs);
     if (from >= n) return;
     if (n > from + SLICE) n = from + SLICE;
-    lt_total *totals = t->parts + tile * t->chunks * t->width + from, *parameters = t->parameters + tile * t->width + from;
+    lt_total *totals = t->parts + tile * t->chunks * t->width + from,
+             *parameters = t->parameters + tile * t->width + from;
     for (int64_t chunk = 1; chunk < t->chunks; chunk++)
         p->passes[t->pass]->merge(totals, totals + chunk * t->width, n - from);
     if (t->pass == p->npasses - 1) {
@@ -189,7 +204,8 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
 {
     const int64_t across = p->it->sizes[p->reduced_dims], tiles_across = (across + TILE - 1) / TILE;
     const int64_t tiles = p->results / across * tiles_across, width = across < TILE ? across : TILE;
-    const int64_t chunks = tiles >= LT_REDUCE_CHUNKS ? 1 : lt_cpu_cut(p->count * width / CHUNK, LT_REDUCE_CHUNKS);
+    const int64_t chunks =
+        tiles >= LT_REDUCE_CHUNKS ? 1 : lt_cpu_cut(p->count * width / CHUNK, LT_REDUCE_CHUNKS);
     int threads = lt_cpu_threads_for(p->it->numel);
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
@@ -210,7 +226,8 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
     for (; t.pass < p->npasses && status == LT_OK; t.pass++) {
         status = lt_cpu_share(tiles * chunks, threads, chunk_job, &t);
         if (status == LT_OK)
-            status = lt_cpu_share(tiles * slices, lt_cpu_threads_for(tiles * chunks * width), join_job, &t);
+            status = lt_cpu_share(tiles * slices, lt_cpu_threads_for(tiles * chunks * width),
+                                  join_job, &t);
     }
     lt_mem_free(t.parts);
     return status;

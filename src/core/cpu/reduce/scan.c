@@ -1,5 +1,6 @@
-/* scan.c - running totals along a dimension, kept in double or int64. Dense lines go straight through the vector
- * loops, and so do lines that lie side by side; others are brought block by block into double or int64. */
+/* scan.c - running totals along a dimension, kept in double or int64. Dense lines go straight
+ * through the vector loops, and so do lines that lie side by side; others are brought block by
+ * block into double or int64. */
 #include <math.h>
 
 #include "cpu/cpu.h"
@@ -22,14 +23,16 @@ static double log_add(double a, double b)
 typedef struct scan_job {
     lt_lines lines; /* view 0: input, 1: output */
     lt_scan op;
-    int type;      /* LT_ROWS_F32 ... */
+    int type; /* LT_ROWS_F32 ... */
     bool dense;
     int64_t batch; /* lines of a job */
 } scan_job;
 
 static void begin_totals(const scan_job *j, lt_total *totals, int64_t n)
 {
-    lt_total first = {.d = j->op == LT_SCAN_PROD ? 1 : j->op == LT_SCAN_SUM ? 0 : -(double)INFINITY};
+    lt_total first = {.d = j->op == LT_SCAN_PROD  ? 1
+                           : j->op == LT_SCAN_SUM ? 0
+                                                  : -(double)INFINITY};
     if (j->type == LT_ROWS_I64) first.i = j->op == LT_SCAN_PROD;
     for (int64_t l = 0; l < n; l++) totals[l] = first;
 }
@@ -38,7 +41,8 @@ static void accumulate(const scan_job *j, void *block, int64_t n, lt_total *so_f
 {
     double *x = block;
     if (j->op != LT_SCAN_LOGSUMEXP)
-        lt_loops.scan[j->type == LT_ROWS_I64 ? LT_ROWS_I64 : LT_ROWS_F64].line(j->op, block, block, n, so_far);
+        lt_loops.scan[j->type == LT_ROWS_I64 ? LT_ROWS_I64 : LT_ROWS_F64].line(j->op, block, block,
+                                                                               n, so_far);
     else
         for (int64_t i = 0; i < n; i++) x[i] = so_far->d = log_add(so_far->d, x[i]);
 }
@@ -80,7 +84,8 @@ static void run_lines(const void *context, int64_t job)
         begin_totals(j, &total, 1);
         for (int64_t from = 0; from < length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
             const int64_t n = length - from < LT_INTERRUPT_STEP ? length - from : LT_INTERRUPT_STEP;
-            lt_loops.scan[j->type].line(j->op, out + from * j->lines.step[1], in + from * j->lines.step[0], n, &total);
+            lt_loops.scan[j->type].line(j->op, out + from * j->lines.step[1],
+                                        in + from * j->lines.step[0], n, &total);
         }
     }
 }
@@ -93,8 +98,9 @@ static void run_short(const void *context, int64_t job)
     const int64_t size = (int64_t)lt_dtype_size(lines->dtype[0]);
     for (int64_t l = job * j->batch, n; l < last; l += n) {
         n = lt_lines_in_row(lines, l, last);
-        lt_loops.scan[j->type].lines(j->op, lt_line_at(lines, 1, l), lines->strides[1][0] / size, lt_line_at(lines, 0, l),
-                                     lines->strides[0][0] / size, lines->length, n);
+        lt_loops.scan[j->type].lines(j->op, lt_line_at(lines, 1, l), lines->strides[1][0] / size,
+                                     lt_line_at(lines, 0, l), lines->strides[0][0] / size,
+                                     lines->length, n);
     }
 }
 
@@ -111,8 +117,9 @@ static void run_columns(const void *context, int64_t job)
     begin_totals(j, totals, n);
     const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
     for (int64_t row = 0; row < lines->length && !lt_interrupted(); row += rows)
-        lt_loops.scan[j->type].side_by_side(j->op, out + row * lines->step[1], lines->step[1], in + row * lines->step[0],
-                                            lines->step[0], lines->length - row < rows ? lines->length - row : rows, n, totals);
+        lt_loops.scan[j->type].side_by_side(
+            j->op, out + row * lines->step[1], lines->step[1], in + row * lines->step[0],
+            lines->step[0], lines->length - row < rows ? lines->length - row : rows, n, totals);
 }
 
 lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim)
@@ -131,5 +138,6 @@ lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int d
     j.dense = direct && lt_lines_dense(lines, 2);
     j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (lines->length + 1) / (4 * LT_LINES_TILE));
     const bool some = j.dense && lines->length <= SHORT && lines->ndim > 0;
-    return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads, some ? run_short : run_lines, &j);
+    return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads,
+                        some ? run_short : run_lines, &j);
 }

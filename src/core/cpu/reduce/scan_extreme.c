@@ -1,6 +1,7 @@
-/* scan_extreme.c - the largest or smallest element so far along a dimension, with its position: the last one of
- * equals; a nan counts as extreme. Dense lines go straight through the vector loops, and so do lines that lie side by
- * side; others are brought block by block into float, double or int64 (exactly). */
+/* scan_extreme.c - the largest or smallest element so far along a dimension, with its position: the
+ * last one of equals; a nan counts as extreme. Dense lines go straight through the vector loops,
+ * and so do lines that lie side by side; others are brought block by block into float, double or
+ * int64 (exactly). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -11,7 +12,7 @@
 #include "cpu/common/threads.h"
 
 #define COLUMNS 512 /* lines side by side at a time, */
-#define LEAST 32    /* and so many at least */
+#define LEAST   32  /* and so many at least */
 
 typedef struct extreme_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
@@ -27,14 +28,18 @@ static void run_line(const extreme_job *j, int64_t line)
     const lt_scan_loops *loops = &lt_loops.scan[j->type];
     int64_t place = 0;
     lt_total best; /* an element's bytes */
-    char *in = lt_line_at(lines, 0, line), *values = lt_line_at(lines, 1, line), *indices = lt_line_at(lines, 2, line);
+    char *in = lt_line_at(lines, 0, line), *values = lt_line_at(lines, 1, line),
+         *indices = lt_line_at(lines, 2, line);
     if (lines->length == 0) return;
     if (j->dense) {
         memcpy(&best, in, lt_dtype_size(j->read));
-        for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
-            const int64_t n = lines->length - from < LT_INTERRUPT_STEP ? lines->length - from : LT_INTERRUPT_STEP;
+        for (int64_t from = 0; from < lines->length && !lt_interrupted();
+             from += LT_INTERRUPT_STEP) {
+            const int64_t n =
+                lines->length - from < LT_INTERRUPT_STEP ? lines->length - from : LT_INTERRUPT_STEP;
             loops->follow(j->maximum, &best, &place, values + from * lines->step[1],
-                          (int64_t *)(void *)(indices + from * lines->step[2]), in + from * lines->step[0], from, n);
+                          (int64_t *)(void *)(indices + from * lines->step[2]),
+                          in + from * lines->step[0], from, n);
         }
         return;
     }
@@ -63,21 +68,25 @@ static void run_columns(const void *context, int64_t job)
     const lt_lines *lines = &j->lines;
     const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
     const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
-    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS, size = (int64_t)lt_dtype_size(j->read);
+    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS,
+                  size = (int64_t)lt_dtype_size(j->read);
     const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
     const lt_loop widen = lt_loops.cast[LT_INT64][place_dtype];
     const int64_t widen_strides[] = {sizeof(int64_t), (int64_t)lt_dtype_size(place_dtype)};
     _Alignas(64) char best[COLUMNS * 8], place[COLUMNS * 8] = {0};
-    char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first), *indices = lt_line_at(lines, 2, first);
+    char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first),
+         *indices = lt_line_at(lines, 2, first);
     memcpy(best, in, (size_t)(n * size));
     for (int64_t i = 0; i < lines->length && !lt_interrupted(); i++) {
-        lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1, n, i);
+        lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1,
+                                      n, i);
         memcpy(values + i * lines->step[1], best, (size_t)(n * size));
         widen((char *[]){indices + i * lines->step[2], place}, widen_strides, n, NULL);
     }
 }
 
-lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                              const lt_array *in, int dim)
 {
     extreme_job j = {.maximum = maximum};
     lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);

@@ -1,7 +1,8 @@
-/* double_math.h - functions of double as polynomials of our own, for which SLEEF 3.5 takes two to ten times as long: minimax fits (Remez' and
- * Lawson's algorithms), whose own errors are below 0.1 ULP or what is said. No branches, so that "omp simd" loops that call them are
- * vectorized by any compiler. Special values are those of <math.h>. Included by float_math.h, after whose end exp and the others
- * mean these. */
+/* double_math.h - functions of double as polynomials of our own, for which SLEEF 3.5 takes two to
+ * ten times as long: minimax fits (Remez' and Lawson's algorithms), whose own errors are below 0.1
+ * ULP or what is said. No branches, so that "omp simd" loops that call them are vectorized by any
+ * compiler. Special values are those of <math.h>. Included by float_math.h, after whose end exp and
+ * the others mean these. */
 #ifndef LT_CPU_DOUBLE_MATH_H
 #define LT_CPU_DOUBLE_MATH_H
 
@@ -37,8 +38,9 @@ static inline uint64_t vector_double_to_bits(double d)
     return u;
 }
 
-/* The sum of terms c[0] x^(terms - 1) + ... + c[terms - 1]: every fourth of them by Horner's rule, four sums side by side, since one alone would wait
- * for each of its steps. What rounds is the sum of the last four, so the last term is to be a small part of what it is added to. */
+/* The sum of terms c[0] x^(terms - 1) + ... + c[terms - 1]: every fourth of them by Horner's rule,
+ * four sums side by side, since one alone would wait for each of its steps. What rounds is the sum
+ * of the last four, so the last term is to be a small part of what it is added to. */
 VECTOR_INLINE double vector_polynomial(const double *c, int terms, double x)
 {
     const double square = x * x, fourth = square * square;
@@ -46,53 +48,76 @@ VECTOR_INLINE double vector_polynomial(const double *c, int terms, double x)
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) sums[(terms - 1 - i) & 3] = c[i];
 #pragma GCC unroll 32
-    for (int i = 4; i < terms; i++) sums[(terms - 1 - i) & 3] = vector_multiply_add(sums[(terms - 1 - i) & 3], fourth, c[i]);
-    return vector_multiply_add(vector_multiply_add(sums[3], x, sums[2]), square, vector_multiply_add(sums[1], x, sums[0]));
+    for (int i = 4; i < terms; i++)
+        sums[(terms - 1 - i) & 3] = vector_multiply_add(sums[(terms - 1 - i) & 3], fourth, c[i]);
+    return vector_multiply_add(vector_multiply_add(sums[3], x, sums[2]), square,
+                               vector_multiply_add(sums[1], x, sums[0]));
 }
 
-/* ---- erf --------------------------------------------------------------------------------------------------------------- */
+/* ---- erf ------------------------------------------------------------------------------------- */
 
 #define VECTOR_ERF_C    0.1283791670955126     /* 2 / sqrt(pi) - 1 */
 #define VECTOR_ERF_LESS 1.2420116002463033e-17 /* what this is too large by */
 
-/* erf(x) / x - 1 for s = x^2 up to 1. Minimax fits, here and below (Lawson's algorithm), whose own errors are below 0.04 ULP. */
+/* erf(x) / x - 1 for s = x^2 up to 1. Minimax fits, here and below (Lawson's algorithm), whose own
+ * errors are below 0.04 ULP. */
 VECTOR_INLINE double vector_erf_rest(double s)
 {
-    static const double c[12] = {5.923929756260973e-11, -1.135646452439118e-09, 1.4656498894882018e-08, -1.634998858240336e-07,
-        1.6460987451256743e-06, -1.4925595704127523e-05, 0.00012055331189414642, -0.0008548326984842043, 0.005223977624925359, -0.026866170645092297,
-        0.11283791670954989, -0.1261263890318375}; /* 1/4 is added to the last, so that it rounds less */
-    return vector_multiply_add(s, vector_polynomial(c, 12, s), vector_multiply_add(s, -0.25, VECTOR_ERF_C));
+    static const double c[12] = {
+        5.923929756260973e-11, -1.135646452439118e-09, 1.4656498894882018e-08,
+        -1.634998858240336e-07, 1.6460987451256743e-06, -1.4925595704127523e-05,
+        0.00012055331189414642, -0.0008548326984842043, 0.005223977624925359, -0.026866170645092297,
+        /* 1/4 is added to the last, so that it rounds less */
+        0.11283791670954989, -0.1261263890318375};
+    return vector_multiply_add(s, vector_polynomial(c, 12, s),
+                               vector_multiply_add(s, -0.25, VECTOR_ERF_C));
 }
 
-VECTOR_INLINE double vector_erf_near(double x) { return vector_multiply_add(x, vector_erf_rest(x * x), x); }
+VECTOR_INLINE double vector_erf_near(double x)
+{
+    return vector_multiply_add(x, vector_erf_rest(x * x), x);
+}
 
-/* From 1 on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is rounded to an integer and a rest by adding 1.5 2^52. */
+/* From 1 on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is
+ * rounded to an integer and a rest by adding 1.5 2^52. */
 VECTOR_INLINE double vector_erf_far(double x)
 {
     const double size = __builtin_fabs(x), a = size < 5.95 ? size : 5.95, u = a - 1;
-    static const double qs[17] = {7.079104032420894e-12, -1.73498985643034e-10, 1.916596522497501e-09, -1.2370867588578058e-08, 4.849462730205602e-08,
-        -8.45893800307399e-08, -2.9367004509016445e-07, 3.0730476677973924e-06, -1.3949890420052962e-05, 3.923742742026036e-05,
-        -3.7936164910327484e-05, -0.0003423758420627579, 0.002853508451125175, -0.014475749861294658, 0.05995999001880192, 1.216346657686953,
-        3.8072253458535936};
+    static const double qs[17] = {
+        7.079104032420894e-12,   -1.73498985643034e-10,   1.916596522497501e-09,
+        -1.2370867588578058e-08, 4.849462730205602e-08,   -8.45893800307399e-08,
+        -2.9367004509016445e-07, 3.0730476677973924e-06,  -1.3949890420052962e-05,
+        3.923742742026036e-05,   -3.7936164910327484e-05, -0.0003423758420627579,
+        0.002853508451125175,    -0.014475749861294658,   0.05995999001880192,
+        1.216346657686953,       3.8072253458535936};
     const double q = vector_polynomial(qs, 17, u) * u;
     const double shifted = 0x1.8p52 - q, f = (0x1.8p52 - shifted) - q;
-    static const double ps[12] = {4.43526579432686e-10, 7.0741046867579034e-09, 1.0178198147485498e-07, 1.3215433093430276e-06,
-        1.5252733489740289e-05, 0.00015403530462509082, 0.0013333558146789947, 0.009618129107588344, 0.055504108664819925, 0.24022650695910155,
-        0.6931471805599453, 1.0};
+    static const double ps[12] = {
+        4.43526579432686e-10,   7.0741046867579034e-09, 1.0178198147485498e-07,
+        1.3215433093430276e-06, 1.5252733489740289e-05, 0.00015403530462509082,
+        0.0013333558146789947,  0.009618129107588344,   0.055504108664819925,
+        0.24022650695910155,    0.6931471805599453,     1.0};
     const double p = vector_polynomial(ps, 12, f);
-    const double power = 0.15729920705028513 * vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
+    const double power =
+        0.15729920705028513 *
+        vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
     return x != x ? x : __builtin_copysign(vector_multiply_add(-p, power, 1.0), x);
 }
 
-VECTOR_INLINE double vector_erf(double x) { return __builtin_fabs(x) < 1 ? vector_erf_near(x) : vector_erf_far(x); }
+VECTOR_INLINE double vector_erf(double x)
+{
+    return __builtin_fabs(x) < 1 ? vector_erf_near(x) : vector_erf_far(x);
+}
 
-/* ---- exponentials and logarithms ----------------------------------------------------------------------------------- */
+/* ---- exponentials and logarithms ------------------------------------------------------------- */
 
-/* x = n log(2) + r, |r| <= log(2) / 2: r as the sum of *r and *low, of which the first is exact. The sum that rounds holds n in its
- * low bits. log(2) is the sum of a number of few bits, n times which is exact, and the rest. */
+/* x = n log(2) + r, |r| <= log(2) / 2: r as the sum of *r and *low, of which the first is exact.
+ * The sum that rounds holds n in its low bits. log(2) is the sum of a number of few bits, n times
+ * which is exact, and the rest. */
 VECTOR_INLINE double vector_whole_logs(double x, double *r, double *low)
 {
-    const double shifted = vector_multiply_add(x, 1.4426950408889634, 0x1.8p52), n = shifted - 0x1.8p52;
+    const double shifted = vector_multiply_add(x, 1.4426950408889634, 0x1.8p52),
+                 n = shifted - 0x1.8p52;
     *r = vector_multiply_add(n, -0.6931471803691238, x);
     *low = n * -1.9082149292705877e-10;
     return shifted;
@@ -102,18 +127,23 @@ VECTOR_INLINE double vector_whole_logs(double x, double *r, double *low)
 VECTOR_INLINE double vector_exp_curve(double r, double low)
 {
     const double x = r + low;
-    static const double ps[9] = {2.4999555666344897e-08, 2.763024164825048e-07, 2.7557588164565538e-06, 2.480149312500274e-05,
-        0.00019841269504332015, 0.0013888888943595606, 0.008333333333495613, 0.041666666666530336, 0.1666666666666641};
-    return vector_multiply_add(vector_multiply_add(vector_polynomial(ps, 9, x), x, 0.5000000000000011), x * x, low);
+    static const double ps[9] = {
+        2.4999555666344897e-08, 2.763024164825048e-07,  2.7557588164565538e-06,
+        2.480149312500274e-05,  0.00019841269504332015, 0.0013888888943595606,
+        0.008333333333495613,   0.041666666666530336,   0.1666666666666641};
+    return vector_multiply_add(
+        vector_multiply_add(vector_polynomial(ps, 9, x), x, 0.5000000000000011), x * x, low);
 }
 
 /* exp(r + low) - 1. */
 VECTOR_INLINE double vector_exp_rest(double r, double low) { return r + vector_exp_curve(r, low); }
 
-/* p 2^n in two steps, for 2^n may leave the range of double, and is rounded below its normal numbers. */
+/* p 2^n in two steps, for 2^n may leave the range of double, and is rounded below its normal
+ * numbers. */
 VECTOR_INLINE double vector_times_power(double p, double shifted)
 {
-    const uint64_t power = vector_double_to_bits(shifted) - 0x4338000000000000u + 2046, half = power >> 1;
+    const uint64_t power = vector_double_to_bits(shifted) - 0x4338000000000000u + 2046,
+                   half = power >> 1;
     return p * vector_bits_to_double(half << 52) * vector_bits_to_double((power - half) << 52);
 }
 
@@ -121,7 +151,8 @@ VECTOR_INLINE double vector_times_power(double p, double shifted)
 VECTOR_INLINE double vector_exp(double x)
 {
     double r, low;
-    const double shifted = vector_whole_logs(x < -746 ? -746 : x, &r, &low), p = 1 + vector_exp_rest(r, low);
+    const double shifted = vector_whole_logs(x < -746 ? -746 : x, &r, &low),
+                 p = 1 + vector_exp_rest(r, low);
     const double y = vector_times_power(x < -746 ? 0 : p, shifted);
     return x > 710 ? (double)INFINITY : y;
 }
@@ -134,21 +165,29 @@ VECTOR_INLINE double vector_exp_near(double x)
     return vector_bits_to_double(vector_double_to_bits(y) + (vector_double_to_bits(shifted) << 52));
 }
 
-/* exp(x) - 1 = 2^n (r + the rest of its series) + 2^n - 1, as twice the half, since 2^1024 is no double. */
+/* exp(x) - 1 = 2^n (r + the rest of its series) + 2^n - 1, as twice the half, since 2^1024 is no
+ * double. */
 VECTOR_INLINE double vector_expm1(double x)
 {
     double r, low;
-    const double above = x < -40 ? -40 : x, shifted = vector_whole_logs(above > 710 ? 710 : above, &r, &low);
-    const double half = vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3fe0000000000000u);
-    const double y = vector_multiply_add(half, vector_exp_curve(r, low), vector_multiply_add(half, r, half - 0.5)) * 2;
-    return __builtin_fabs(x) < 0x1p-1022 ? x : __builtin_copysign(y, x); /* half of the least number is 0 */
+    const double above = x < -40 ? -40 : x,
+                 shifted = vector_whole_logs(above > 710 ? 710 : above, &r, &low);
+    const double half =
+        vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3fe0000000000000u);
+    const double y = vector_multiply_add(half, vector_exp_curve(r, low),
+                                         vector_multiply_add(half, r, half - 0.5)) *
+                     2;
+    /* half of the least number is 0 */
+    return __builtin_fabs(x) < 0x1p-1022 ? x : __builtin_copysign(y, x);
 }
 
-/* m from sqrt(1/2) to sqrt(2), and k, of a positive normal number x = 2^k m. `zero` is that of the exponents, or for another k a larger number. */
+/* m from sqrt(1/2) to sqrt(2), and k, of a positive normal number x = 2^k m. `zero` is that of the
+ * exponents, or for another k a larger number. */
 #define VECTOR_EXPONENTS (0x1p52 + 1024)
 VECTOR_INLINE double vector_split_power(double x, double zero, double *k)
 {
-    const uint64_t bits = vector_double_to_bits(x) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52); /* less sqrt(1/2) */
+    /* less sqrt(1/2) */
+    const uint64_t bits = vector_double_to_bits(x) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52);
     *k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - zero;
     return vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
 }
@@ -158,25 +197,30 @@ VECTOR_INLINE double vector_log_curve(double x, double zero, double *k, double *
 {
     *f = vector_split_power(x, zero, k) - 1;
     const double square = *f * *f;
-    static const double ps[19] = {0.026150998814568147, -0.059817408522674816, 0.06503525875158685, -0.05677783314307384, 0.05668366432761714,
-        -0.061966761747515045, 0.06684590518617578, -0.07149439937468412, 0.0769152973216472, -0.0833291350562715, 0.09090923934621963,
-        -0.10000015207793693, 0.11111111147426576, -0.12499999691406612, 0.14285714280093303, -0.16666666669826305, 0.20000000000066612,
-        -0.24999999999987974, 0.3333333333333314};
+    static const double ps[19] = {
+        0.026150998814568147, -0.059817408522674816, 0.06503525875158685, -0.05677783314307384,
+        0.05668366432761714,  -0.061966761747515045, 0.06684590518617578, -0.07149439937468412,
+        0.0769152973216472,   -0.0833291350562715,   0.09090923934621963, -0.10000015207793693,
+        0.11111111147426576,  -0.12499999691406612,  0.14285714280093303, -0.16666666669826305,
+        0.20000000000066612,  -0.24999999999987974,  0.3333333333333314};
     return vector_multiply_add(square, -0.5, square * *f * vector_polynomial(ps, 19, *f));
 }
 
-/* Of positive normal numbers: k log(2) + log(1 + f); and to the bases 2 and 10, whose logarithms' reciprocals are sums of two numbers. */
+/* Of positive normal numbers: k log(2) + log(1 + f); and to the bases 2 and 10, whose logarithms'
+ * reciprocals are sums of two numbers. */
 VECTOR_INLINE double vector_log_part(double x, double zero)
 {
     double k, f;
     const double curve = vector_log_curve(x, zero, &k, &f);
-    return vector_multiply_add(k, 0.6931471803691238, f + vector_multiply_add(k, 1.9082149292705877e-10, curve));
+    return vector_multiply_add(k, 0.6931471803691238,
+                               f + vector_multiply_add(k, 1.9082149292705877e-10, curve));
 }
 
 VECTOR_INLINE double vector_log2_part(double x, double zero)
 {
     double k, f;
-    const double curve = vector_log_curve(x, zero, &k, &f), rest = vector_multiply_add(f, 2.0355273740931033e-17, curve * 1.4426950408889634);
+    const double curve = vector_log_curve(x, zero, &k, &f),
+                 rest = vector_multiply_add(f, 2.0355273740931033e-17, curve * 1.4426950408889634);
     return vector_multiply_add(f, 1.4426950408889634, rest) + k;
 }
 
@@ -185,16 +229,23 @@ VECTOR_INLINE double vector_log10_part(double x, double zero)
     double k, f;
     const double curve = vector_log_curve(x, zero, &k, &f);
     const double rest = vector_multiply_add(curve, 0.4342944819032518, k * -8.532344317057107e-14);
-    return vector_multiply_add(k, 0.3010299956640665, vector_multiply_add(f, 0.4342944819032518, vector_multiply_add(f, 1.098319650216765e-17, rest)));
+    return vector_multiply_add(
+        k, 0.3010299956640665,
+        vector_multiply_add(f, 0.4342944819032518,
+                            vector_multiply_add(f, 1.098319650216765e-17, rest)));
 }
 
 /* Of all numbers, below the normal ones times 2^54. */
 #define VECTOR_LOGARITHM(name)                                                                     \
-    VECTOR_INLINE double vector_##name##_near(double x) { return vector_##name##_part(x, VECTOR_EXPONENTS); } \
+    VECTOR_INLINE double vector_##name##_near(double x)                                            \
+    {                                                                                              \
+        return vector_##name##_part(x, VECTOR_EXPONENTS);                                          \
+    }                                                                                              \
     VECTOR_INLINE double vector_##name(double x)                                                   \
     {                                                                                              \
         const bool tiny = x < 0x1p-1022;                                                           \
-        const double y = vector_##name##_part(tiny ? x * 0x1p54 : x, tiny ? VECTOR_EXPONENTS + 54 : VECTOR_EXPONENTS); \
+        const double y = vector_##name##_part(tiny ? x * 0x1p54 : x,                               \
+                                              tiny ? VECTOR_EXPONENTS + 54 : VECTOR_EXPONENTS);    \
         return x > 0 ? (x < (double)INFINITY ? y : x) : x == 0 ? -(double)INFINITY : (double)NAN;  \
     }
 VECTOR_LOGARITHM(log)
@@ -216,49 +267,67 @@ VECTOR_INLINE double vector_tanh(double x)
     q = vector_multiply_add(q, s, 1);
     double r, low;
     const double shifted = vector_whole_logs(2 * a, &r, &low);
-    const double power = vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
+    const double power =
+        vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
     const double e = vector_multiply_add(vector_exp_rest(r, low), power, power);
     const bool near = a < 1;
-    const double start = near ? a : 1, y = vector_multiply_add(start, (near ? s * p : -2) / (near ? q : e + 1), start);
+    const double start = near ? a : 1,
+                 y = vector_multiply_add(start, (near ? s * p : -2) / (near ? q : e + 1), start);
     return x != x ? x : __builtin_copysign(y, x);
 }
 
-/* ---- the complement of erf ------------------------------------------------------------------------------------------- */
+/* ---- the complement of erf ------------------------------------------------------------------- */
 
-/* Of |x| up to 1: 1 - x, which is exact from 1/2 on, less a part of x that is small, and what this lost because x^2 and C were rounded. */
+/* Of |x| up to 1: 1 - x, which is exact from 1/2 on, less a part of x that is small, and what this
+ * lost because x^2 and C were rounded. */
 VECTOR_INLINE double vector_erfc_near(double x)
 {
     const double s = x * x, lost = vector_multiply_add(x, x, -s);
-    return vector_multiply_add(-x, vector_erf_rest(s), vector_multiply_add(x, vector_multiply_add(0.25, lost, VECTOR_ERF_LESS), 1 - x));
+    return vector_multiply_add(
+        -x, vector_erf_rest(s),
+        vector_multiply_add(x, vector_multiply_add(0.25, lost, VECTOR_ERF_LESS), 1 - x));
 }
 
-/* From 1 on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J. Laframboise,
- * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from 27.25 on it is below every double. Of negative ones 2 less that of the positive. */
+/* From 1 on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J.
+ * Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from 27.25 on it is below
+ * every double. Of negative ones 2 less that of the positive. */
 VECTOR_INLINE double vector_erfc_far(double x)
 {
-    const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25, u = (a - 3.5) / (a + 3.5);
-    static const double ps[21] = {3.1644930502818087e-09, -6.170849949736369e-08, -1.509166726563322e-08, 5.59733907149613e-07,
-        -3.5835250359235504e-08, -3.785166153890477e-06, 2.322857847899072e-06, 2.424797950365115e-05, -4.2780098055123076e-05,
-        -0.00012150879413957715, 0.000564383902569397, -0.0003022685145029967, -0.004215019832357833, 0.019099331009734103, -0.048823325834217356,
-        0.08798315382095002, -0.11508959815992471, 0.0975190951533631, -0.010555596332222654, -0.14000918013762023, 0.2423492448711544};
+    const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25,
+                 u = (a - 3.5) / (a + 3.5);
+    static const double ps[21] = {
+        3.1644930502818087e-09,  -6.170849949736369e-08,  -1.509166726563322e-08,
+        5.59733907149613e-07,    -3.5835250359235504e-08, -3.785166153890477e-06,
+        2.322857847899072e-06,   2.424797950365115e-05,   -4.2780098055123076e-05,
+        -0.00012150879413957715, 0.000564383902569397,    -0.0003022685145029967,
+        -0.004215019832357833,   0.019099331009734103,    -0.048823325834217356,
+        0.08798315382095002,     -0.11508959815992471,    0.0975190951533631,
+        -0.010555596332222654,   -0.14000918013762023,    0.2423492448711544};
     const double p = vector_polynomial(ps, 21, u);
     /* -a^2 is the sum of `square` and what it was rounded by, found from the halves of a. */
-    const double square = -a * a, high = vector_bits_to_double(vector_double_to_bits(a) & 0xfffffffff8000000u), rest = a - high;
+    const double square = -a * a,
+                 high = vector_bits_to_double(vector_double_to_bits(a) & 0xfffffffff8000000u),
+                 rest = a - high;
     double r, low;
     const double shifted = vector_whole_logs(square, &r, &low);
     low -= (high * high + square) + (a + high) * rest;
-    const double per = 1 / (1 + 2 * a), share = vector_multiply_add(p, per, per); /* and what it was rounded by: */
+    /* and what it was rounded by: */
+    const double per = 1 / (1 + 2 * a), share = vector_multiply_add(p, per, per);
     const double lost = (vector_multiply_add(-2 * a, share, 1) + (p - share)) * per;
     const double more = vector_multiply_add(vector_exp_rest(r, low), share + lost, lost);
     const double tail = vector_times_power(share + more, shifted);
     return x != x ? x : x < 0 ? 2 - tail : tail;
 }
 
-VECTOR_INLINE double vector_erfc(double x) { return __builtin_fabs(x) < 1 ? vector_erfc_near(x) : vector_erfc_far(x); }
+VECTOR_INLINE double vector_erfc(double x)
+{
+    return __builtin_fabs(x) < 1 ? vector_erfc_near(x) : vector_erfc_far(x);
+}
 
-/* ---- sine and cosine ------------------------------------------------------------------------------------------------- */
+/* ---- sine and cosine ------------------------------------------------------------------------- */
 
-/* a = n pi / 2 + r, r as a sum of two; pi / 2 is a sum of three numbers, n times the first two of which is exact for n < 2^20. */
+/* a = n pi / 2 + r, r as a sum of two; pi / 2 is a sum of three numbers, n times the first two of
+ * which is exact for n < 2^20. */
 typedef struct vector_angle {
     double r, low;
     uint64_t quarters; /* n in its low bits */
@@ -266,10 +335,13 @@ typedef struct vector_angle {
 
 VECTOR_INLINE vector_angle vector_reduced(double a)
 {
-    const double shifted = vector_multiply_add(a, 0.6366197723675814, 0x1.8p52), n = shifted - 0x1.8p52;
-    const double first = vector_multiply_add(n, -1.5707963267341256, a), r = vector_multiply_add(n, -6.077100506303966e-11, first);
+    const double shifted = vector_multiply_add(a, 0.6366197723675814, 0x1.8p52),
+                 n = shifted - 0x1.8p52;
+    const double first = vector_multiply_add(n, -1.5707963267341256, a),
+                 r = vector_multiply_add(n, -6.077100506303966e-11, first);
     const double rounded = vector_multiply_add(n, -6.077100506303966e-11, first - r);
-    return (vector_angle){r, vector_multiply_add(n, -2.0222662487959506e-21, rounded), vector_double_to_bits(shifted)};
+    return (vector_angle){r, vector_multiply_add(n, -2.0222662487959506e-21, rounded),
+                          vector_double_to_bits(shifted)};
 }
 
 /* The sine of an angle so many quarters of a turn further on. */
@@ -282,14 +354,16 @@ VECTOR_INLINE double vector_sine_of(vector_angle angle, uint64_t quarters)
     p = vector_multiply_add(p, s, -0.00019841269829504218);
     p = vector_multiply_add(p, s, 0.008333333333322018);
     p = vector_multiply_add(p, s, -0.1666666666666663);
-    const double sine = r + vector_multiply_add(r * s, p, vector_multiply_add(angle.low, -half, angle.low));
+    const double sine =
+        r + vector_multiply_add(r * s, p, vector_multiply_add(angle.low, -half, angle.low));
     double q = -1.1358313638560065e-11;
     q = vector_multiply_add(q, s, 2.0875696650857643e-09);
     q = vector_multiply_add(q, s, -2.755731414936977e-07);
     q = vector_multiply_add(q, s, 2.480158728875156e-05);
     q = vector_multiply_add(q, s, -0.0013888888888872902);
     q = vector_multiply_add(q, s, 0.041666666666666595);
-    const double cosine = most + vector_multiply_add(s * s, q, vector_multiply_add(r, -angle.low, (1 - most) - half));
+    const double cosine =
+        most + vector_multiply_add(s * s, q, vector_multiply_add(r, -angle.low, (1 - most) - half));
     const uint64_t turns = angle.quarters + quarters;
     const double y = (turns & 1) != 0 ? cosine : sine;
     return vector_bits_to_double(vector_double_to_bits(y) ^ (turns << 62 & 0x8000000000000000u));
@@ -299,17 +373,21 @@ VECTOR_INLINE double vector_sine_of(vector_angle angle, uint64_t quarters)
 VECTOR_INLINE double vector_sin(double x)
 {
     const double y = vector_sine_of(vector_reduced(__builtin_fabs(x)), 0);
-    return vector_bits_to_double(vector_double_to_bits(y) ^ (vector_double_to_bits(x) & 0x8000000000000000u));
+    return vector_bits_to_double(vector_double_to_bits(y) ^
+                                 (vector_double_to_bits(x) & 0x8000000000000000u));
 }
-VECTOR_INLINE double vector_cos(double x) { return vector_sine_of(vector_reduced(__builtin_fabs(x)), 1); }
+VECTOR_INLINE double vector_cos(double x)
+{
+    return vector_sine_of(vector_reduced(__builtin_fabs(x)), 1);
+}
 
 /* With an argument, so that they are not taken for names that macros pass on. */
-#define exp(x) vector_exp(x)
+#define exp(x)   vector_exp(x)
 #define expm1(x) vector_expm1(x)
-#define log(x) vector_log(x)
-#define log2(x) vector_log2(x)
+#define log(x)   vector_log(x)
+#define log2(x)  vector_log2(x)
 #define log10(x) vector_log10(x)
-#define tanh(x) vector_tanh(x)
-#define erfc(x) vector_erfc(x)
+#define tanh(x)  vector_tanh(x)
+#define erfc(x)  vector_erfc(x)
 
 #endif

@@ -10,7 +10,8 @@
 #define HALF_PI      1.57079637f
 #define HALF_PI_MORE -4.37113883e-8f /* and this is pi / 2 */
 
-/* |x| = n pi / 2 + r + low for |x| below NEAR_ANGLE: pi / 2 in four parts, the first three of so few bits that n times them is exact. */
+/* |x| = n pi / 2 + r + low for |x| below NEAR_ANGLE: pi / 2 in four parts, the first three of so
+ * few bits that n times them is exact. */
 #define NEAR_ANGLE 2000.0f
 typedef struct {
     float r, low;
@@ -19,9 +20,12 @@ typedef struct {
 
 static inline reduced_angle reduce_angle(float x)
 {
-    const float a = __builtin_fabsf(x), shifted = multiply_addf(a, 0.636619772f, 12582912.0f), n = shifted - 12582912.0f;
-    const float most = multiply_addf(n, -4.837512969970703125e-4f, multiply_addf(n, -1.5703125f, a));
-    const float r = multiply_addf(n, -0x1.444p-24f, most), low = multiply_addf(n, -0x1.444p-24f, most - r);
+    const float a = __builtin_fabsf(x), shifted = multiply_addf(a, 0.636619772f, 12582912.0f),
+                n = shifted - 12582912.0f;
+    const float most =
+        multiply_addf(n, -4.837512969970703125e-4f, multiply_addf(n, -1.5703125f, a));
+    const float r = multiply_addf(n, -0x1.444p-24f, most),
+                low = multiply_addf(n, -0x1.444p-24f, most - r);
     return (reduced_angle){r, multiply_addf(n, -2.563344e-12f, low), lt_float_to_bits(shifted)};
 }
 
@@ -70,7 +74,8 @@ static inline float near_tanf(float x)
     p = multiply_addf(p, s, 0.054059442f);
     p = multiply_addf(p, s, 0.13332672f);
     p = multiply_addf(p, s, 0.3333335f);
-    const float tangent = angle.r + multiply_addf(p, s * angle.r, angle.low), y = (angle.n & 1) != 0 ? -1 / tangent : tangent;
+    const float tangent = angle.r + multiply_addf(p, s * angle.r, angle.low),
+                y = (angle.n & 1) != 0 ? -1 / tangent : tangent;
     return lt_bits_to_float(lt_float_to_bits(y) ^ (lt_float_to_bits(x) & 0x80000000u));
 }
 
@@ -94,14 +99,16 @@ static inline float asin_rest(float t, float s)
 
 static inline float vector_asinf(float x)
 {
-    const float a = __builtin_fabsf(x), half = 0.5f - 0.5f * a, s = a > 0.5f ? half : a * a, t = a > 0.5f ? __builtin_sqrtf(half) : a;
+    const float a = __builtin_fabsf(x), half = 0.5f - 0.5f * a, s = a > 0.5f ? half : a * a,
+                t = a > 0.5f ? __builtin_sqrtf(half) : a;
     const float rest = asin_rest(t, s), y = from_half_pi(2 * t, 2 * rest);
     return __builtin_copysignf(a > 0.5f ? y : t + rest, x);
 }
 
 static inline float vector_acosf(float x)
 {
-    const float a = __builtin_fabsf(x), half = 0.5f - 0.5f * a, s = a > 0.5f ? half : a * a, t = a > 0.5f ? __builtin_sqrtf(half) : x;
+    const float a = __builtin_fabsf(x), half = 0.5f - 0.5f * a, s = a > 0.5f ? half : a * a,
+                t = a > 0.5f ? __builtin_sqrtf(half) : x;
     const float rest = asin_rest(t, s), y = 2 * (t + rest), middle = from_half_pi(t, rest);
     const float far = x > 0 ? y : 2 * middle;
     return a > 0.5f ? far : middle;
@@ -125,7 +132,8 @@ static inline float atan_rest(float t)
 
 static inline float vector_atanf(float x)
 {
-    const float a = __builtin_fabsf(x), inverse = 1 / a, t = a > 1 ? inverse : a, rest = atan_rest(t);
+    const float a = __builtin_fabsf(x), inverse = 1 / a, t = a > 1 ? inverse : a,
+                rest = atan_rest(t);
     const float far = from_half_pi(t, rest);
     return __builtin_copysignf(a > 1 ? far : t + rest, x);
 }
@@ -133,7 +141,8 @@ static inline float vector_atanf(float x)
 /* Turned into the octant. */
 static inline float vector_atan2f(float y, float x)
 {
-    const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b, small = a > b ? b : a;
+    const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b,
+                small = a > b ? b : a;
     const float quotient = small / large, t = large == 0 ? 0 : small == large ? 1 : quotient;
     float p = t + atan_rest(t);
     p = a > b ? HALF_PI - p : p;

@@ -1,6 +1,8 @@
-/* float_exponentials.h - exp of float and its kin, as float_math.h has it. Of each x = k log(2) + r a polynomial of r is taken, and the power of
- * two multiplied in, which is made of bits: adding 1.5 2^23 rounds to an integer, which the low bits of the sum then hold. No number is brought between two
- * bounds: of two choices in a row the compiler makes a chain of masks. What is too large is chosen away at the end. */
+/* float_exponentials.h - exp of float and its kin, as float_math.h has it. Of each x = k log(2) + r
+ * a polynomial of r is taken, and the power of two multiplied in, which is made of bits: adding 1.5
+ * 2^23 rounds to an integer, which the low bits of the sum then hold. No number is brought between
+ * two bounds: of two choices in a row the compiler makes a chain of masks. What is too large is
+ * chosen away at the end. */
 #ifndef LT_CPU_FLOAT_EXPONENTIALS_H
 #define LT_CPU_FLOAT_EXPONENTIALS_H
 
@@ -11,11 +13,13 @@
 
 #define ROUNDER 12582912.0f
 
-/* p 2^n, n being what ROUNDER was added to. The power is multiplied in as two halves, for it may leave the range of float; so what is
- * below the normal range is rounded, not lost. */
+/* p 2^n, n being what ROUNDER was added to. The power is multiplied in as two halves, for it may
+ * leave the range of float; so what is below the normal range is rounded, not lost. */
 static inline float times_power(float p, float shifted)
 {
-    const uint32_t power = lt_float_to_bits(shifted) - lt_float_to_bits(ROUNDER) + 254, half = power >> 1; /* n + 2 * 127 */
+    /* n + 2 * 127 */
+    const uint32_t power = lt_float_to_bits(shifted) - lt_float_to_bits(ROUNDER) + 254,
+                   half = power >> 1;
     return p * lt_bits_to_float(half << 23) * lt_bits_to_float((power - half) << 23);
 }
 
@@ -27,7 +31,8 @@ static inline float reduce_exponent(float x, float *shifted)
     return multiply_addf(k, -1.42860677e-6f, multiply_addf(k, -0.693145752f, x));
 }
 
-/* What is 0, as of the -infinity of a mask, does not go there below the normal range: such a product takes a hundred cycles. */
+/* What is 0, as of the -infinity of a mask, does not go there below the normal range: such a
+ * product takes a hundred cycles. */
 static inline float vector_expf(float x)
 {
     float shifted;
@@ -57,12 +62,14 @@ static inline float vector_exp2f(float x)
     return x > 129 ? INFINITY : y;
 }
 
-/* exp(x) / 2 + more for x from -18 to 89: 2^(k - 1) expm1(r) + 2^(k - 1) + more. Halves, since 2^128 is no float. */
+/* exp(x) / 2 + more for x from -18 to 89: 2^(k - 1) expm1(r) + 2^(k - 1) + more. Halves, since
+ * 2^128 is no float. */
 static inline float half_exp_and(float x, float more)
 {
     float shifted;
     const float r = reduce_exponent(x, &shifted);
-    const float half = lt_bits_to_float((lt_float_to_bits(shifted) << 23) + 0x3f000000u); /* 2^(k - 1) */
+    /* 2^(k - 1) */
+    const float half = lt_bits_to_float((lt_float_to_bits(shifted) << 23) + 0x3f000000u);
     float p = 0.0013945999581846957f;
     p = multiply_addf(p, r, 0.008366345979845943f);
     p = multiply_addf(p, r, 0.04166629043236338f);
@@ -75,7 +82,8 @@ static inline float half_exp_and(float x, float more)
 static inline float vector_expm1f(float x)
 {
     const float half = half_exp_and(x < -18 ? -18 : x, -0.5f), y = x > 89 ? INFINITY : half * 2;
-    return __builtin_fabsf(x) < 0x1p-126f ? x : __builtin_copysignf(y, x); /* half of the least number is 0 */
+    /* half of the least number is 0 */
+    return __builtin_fabsf(x) < 0x1p-126f ? x : __builtin_copysignf(y, x);
 }
 
 /* Below 5 / 8 an odd polynomial, from there on 1 - 2 / (exp(2 x) + 1), which is 1 from 9.02 on. */
@@ -91,11 +99,11 @@ static inline float vector_tanhf(float x)
     return __builtin_copysignf(a < 0.625f ? near : far, x);
 }
 
-/* exp(a) = 2^k exp(r), and so of a as of r: sinh(a) = sinh(k log 2) cosh(r) + cosh(k log 2) sinh(r), and cosh(a) likewise. Half of each
- * factor, since 2^128 is no float. */
+/* exp(a) = 2^k exp(r), and so of a as of r: sinh(a) = sinh(k log 2) cosh(r) + cosh(k log 2)
+ * sinh(r), and cosh(a) likewise. Half of each factor, since 2^128 is no float. */
 typedef struct {
-    float sinh_k, cosh_k; /* of k log(2), half of it */
-    float up, down;       /* which sum up to cosh_k */
+    float sinh_k, cosh_k;    /* of k log(2), half of it */
+    float up, down;          /* which sum up to cosh_k */
     float r, sinh_r, cosh_r; /* less r; less 1 */
 } hyperbolic_parts;
 
@@ -103,8 +111,10 @@ static inline hyperbolic_parts split_hyperbolic(float a)
 {
     float shifted;
     const float r = reduce_exponent(a > 89.5f ? 89.5f : a, &shifted), s = r * r;
-    const int32_t k = (int32_t)(lt_float_to_bits(shifted) - lt_float_to_bits(ROUNDER)), less = 125 - k;
-    const float up = lt_bits_to_float((uint32_t)(k + 125) << 23), down = lt_bits_to_float((uint32_t)(less > 0 ? less : 0) << 23);
+    const int32_t k = (int32_t)(lt_float_to_bits(shifted) - lt_float_to_bits(ROUNDER)),
+                  less = 125 - k;
+    const float up = lt_bits_to_float((uint32_t)(k + 125) << 23),
+                down = lt_bits_to_float((uint32_t)(less > 0 ? less : 0) << 23);
     float p = 0.00019905012f;
     p = multiply_addf(p, s, 0.008333289f);
     p = multiply_addf(p, s, 0.16666667f);
@@ -126,7 +136,8 @@ static inline float vector_sinhf(float x)
 static inline float vector_coshf(float x)
 {
     const hyperbolic_parts of = split_hyperbolic(__builtin_fabsf(x));
-    const float rest = multiply_addf(of.cosh_k, of.cosh_r, multiply_addf(of.sinh_k, of.sinh_r, of.down));
+    const float rest =
+        multiply_addf(of.cosh_k, of.cosh_r, multiply_addf(of.sinh_k, of.sinh_r, of.down));
     return (of.up + multiply_addf(of.sinh_k, of.r, rest)) * 2;
 }
 

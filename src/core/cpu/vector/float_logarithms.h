@@ -1,5 +1,5 @@
-/* float_logarithms.h - logarithms of float, as float_math.h has them. Of each x = 2^k (1 + f), 1 + f from sqrt(1/2) to 3 / 2, a polynomial of f
- * is added to k times the logarithm of 2. */
+/* float_logarithms.h - logarithms of float, as float_math.h has them. Of each x = 2^k (1 + f), 1 +
+ * f from sqrt(1/2) to 3 / 2, a polynomial of f is added to k times the logarithm of 2. */
 #ifndef LT_CPU_FLOAT_LOGARITHMS_H
 #define LT_CPU_FLOAT_LOGARITHMS_H
 
@@ -9,8 +9,12 @@
 #include "dtypes/half.h"
 #include "multiply_add.h"
 
-/* Bits of 2^k as a difference from 1's, for a positive number of these bits; 1 + f begins at the number that has the bits `least`. */
-static inline uint32_t exponent_bits(uint32_t bits, uint32_t least) { return (bits - least) & 0xff800000u; }
+/* Bits of 2^k as a difference from 1's, for a positive number of these bits; 1 + f begins at the
+ * number that has the bits `least`. */
+static inline uint32_t exponent_bits(uint32_t bits, uint32_t least)
+{
+    return (bits - least) & 0xff800000u;
+}
 
 /* f and k of a positive normal number, k with `more`. */
 static inline float split_normal(float x, float more, float *k)
@@ -53,7 +57,10 @@ static inline float log_special(float x, float y)
 }
 
 /* k log(2) + log(1 + f); log(2) in two parts, of which the first has few bits. */
-static inline float log_of(float f, float k) { return multiply_addf(k, 0.693145752f, f + log_rest(f, k * 1.42860677e-6f)); }
+static inline float log_of(float f, float k)
+{
+    return multiply_addf(k, 0.693145752f, f + log_rest(f, k * 1.42860677e-6f));
+}
 
 static inline float vector_logf(float x)
 {
@@ -70,12 +77,16 @@ static inline float near_logf(float x)
     return log_of(f, k);
 }
 
-/* log1p(x) = log(2^k (1 + f)): f is x 2^-k + (2^-k - 1), the latter exact, so that nothing of a small x is lost. */
+/* log1p(x) = log(2^k (1 + f)): f is x 2^-k + (2^-k - 1), the latter exact, so that nothing of a
+ * small x is lost. */
 static inline float vector_log1pf(float x)
 {
-    const uint32_t e = exponent_bits(lt_float_to_bits(1 + x), 0x3f400000u); /* 3 / 4: f is exact wherever k is not 0 */
-    const float less = 0.25f * lt_bits_to_float(0x40800000u - e) - 1, k = (float)(int32_t)e * 0x1p-23f;
-    const float f = lt_bits_to_float(lt_float_to_bits(x) - e) + less, y = __builtin_copysignf(log_of(f, k), x);
+    /* 3 / 4: f is exact wherever k is not 0 */
+    const uint32_t e = exponent_bits(lt_float_to_bits(1 + x), 0x3f400000u);
+    const float less = 0.25f * lt_bits_to_float(0x40800000u - e) - 1,
+                k = (float)(int32_t)e * 0x1p-23f;
+    const float f = lt_bits_to_float(lt_float_to_bits(x) - e) + less,
+                y = __builtin_copysignf(log_of(f, k), x);
     const float other = x == -1 ? -INFINITY : NAN;
     return x > -1 ? x < INFINITY ? y : x : other;
 }
@@ -83,7 +94,9 @@ static inline float vector_log1pf(float x)
 /* To other bases: f times the factor in two parts, the rest times it. */
 static inline float log2_of(float f, float k)
 {
-    return multiply_addf(f, 1.44269502f, multiply_addf(f, 1.92596303e-8f, log_rest(f, 0) * 1.44269504f)) + k;
+    return multiply_addf(f, 1.44269502f,
+                         multiply_addf(f, 1.92596303e-8f, log_rest(f, 0) * 1.44269504f)) +
+           k;
 }
 
 static inline float vector_log2f(float x)
@@ -104,8 +117,11 @@ static inline float near_log2f(float x)
 static inline float vector_log10f(float x)
 {
     float k;
-    const float f = split_power(x, &k), rest = multiply_addf(log_rest(f, 0), 0.434294482f, k * 4.60503907e-6f);
-    return log_special(x, multiply_addf(k, 0.301025391f, multiply_addf(f, 0.4342945f, multiply_addf(f, -1.010305e-08f, rest))));
+    const float f = split_power(x, &k),
+                rest = multiply_addf(log_rest(f, 0), 0.434294482f, k * 4.60503907e-6f);
+    return log_special(
+        x, multiply_addf(k, 0.301025391f,
+                         multiply_addf(f, 0.4342945f, multiply_addf(f, -1.010305e-08f, rest))));
 }
 
 #endif

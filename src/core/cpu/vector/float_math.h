@@ -1,7 +1,9 @@
-/* float_math.h - functions of float as polynomials of our own: written out, so that any compiler makes vectors of them between their
- * neighbours, without a call, and without branches. Minimax fits (Remez's and Lawson's algorithms) whose own error is below 5e-9 of the result, or
- * what is said; rounding brings it to what docs/accuracy.md has. Special values are those of <math.h>. A single element gives what
- * it gives among others. Included by vector_math.h, after which expf and the others mean these. */
+/* float_math.h - functions of float as polynomials of our own: written out, so that any compiler
+ * makes vectors of them between their neighbours, without a call, and without branches. Minimax
+ * fits (Remez's and Lawson's algorithms) whose own error is below 5e-9 of the result, or what is
+ * said; rounding brings it to what docs/accuracy.md has. Special values are those of <math.h>. A
+ * single element gives what it gives among others. Included by vector_math.h, after which expf and
+ * the others mean these. */
 #ifndef LT_CPU_FLOAT_MATH_H
 #define LT_CPU_FLOAT_MATH_H
 
@@ -31,8 +33,9 @@ static inline float vector_erff(float x)
     return __builtin_copysignf(y > 1 ? 1 : y, x);
 }
 
-/* 2^(y log2(|x|)) in double, to 2e-9. |x| = 2^k m with m from sqrt(1/2) to sqrt(2), whose logarithm is an odd series in
- * (m - 1) / (m + 1); the exponent is rounded to an integer and a rest by adding 1.5 2^52. */
+/* 2^(y log2(|x|)) in double, to 2e-9. |x| = 2^k m with m from sqrt(1/2) to sqrt(2), whose logarithm
+ * is an odd series in (m - 1) / (m + 1); the exponent is rounded to an integer and a rest by adding
+ * 1.5 2^52. */
 static inline float vector_powf(float x, float y)
 {
     const double a = __builtin_fabs((double)x);
@@ -78,12 +81,15 @@ VECTOR_INLINE float near_erfcf(float value)
     return (float)vector_multiply_add(-x, e, 1);
 }
 
-/* From 1 on t 2^(P(t) - x^2 log2(e)) for positive x, t = 1 / (1 + x / 2), in double, to 7e-9; 2 less that for negative ones. From 10.125 on it
- * is below every float. The shape is that of Press and others, Numerical Recipes, 6.2. */
+/* From 1 on t 2^(P(t) - x^2 log2(e)) for positive x, t = 1 / (1 + x / 2), in double, to 7e-9; 2
+ * less that for negative ones. From 10.125 on it is below every float. The shape is that of Press
+ * and others, Numerical Recipes, 6.2. */
 VECTOR_INLINE float vector_erfcf(float x)
 {
     const float size = __builtin_fabsf(x);
-    const double a = size, inverse = 1 / (2 + size), t = inverse * vector_multiply_add(2 + a, -2 * inverse, 4); /* a step of Newton's */
+    /* a step of Newton's */
+    const double a = size, inverse = 1 / (2 + size),
+                 t = inverse * vector_multiply_add(2 + a, -2 * inverse, 4);
     double q = -0.35952949506555776;
     q = vector_multiply_add(q, t, 0.9727428200229855);
     q = vector_multiply_add(q, t, -0.7117379552190541);
@@ -103,27 +109,28 @@ VECTOR_INLINE float vector_erfcf(float x)
     p = vector_multiply_add(p, f, 0.6931472056620117);
     p = vector_multiply_add(p, f, 1.0000000005426364);
     p *= t * vector_bits_to_double((vector_double_to_bits(shifted) << 52) + 0x3ff0000000000000u);
-    const float tail = size > 10.125f ? 0 : (float)p, far = x < 0 ? 2 - tail : tail, near = near_erfcf(x);
+    const float tail = size > 10.125f ? 0 : (float)p, far = x < 0 ? 2 - tail : tail,
+                near = near_erfcf(x);
     return size < 1 ? near : far;
 }
 
 #define erf(x) vector_erf(x) /* so that it is not taken for a name that macros pass on */
-#define erff    vector_erff
-#define erfcf   vector_erfcf
-#define expf    vector_expf
-#define exp2f   vector_exp2f
-#define expm1f  vector_expm1f
-#define sinhf   vector_sinhf
-#define coshf   vector_coshf
-#define tanhf   vector_tanhf
-#define logf    vector_logf
-#define log2f   vector_log2f
-#define log10f  vector_log10f
-#define log1pf  vector_log1pf
-#define asinf   vector_asinf
-#define acosf   vector_acosf
-#define atanf   vector_atanf
-#define atan2f  vector_atan2f
-#define powf    vector_powf
+#define erff   vector_erff
+#define erfcf  vector_erfcf
+#define expf   vector_expf
+#define exp2f  vector_exp2f
+#define expm1f vector_expm1f
+#define sinhf  vector_sinhf
+#define coshf  vector_coshf
+#define tanhf  vector_tanhf
+#define logf   vector_logf
+#define log2f  vector_log2f
+#define log10f vector_log10f
+#define log1pf vector_log1pf
+#define asinf  vector_asinf
+#define acosf  vector_acosf
+#define atanf  vector_atanf
+#define atan2f vector_atan2f
+#define powf   vector_powf
 
 #endif

@@ -1,5 +1,6 @@
-/* turn.h - rows to columns: squares of four floats by four, or two doubles by two, and rectangles of any size made of them. Elements are
- * moved as they are, so that anything of 4 or 8 bytes may pass for a float or a double. */
+/* turn.h - rows to columns: squares of four floats by four, or two doubles by two, and rectangles
+ * of any size made of them. Elements are moved as they are, so that anything of 4 or 8 bytes may
+ * pass for a float or a double. */
 #ifndef LT_CPU_TURN_H
 #define LT_CPU_TURN_H
 
@@ -7,9 +8,11 @@
 
 #include "cpu/vector/products/lanes.h"
 
-#define TURN_EACH(i, N) _Pragma("GCC unroll 16") for (int i = 0; i < (N); i++) /* what is left a loop is kept in memory */
+/* what is left a loop is kept in memory */
+#define TURN_EACH(i, N) _Pragma("GCC unroll 16") for (int i = 0; i < (N); i++)
 
-/* Four vectors of four floats (two of two doubles) from lines `step` apart, turned round, to lines `width` apart. */
+/* Four vectors of four floats (two of two doubles) from lines `step` apart, turned round, to lines
+ * `width` apart. */
 #if defined(__x86_64__)
 static inline void turn_f32(float *to, int64_t width, const float *from, int64_t step)
 {
@@ -51,8 +54,8 @@ static inline void turn_f64(double *to, int64_t width, const double *from, int64
 }
 #endif
 
-/* TALL lines, as many as a vector has lanes, of which as many columns: what is stored is a whole vector, which loads of vectors need not wait for as
- * they do for its parts. */
+/* TALL lines, as many as a vector has lanes, of which as many columns: what is stored is a whole
+ * vector, which loads of vectors need not wait for as they do for its parts. */
 #if defined(__AVX512F__)
 #define TALL_F32 16
 #define TALL_F64 8
@@ -123,27 +126,35 @@ static inline void turn_tall_f64(double *to, int64_t width, const double *from, 
 #define turn_tall_f64 turn_f64
 #endif
 
-/* Squares as wide as a vector has lanes, of whole lines: those far apart push one another out of the cache, and are read once here. `lines` of them
- * are there, as many of each column are stored. */
+/* Squares as wide as a vector has lanes, of whole lines: those far apart push one another out of
+ * the cache, and are read once here. `lines` of them are there, as many of each column are
+ * stored. */
 #if defined(__AVX512F__)
 #define BLOCK_F32 16
 #define BLOCK_F64 8
-static inline void turn_block_f32(float *to, int64_t width, const float *from, int64_t step, int64_t lines)
+static inline void turn_block_f32(float *to, int64_t width, const float *from, int64_t step,
+                                  int64_t lines)
 {
     __m512 a[16], b[16];
     TURN_EACH(i, 16) a[i] = i < lines ? _mm512_loadu_ps(from + i * step) : _mm512_setzero_ps();
-    TURN_EACH(i, 8) {
+    TURN_EACH(i, 8)
+    {
         b[2 * i] = _mm512_unpacklo_ps(a[2 * i], a[2 * i + 1]);
         b[2 * i + 1] = _mm512_unpackhi_ps(a[2 * i], a[2 * i + 1]);
     }
-    TURN_EACH(q, 8) { /* four lines of columns c, 4 + c, 8 + c, 12 + c */
-        const __m512d above = _mm512_castps_pd(b[q / 2 * 4 + q % 2]), below = _mm512_castps_pd(b[q / 2 * 4 + q % 2 + 2]);
+    TURN_EACH(q, 8)
+    { /* four lines of columns c, 4 + c, 8 + c, 12 + c */
+        const __m512d above = _mm512_castps_pd(b[q / 2 * 4 + q % 2]),
+                      below = _mm512_castps_pd(b[q / 2 * 4 + q % 2 + 2]);
         a[q / 2 * 4 + q % 2 * 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(above, below));
         a[q / 2 * 4 + q % 2 * 2 + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(above, below));
     }
-    TURN_EACH(c, 4) {
-        const __m512 x = _mm512_shuffle_f32x4(a[c], a[4 + c], 0x44), y = _mm512_shuffle_f32x4(a[8 + c], a[12 + c], 0x44),
-                     z = _mm512_shuffle_f32x4(a[c], a[4 + c], 0xee), w = _mm512_shuffle_f32x4(a[8 + c], a[12 + c], 0xee);
+    TURN_EACH(c, 4)
+    {
+        const __m512 x = _mm512_shuffle_f32x4(a[c], a[4 + c], 0x44),
+                     y = _mm512_shuffle_f32x4(a[8 + c], a[12 + c], 0x44),
+                     z = _mm512_shuffle_f32x4(a[c], a[4 + c], 0xee),
+                     w = _mm512_shuffle_f32x4(a[8 + c], a[12 + c], 0xee);
         b[c] = _mm512_shuffle_f32x4(x, y, 0x88);
         b[4 + c] = _mm512_shuffle_f32x4(x, y, 0xdd);
         b[8 + c] = _mm512_shuffle_f32x4(z, w, 0x88);
@@ -155,17 +166,22 @@ static inline void turn_block_f32(float *to, int64_t width, const float *from, i
         TURN_EACH(i, 16) put_f32(to + i * width, b[i], lines);
 }
 
-static inline void turn_block_f64(double *to, int64_t width, const double *from, int64_t step, int64_t lines)
+static inline void turn_block_f64(double *to, int64_t width, const double *from, int64_t step,
+                                  int64_t lines)
 {
     __m512d a[8], b[8];
     TURN_EACH(i, 8) a[i] = i < lines ? _mm512_loadu_pd(from + i * step) : _mm512_setzero_pd();
-    TURN_EACH(i, 4) {
+    TURN_EACH(i, 4)
+    {
         b[2 * i] = _mm512_unpacklo_pd(a[2 * i], a[2 * i + 1]);
         b[2 * i + 1] = _mm512_unpackhi_pd(a[2 * i], a[2 * i + 1]);
     }
-    TURN_EACH(c, 2) {
-        const __m512d x = _mm512_shuffle_f64x2(b[c], b[2 + c], 0x44), y = _mm512_shuffle_f64x2(b[4 + c], b[6 + c], 0x44),
-                      z = _mm512_shuffle_f64x2(b[c], b[2 + c], 0xee), w = _mm512_shuffle_f64x2(b[4 + c], b[6 + c], 0xee);
+    TURN_EACH(c, 2)
+    {
+        const __m512d x = _mm512_shuffle_f64x2(b[c], b[2 + c], 0x44),
+                      y = _mm512_shuffle_f64x2(b[4 + c], b[6 + c], 0x44),
+                      z = _mm512_shuffle_f64x2(b[c], b[2 + c], 0xee),
+                      w = _mm512_shuffle_f64x2(b[4 + c], b[6 + c], 0xee);
         a[c] = _mm512_shuffle_f64x2(x, y, 0x88);
         a[2 + c] = _mm512_shuffle_f64x2(x, y, 0xdd);
         a[4 + c] = _mm512_shuffle_f64x2(z, w, 0x88);
@@ -179,20 +195,25 @@ static inline void turn_block_f64(double *to, int64_t width, const double *from,
 #elif defined(__AVX2__)
 #define BLOCK_F32 8
 #define BLOCK_F64 4
-static inline void turn_block_f32(float *to, int64_t width, const float *from, int64_t step, int64_t lines)
+static inline void turn_block_f32(float *to, int64_t width, const float *from, int64_t step,
+                                  int64_t lines)
 {
     __m256 a[8], b[8];
     TURN_EACH(i, 8) a[i] = i < lines ? _mm256_loadu_ps(from + i * step) : _mm256_setzero_ps();
-    TURN_EACH(i, 4) {
+    TURN_EACH(i, 4)
+    {
         b[2 * i] = _mm256_unpacklo_ps(a[2 * i], a[2 * i + 1]);
         b[2 * i + 1] = _mm256_unpackhi_ps(a[2 * i], a[2 * i + 1]);
     }
-    TURN_EACH(q, 4) { /* four lines of columns c and 4 + c */
-        const __m256d above = _mm256_castps_pd(b[q / 2 * 4 + q % 2]), below = _mm256_castps_pd(b[q / 2 * 4 + q % 2 + 2]);
+    TURN_EACH(q, 4)
+    { /* four lines of columns c and 4 + c */
+        const __m256d above = _mm256_castps_pd(b[q / 2 * 4 + q % 2]),
+                      below = _mm256_castps_pd(b[q / 2 * 4 + q % 2 + 2]);
         a[q / 2 * 4 + q % 2 * 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(above, below));
         a[q / 2 * 4 + q % 2 * 2 + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(above, below));
     }
-    TURN_EACH(c, 4) {
+    TURN_EACH(c, 4)
+    {
         b[c] = _mm256_permute2f128_ps(a[c], a[4 + c], 0x20);
         b[4 + c] = _mm256_permute2f128_ps(a[c], a[4 + c], 0x31);
     }
@@ -202,15 +223,18 @@ static inline void turn_block_f32(float *to, int64_t width, const float *from, i
         TURN_EACH(i, 8) put_f32(to + i * width, b[i], lines);
 }
 
-static inline void turn_block_f64(double *to, int64_t width, const double *from, int64_t step, int64_t lines)
+static inline void turn_block_f64(double *to, int64_t width, const double *from, int64_t step,
+                                  int64_t lines)
 {
     __m256d a[4], b[4];
     TURN_EACH(i, 4) a[i] = i < lines ? _mm256_loadu_pd(from + i * step) : _mm256_setzero_pd();
-    TURN_EACH(i, 2) {
+    TURN_EACH(i, 2)
+    {
         b[2 * i] = _mm256_unpacklo_pd(a[2 * i], a[2 * i + 1]);
         b[2 * i + 1] = _mm256_unpackhi_pd(a[2 * i], a[2 * i + 1]);
     }
-    TURN_EACH(c, 2) {
+    TURN_EACH(c, 2)
+    {
         a[c] = _mm256_permute2f128_pd(b[c], b[2 + c], 0x20);
         a[2 + c] = _mm256_permute2f128_pd(b[c], b[2 + c], 0x31);
     }
@@ -223,7 +247,8 @@ static inline void turn_block_f64(double *to, int64_t width, const double *from,
 #define BLOCK_F32 4
 #define BLOCK_F64 2
 #define SQUARE(s, T, SIDE)                                                                         \
-    static inline void turn_block_##s(T *to, int64_t width, const T *from, int64_t step, int64_t lines) \
+    static inline void turn_block_##s(T *to, int64_t width, const T *from, int64_t step,           \
+                                      int64_t lines)                                               \
     {                                                                                              \
         if (lines >= SIDE)                                                                         \
             turn_##s(to, width, from, step);                                                       \
@@ -236,8 +261,8 @@ SQUARE(f64, double, BLOCK_F64)
 #undef SQUARE
 #endif
 
-/* to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns, which do not overlap. The last squares begin early: they turn some
- * elements once more. */
+/* to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns, which do not overlap.
+ * The last squares begin early: they turn some elements once more. */
 #define RECTANGLE(s, T, SIDE, TALL)                                                                \
     static inline void turn_all_##s(T *to, int64_t to_step, const T *from, int64_t from_step,      \
                                     int64_t rows, int64_t columns)                                 \

@@ -1,8 +1,8 @@
-/* vector_math.h - tells gcc which functions of <math.h> have vector forms, under the names of the x86
- * vector ABI (_ZGVbN4v_sinf and so on). SLEEF's libsleefgnuabi has them for every instruction set, with
- * an error of at most 1 ULP. A loop marked "omp simd" that calls sinf is then vectorized. clang, which
- * has no such declaration, calls the scalar functions. Most functions of float are our own (float_math.h).
- * Include it in kernel files only. */
+/* vector_math.h - tells gcc which functions of <math.h> have vector forms, under the names of the
+ * x86 vector ABI (_ZGVbN4v_sinf and so on). SLEEF's libsleefgnuabi has them for every instruction
+ * set, with an error of at most 1 ULP. A loop marked "omp simd" that calls sinf is then vectorized.
+ * clang, which has no such declaration, calls the scalar functions. Most functions of float are our
+ * own (float_math.h). Include it in kernel files only. */
 #ifndef LT_CPU_VECTOR_MATH_H
 #define LT_CPU_VECTOR_MATH_H
 

@@ -1,5 +1,5 @@
-/* activation.c - activations: what they accept; their kernels' formulas stand in formulas/activation.inc. Second
- * derivatives that no kernel computes are formulas of other ops. */
+/* activation.c - activations: what they accept; their kernels' formulas stand in
+ * formulas/activation.inc. Second derivatives that no kernel computes are formulas of other ops. */
 #include <string.h>
 
 #include "ops/compose.h"
@@ -38,20 +38,21 @@
 #include "op/softshrink.h"
 #include "op/threshold.h"
 
-#define TANH_CUBIC 0.044715 /* coefficient of gelu's approximation */
+#define TANH_CUBIC     0.044715 /* coefficient of gelu's approximation */
 #define SQRT_2_OVER_PI 0.79788456080286535588
-#define SELU_ALPHA 1.6732632423543772848170429916717
-#define SELU_SCALE 1.0507009873554804934193349852946
+#define SELU_ALPHA     1.6732632423543772848170429916717
+#define SELU_SCALE     1.0507009873554804934193349852946
 
 /* Floating only, and under the names that messages have. */
 static lt_status check_float(const char *name, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s%s\" not implemented for '%s'", name, t->device.type == LT_CPU ? "_cpu" : "_cuda",
+    return lt_error(LT_ERR_RUNTIME, "\"%s%s\" not implemented for '%s'", name,
+                    t->device.type == LT_CPU ? "_cpu" : "_cuda",
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-/* ---- straight lines ------------------------------------------------------------------------------------------ */
+/* ---- straight lines -------------------------------------------------------------------------- */
 
 lt_status lt_leaky_relu_impl(lt_tensor *self, lt_scalar negative_slope, lt_tensor **out)
 {
@@ -84,12 +85,13 @@ lt_status lt_softshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
 {
     LT_TRY(check_float("softshrink", self));
     if (!(lt_scalar_double(lambd) >= 0))
-        return lt_error(LT_ERR_RUNTIME, "lambda must not be negative for input dtype %s, but found %g",
+        return lt_error(LT_ERR_RUNTIME,
+                        "lambda must not be negative for input dtype %s, but found %g",
                         lt_dtype_scalar_name((lt_dtype)self->dtype), lt_scalar_double(lambd));
     return lt__softshrink_impl(self, lambd, out);
 }
 
-/* ---- gelu ------------------------------------------------------------------------------------------------------ */
+/* ---- gelu ------------------------------------------------------------------------------------ */
 
 static lt_status check_approximate(const char *approximate, bool *by_tanh)
 {
@@ -109,30 +111,34 @@ lt_status lt_gelu_impl(lt_tensor *self, const char *approximate, lt_tensor **out
     return by_tanh ? lt__gelu_by_tanh_impl(self, out) : lt__gelu_by_erf_impl(self, out);
 }
 
-lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const char *approximate, lt_tensor **out)
+lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const char *approximate,
+                                 lt_tensor **out)
 {
     bool by_tanh;
     LT_TRY(check_approximate(approximate, &by_tanh));
-    return by_tanh ? lt__gelu_by_tanh_backward(grad_output, self, out) : lt__gelu_by_erf_backward(grad_output, self, out);
+    return by_tanh ? lt__gelu_by_tanh_backward(grad_output, self, out)
+                   : lt__gelu_by_erf_backward(grad_output, self, out);
 }
 
-/* Of x (1 + t) / 2, t = tanh(u), u = sqrt(2 / pi) (x + c x^3): (1 - t^2) (u' + x u'' / 2 - x t u'^2), x u'' / 2 being
- * 3 c x^2 sqrt(2 / pi). */
+/* Of x (1 + t) / 2, t = tanh(u), u = sqrt(2 / pi) (x + c x^3): (1 - t^2) (u' + x u'' / 2 - x t
+ * u'^2), x u'' / 2 being 3 c x^2 sqrt(2 / pi). */
 lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_gelu_by_tanh_curve));
     lt_tensor *x = do_widen(&s, self), *square = do_square(&s, x);
-    lt_tensor *u = times(&s, do_mul(&s, x, plus(&s, times(&s, square, TANH_CUBIC), 1)), SQRT_2_OVER_PI);
+    lt_tensor *u =
+        times(&s, do_mul(&s, x, plus(&s, times(&s, square, TANH_CUBIC), 1)), SQRT_2_OVER_PI);
     lt_tensor *rise = times(&s, plus(&s, times(&s, square, 3 * TANH_CUBIC), 1), SQRT_2_OVER_PI);
     lt_tensor *t = do_tanh(&s, u), *rest = plus(&s, do_neg(&s, do_square(&s, t)), 1);
     lt_tensor *sum = do_add(&s, rise, times(&s, square, 3 * TANH_CUBIC * SQRT_2_OVER_PI));
     sum = do_sub(&s, sum, do_mul(&s, do_mul(&s, x, t), do_square(&s, rise)));
     lt_tensor *curve = do_mul(&s, rest, sum);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), curve), self), out);
+    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), curve), self),
+                         out);
 }
 
-/* ---- of exp and its inverse ------------------------------------------------------------------------------------ */
+/* ---- of exp and its inverse ------------------------------------------------------------------ */
 
 lt_status lt_silu_impl(lt_tensor *self, lt_tensor **out)
 {
@@ -160,20 +166,24 @@ lt_status lt_elu_impl(lt_tensor *self, double alpha, lt_tensor **out)
 
 lt_status lt_celu_impl(lt_tensor *self, double alpha, lt_tensor **out)
 {
-    if (alpha == 0) return lt_error(LT_ERR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
+    if (alpha == 0)
+        return lt_error(LT_ERR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
     LT_TRY(check_float("elu", self));
     return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_float(1 / alpha), out);
 }
 
-lt_status lt__celu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double alpha, lt_tensor **out)
+lt_status lt__celu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double alpha,
+                                 lt_tensor **out)
 {
-    return lt__elu_backward(grad_output, self, lt_int(1), lt_float(alpha), lt_float(1 / alpha), out);
+    return lt__elu_backward(grad_output, self, lt_int(1), lt_float(alpha), lt_float(1 / alpha),
+                            out);
 }
 
 lt_status lt_selu_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(check_float("elu", self));
-    return lt__elu_impl(self, lt_float(SELU_SCALE), lt_float(SELU_SCALE * SELU_ALPHA), lt_int(1), out);
+    return lt__elu_impl(self, lt_float(SELU_SCALE), lt_float(SELU_SCALE * SELU_ALPHA), lt_int(1),
+                        out);
 }
 
 /* s (1 - t^2) (2 + x (1 - s) - 2 x s t), s = sigmoid(x), t = tanh(softplus(x)). */
@@ -189,12 +199,13 @@ lt_status lt__mish_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor
     }
     lt_tensor *t = do_tanh(&s, soft), *share = do_sigmoid(&s, x);
     lt_tensor *rest = plus(&s, do_neg(&s, do_square(&s, t)), 1), *part = do_mul(&s, x, share);
-    lt_tensor *sum = do_sub(&s, plus(&s, do_sub(&s, x, part), 2), times(&s, do_mul(&s, part, t), 2));
+    lt_tensor *sum =
+        do_sub(&s, plus(&s, do_sub(&s, x, part), 2), times(&s, do_mul(&s, part, t), 2));
     lt_tensor *curve = do_mul(&s, do_mul(&s, share, rest), sum);
     return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, grad, curve), self), out);
 }
 
-/* ---- clamped ------------------------------------------------------------------------------------------------------ */
+/* ---- clamped --------------------------------------------------------------------------------- */
 
 static lt_status check_not_bool(const char *name, const lt_tensor *self)
 {
@@ -208,8 +219,10 @@ lt_status lt_hardtanh_impl(lt_tensor *self, lt_scalar min_val, lt_scalar max_val
     if (lt_scalar_double(min_val) > lt_scalar_double(max_val))
         return lt_error(LT_ERR_RUNTIME, "min_val cannot be greater than max_val");
     if ((lt_dtype)self->dtype == LT_UINT8 && lt_scalar_double(min_val) < 0)
-        return lt_error(LT_ERR_RUNTIME, "cannot do hardtanh on an unsigned type with negative limits");
-    if (lt_dtype_is_integral((lt_dtype)self->dtype)) { /* the bounds are numbers of the dtype, too */
+        return lt_error(LT_ERR_RUNTIME,
+                        "cannot do hardtanh on an unsigned type with negative limits");
+    /* the bounds are numbers of the dtype, too */
+    if (lt_dtype_is_integral((lt_dtype)self->dtype)) {
         LT_TRY(lt_check_fits(min_val, (lt_dtype)self->dtype));
         LT_TRY(lt_check_fits(max_val, (lt_dtype)self->dtype));
         min_val = lt_int(lt_scalar_int(min_val)), max_val = lt_int(lt_scalar_int(max_val));

@@ -1,5 +1,5 @@
-/* composed.c - activations that are formulas of other ops: those that gate one half by the other, that have slopes of their
- * own or by chance. */
+/* composed.c - activations that are formulas of other ops: those that gate one half by the other,
+ * that have slopes of their own or by chance. */
 #include "ops/compose.h"
 #include "counting.h"
 #include "devices/transfer.h"
@@ -30,7 +30,7 @@ static lt_status check_float(const char *kernel, const lt_tensor *t)
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-/* ---- curves ------------------------------------------------------------------------------------------------------ */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 lt_status lt_softsign_impl(lt_tensor *input, lt_tensor **out)
 {
@@ -46,7 +46,7 @@ lt_status lt_tanhshrink_impl(lt_tensor *input, lt_tensor **out)
     return lt_scope_give(&s, do_sub(&s, input, do_tanh(&s, input)), out);
 }
 
-/* ---- slopes ------------------------------------------------------------------------------------------------------ */
+/* ---- slopes ---------------------------------------------------------------------------------- */
 
 lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
 {
@@ -56,17 +56,20 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     LT_TRY(check_float("prelu_cpu", self));
     if (weight->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "prelu: Type promoting not supported. Got %s and %s",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)weight->dtype));
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)weight->dtype));
     if (weight->ndim > 1)
-        return lt_error(LT_ERR_RUNTIME, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d",
+        return lt_error(LT_ERR_RUNTIME,
+                        "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d",
                         weight->ndim);
-    if (weight->numel != 1 && self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "Not allow zero-dim input tensor.");
+    if (weight->numel != 1 && self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "Not allow zero-dim input tensor.");
     if (weight->numel != 1 && weight->numel != channels)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and channel "
-            "size = %lld.",
-            (long long)weight->numel, (long long)channels);
+        return lt_error(LT_ERR_RUNTIME,
+                        "Mismatch of parameter numbers and input channel size. Found parameter "
+                        "numbers = %lld and channel "
+                        "size = %lld.",
+                        (long long)weight->numel, (long long)channels);
     lt_scope_open(&s, LT_COMPOSITE(prelu));
     lt_dims shape = {.n = self->ndim};
     for (int d = 0; d < self->ndim; d++) shape.v[d] = d == 1 && weight->numel != 1 ? channels : 1;
@@ -77,7 +80,8 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }
 
-/* Slopes where x is not positive, ones elsewhere. On the CPU a number is drawn for each of the former alone. */
+/* Slopes where x is not positive, ones elsewhere. On the CPU a number is drawn for each of the
+ * former alone. */
 static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double upper)
 {
     lt_scope plain;
@@ -91,12 +95,14 @@ static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double 
     if (host && plain.status == LT_OK) plain.status = lt_tensor_item(number, &count);
     if (plain.status == LT_OK) {
         const lt_dims sizes = host ? (lt_dims){1, {count.v.i}} : lt_dims_of(input);
-        lt_status status = lt_tensor_new(host || input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32, input->device,
-                                         sizes.n, sizes.v, &drawn);
+        lt_status status =
+            lt_tensor_new(host || input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32,
+                          input->device, sizes.n, sizes.v, &drawn);
         drawn = lt_scope_hold(&plain, status, drawn);
     }
     if (plain.status == LT_OK) plain.status = lt_uniform_(drawn, lower, upper, NULL);
-    lt_tensor *slopes = plain.status == LT_OK ? do_cast(&plain, drawn, (lt_dtype)input->dtype) : NULL;
+    lt_tensor *slopes =
+        plain.status == LT_OK ? do_cast(&plain, drawn, (lt_dtype)input->dtype) : NULL;
     lt_tensor *ones = do_scalar(&plain, lt_int(1));
     if (!host) {
         mixed = do_where(&plain, low, slopes, ones);
@@ -112,13 +118,15 @@ static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double 
     return lt_scope_hold(s, status, result);
 }
 
-lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool training, bool inplace, lt_tensor **out)
+lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool training, bool inplace,
+                        lt_tensor **out)
 {
     lt_scope s;
     const lt_scalar mean = lt_float((lower + upper) / 2);
     LT_TRY(check_float("rrelu_with_noise_out_cpu", input));
     if (!(lower <= upper))
-        return lt_error(LT_ERR_RUNTIME, "Lower bound should be less than or equal to the upper bound");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Lower bound should be less than or equal to the upper bound");
     if (!training && !inplace) return lt_leaky_relu(input, mean, out);
     lt_scope_open(&s, LT_COMPOSITE(rrelu));
     lt_tensor *result = input;
@@ -131,11 +139,12 @@ lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool train
     return lt_scope_give(&s, result, out);
 }
 
-/* ---- gates ------------------------------------------------------------------------------------------------------- */
+/* ---- gates ----------------------------------------------------------------------------------- */
 
 static lt_status glu_half(const lt_tensor *self, int64_t dim, int *d, int64_t *half)
 {
-    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "glu does not support 0-dimensional tensors");
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "glu does not support 0-dimensional tensors");
     LT_TRY(lt_wrap_dim(dim, self->ndim, d));
     *half = self->sizes[*d] / 2;
     if (self->sizes[*d] % 2 == 0) return LT_OK;
@@ -151,18 +160,21 @@ lt_status lt_glu_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     int64_t half;
     LT_TRY(glu_half(self, dim, &d, &half));
     lt_scope_open(&s, LT_COMPOSITE(glu));
-    lt_tensor *value = do_part(&s, self, d, 0, half), *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
+    lt_tensor *value = do_part(&s, self, d, 0, half),
+              *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
     return lt_scope_give(&s, do_mul(&s, value, gate), out);
 }
 
-lt_status lt__glu_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim, lt_tensor **out)
+lt_status lt__glu_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
+                                lt_tensor **out)
 {
     lt_scope s;
     int d;
     int64_t half;
     LT_TRY(glu_half(self, dim, &d, &half));
     lt_scope_open(&s, LT_COMPOSITE(_glu_backward));
-    lt_tensor *value = do_part(&s, self, d, 0, half), *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
+    lt_tensor *value = do_part(&s, self, d, 0, half),
+              *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
     lt_tensor *first = do_mul(&s, grad_output, gate);
     lt_tensor *rest = do_sub(&s, do_number(&s, 1), gate);
     lt_tensor *second = do_mul(&s, do_mul(&s, first, value), rest);
@@ -176,10 +188,11 @@ lt_status lt__halves_sum_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     int64_t half;
     LT_TRY(glu_half(self, dim, &d, &half));
     lt_scope_open(&s, LT_COMPOSITE(_halves_sum));
-    return lt_scope_give(&s, do_add(&s, do_part(&s, self, d, 0, half), do_part(&s, self, d, half, 2 * half)), out);
+    return lt_scope_give(
+        &s, do_add(&s, do_part(&s, self, d, 0, half), do_part(&s, self, d, half, 2 * half)), out);
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* The one-hot of the largest, less what it is a sample of: a constant. */
 static lt_tensor *do_hardening(lt_scope *s, lt_tensor *soft, int64_t dim)
@@ -201,7 +214,8 @@ static lt_tensor *do_hardening(lt_scope *s, lt_tensor *soft, int64_t dim)
     return lt_scope_hold(s, status, result);
 }
 
-lt_status lt_gumbel_softmax_impl(lt_tensor *logits, double tau, bool hard, double eps, int64_t dim, lt_tensor **out)
+lt_status lt_gumbel_softmax_impl(lt_tensor *logits, double tau, bool hard, double eps, int64_t dim,
+                                 lt_tensor **out)
 {
     lt_scope s;
     int d;

@@ -1,4 +1,5 @@
-/* backward.c - batching rules of derivatives whose gradient is batched: what vmap over a vjp meets, as jacrev and hessian make it. */
+/* backward.c - batching rules of derivatives whose gradient is batched: what vmap over a vjp meets,
+ * as jacrev and hessian make it. */
 #include <string.h>
 
 #include "batch.h"
@@ -9,7 +10,7 @@
 #include "op/ones_like.h"
 #include "op/unsqueeze.h"
 
-/* ---- convolutions ------------------------------------------------------------------------------------------------------ */
+/* ---- convolutions ---------------------------------------------------------------------------- */
 
 /* sizes with one of them as many times as there are samples. */
 static lt_dims times_at(const lt_dims *sizes, int at, int64_t size)
@@ -19,16 +20,19 @@ static lt_dims times_at(const lt_dims *sizes, int at, int64_t size)
     return all;
 }
 
-static lt_status grad_input(const lt_batch_call *c, lt_tensor *grad, lt_tensor *weight, const lt_dims *sizes, int64_t groups,
-                            lt_tensor **out)
+static lt_status grad_input(const lt_batch_call *c, lt_tensor *grad, lt_tensor *weight,
+                            const lt_dims *sizes, int64_t groups, lt_tensor **out)
 {
-    return lt__convolution_grad_input(grad, weight, sizes, &c->v[3].dims, &c->v[4].dims, &c->v[5].dims, c->v[6].b, &c->v[7].dims, groups, out);
+    return lt__convolution_grad_input(grad, weight, sizes, &c->v[3].dims, &c->v[4].dims,
+                                      &c->v[5].dims, c->v[6].b, &c->v[7].dims, groups, out);
 }
 
-/* By one weight the samples' images are more images; with a weight for each they are groups beside each other. */
+/* By one weight the samples' images are more images; with a weight for each they are groups beside
+ * each other. */
 lt_status lt_batch_conv_input(lt_batch_call *c, int level, int64_t size)
 {
-    lt_tensor *grads = NULL, *grad = NULL, *weights = NULL, *weight = NULL, *made = NULL, *parts = NULL;
+    lt_tensor *grads = NULL, *grad = NULL, *weights = NULL, *weight = NULL, *made = NULL,
+              *parts = NULL;
     lt_status status;
     if (size == 0) return lt_batch_loop(c, level, size);
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &grads));
@@ -58,7 +62,8 @@ done:
 
 lt_status lt_batch_conv_weight(lt_batch_call *c, int level, int64_t size)
 {
-    lt_tensor *grads = NULL, *grad = NULL, *inputs = NULL, *input = NULL, *made = NULL, *parts = NULL;
+    lt_tensor *grads = NULL, *grad = NULL, *inputs = NULL, *input = NULL, *made = NULL,
+              *parts = NULL;
     const lt_dims sizes = times_at(&c->v[2].dims, 0, size);
     lt_status status;
     if (size == 0) return lt_batch_loop(c, level, size);
@@ -66,8 +71,9 @@ lt_status lt_batch_conv_weight(lt_batch_call *c, int level, int64_t size)
     LT_CHECK(lt_batch_beside(grads, &grad));
     LT_CHECK(lt_batch_show(c->v[1].tensor, level, &inputs));
     LT_CHECK(lt_batch_beside(inputs, &input));
-    LT_CHECK(lt__convolution_grad_weight(grad, input, &sizes, &c->v[3].dims, &c->v[4].dims, &c->v[5].dims, c->v[6].b, &c->v[7].dims,
-                                         c->v[8].i * size, &made));
+    LT_CHECK(lt__convolution_grad_weight(grad, input, &sizes, &c->v[3].dims, &c->v[4].dims,
+                                         &c->v[5].dims, c->v[6].b, &c->v[7].dims, c->v[8].i * size,
+                                         &made));
     LT_CHECK(lt_batch_part(made, size, &parts));
     LT_CHECK(lt_batch_hide(parts, level, &c->r[0].tensor));
 done:
@@ -80,9 +86,10 @@ done:
     return status;
 }
 
-/* ---- pools -------------------------------------------------------------------------------------------------------------- */
+/* ---- pools ----------------------------------------------------------------------------------- */
 
-/* Ops on [n, channels, ...] with an argument `spatial`: the samples' entries are entries of one batch. One without n gets it. */
+/* Ops on [n, channels, ...] with an argument `spatial`: the samples' entries are entries of one
+ * batch. One without n gets it. */
 lt_status lt_batch_pooled(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -99,15 +106,18 @@ lt_status lt_batch_pooled(lt_batch_call *c, int level, int64_t size)
                 all.v[i].dims.v[0] *= size;
                 continue;
             }
-            memmove(all.v[i].dims.v + 1, all.v[i].dims.v, (size_t)all.v[i].dims.n * sizeof *all.v[i].dims.v);
+            memmove(all.v[i].dims.v + 1, all.v[i].dims.v,
+                    (size_t)all.v[i].dims.n * sizeof *all.v[i].dims.v);
             all.v[i].dims.v[0] = size;
             all.v[i].dims.n++;
         }
         if (c->op->args[i].kind != LT_BATCH_TENSOR) continue;
         LT_CHECK(lt_batch_show(c->v[i].tensor, level, &shown));
         status = has_n ? lt_batch_join(shown, &held[i]) : LT_OK;
-        if (has_n) lt_tensor_release(shown);
-        else held[i] = shown;
+        if (has_n)
+            lt_tensor_release(shown);
+        else
+            held[i] = shown;
         if (status != LT_OK) goto done;
         all.v[i].tensor = held[i];
     }
@@ -124,7 +134,8 @@ done:
     return status;
 }
 
-/* Ops whose tensors and results all begin with the same n: the samples' entries are entries of one batch. */
+/* Ops whose tensors and results all begin with the same n: the samples' entries are entries of one
+ * batch. */
 lt_status lt_batch_joined(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -142,7 +153,8 @@ lt_status lt_batch_joined(lt_batch_call *c, int level, int64_t size)
     LT_CHECK(c->op->run(&all));
     for (int i = 0; i < c->op->n_results; i++) {
         c->r[i].tensor = NULL;
-        if (status == LT_OK && all.r[i].tensor != NULL) status = lt_batch_part(all.r[i].tensor, size, &c->r[i].tensor);
+        if (status == LT_OK && all.r[i].tensor != NULL)
+            status = lt_batch_part(all.r[i].tensor, size, &c->r[i].tensor);
         lt_tensor_release(all.r[i].tensor);
     }
     if (status == LT_OK) status = lt_batch_hide_results(c, level);
@@ -155,17 +167,19 @@ done:
     return status;
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 /* Where the gradient alone is batched: what it is for a gradient of ones, times the gradient. */
 lt_status lt_batch_nll_backward(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *grad = c->v[0].tensor, *sample = NULL, *ones = NULL, *slopes = NULL, *wide = NULL;
     lt_status status;
-    if (lt_batch_has(c->v[2].tensor, level) || lt_batch_has(c->v[3].tensor, level) || size == 0) return lt_batch_loop(c, level, size);
+    if (lt_batch_has(c->v[2].tensor, level) || lt_batch_has(c->v[3].tensor, level) || size == 0)
+        return lt_batch_loop(c, level, size);
     LT_CHECK(lt_ones_like(grad, LT_DTYPE_NONE, NULL, &sample));
     LT_CHECK(lt_batch_first(sample, level, &ones));
-    LT_CHECK(lt__nll_loss_backward(ones, &c->v[1].dims, c->v[2].tensor, c->v[3].tensor, c->v[4].i, c->v[5].s, &slopes));
+    LT_CHECK(lt__nll_loss_backward(ones, &c->v[1].dims, c->v[2].tensor, c->v[3].tensor, c->v[4].i,
+                                   c->v[5].s, &slopes));
     /* [n, ...] beside [n, classes, ...] */
     if (grad->ndim > 0) LT_CHECK(lt_unsqueeze(grad, 1, &wide));
     LT_CHECK(lt_mul(slopes, wide != NULL ? wide : grad, &c->r[0].tensor));

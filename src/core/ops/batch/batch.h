@@ -1,14 +1,17 @@
 /* batch.h - vmap: ops on tensors whose first dimensions the function that runs does not see.
  *
- * A call of vmap is a level; its tensors are shown to the function without the dimension that it maps over. Such a batched
- * tensor has the sizes of one sample; which levels lie behind them is in its flags, and view_base is the tensor that shows them
- * all, as its first dimensions, in the order of the levels. To show a level and to hide one changes how the same
- * tensor is looked at: it copies nothing and nothing is recorded. Only ops on tensors that show everything are recorded, so that
- * autograd knows nothing of batches, and derivatives of whole batches are those of the samples.
+ * A call of vmap is a level; its tensors are shown to the function without the dimension that it
+ * maps over. Such a batched tensor has the sizes of one sample; which levels lie behind them is in
+ * its flags, and view_base is the tensor that shows them all, as its first dimensions, in the order
+ * of the levels. To show a level and to hide one changes how the same tensor is looked at: it
+ * copies nothing and nothing is recorded. Only ops on tensors that show everything are recorded, so
+ * that autograd knows nothing of batches, and derivatives of whole batches are those of the
+ * samples.
  *
- * The wrapper of every op (scripts/gen/batches.lua) asks lt_here.batches, and only where a vmap is going on looks at its arguments.
- * With one that is batched the op is done by lt_batch_do: the highest level is shown, and the op's rule says how the op
- * is to treat one more dimension in front (rules.c); it calls the op again, which meets the next level in the same way. */
+ * The wrapper of every op (scripts/gen/batches.lua) asks lt_here.batches, and only where a vmap is
+ * going on looks at its arguments. With one that is batched the op is done by lt_batch_do: the
+ * highest level is shown, and the op's rule says how the op is to treat one more dimension in front
+ * (rules.c); it calls the op again, which meets the next level in the same way. */
 #ifndef LT_OPS_BATCH_H
 #define LT_OPS_BATCH_H
 
@@ -19,7 +22,7 @@
 #define LT_BATCH_ARGS    18
 #define LT_BATCH_RESULTS 4
 
-/* ---- levels ------------------------------------------------------------------------------------------------------------ */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 typedef enum lt_batch_randomness {
     LT_RANDOM_ERROR,
@@ -34,17 +37,20 @@ void lt_batch_leave(void);
 
 /* New reference: t with its first dimension hidden at the level, the highest there is in t. */
 lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out);
-/* New reference: t with the level shown as its first dimension; levels above it stay hidden. Repeated where t has it not. */
+/* New reference: t with the level shown as its first dimension; levels above it stay hidden.
+ * Repeated where t has it not. */
 lt_status lt_batch_show(lt_tensor *t, int level, lt_tensor **out);
-/* New reference: t with all levels below `count` shown, in order, those that it has not repeated; the others hidden. */
+/* New reference: t with all levels below `count` shown, in order, those that it has not repeated;
+ * the others hidden. */
 lt_status lt_batch_show_below(lt_tensor *t, int count, lt_tensor **out);
 /* New reference: the reverse of lt_batch_show_below. */
 lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out);
 
-/* New reference: zeros of like's dtype and device, of these sizes and batched as like is: memory that samples may be written to. */
+/* New reference: zeros of like's dtype and device, of these sizes and batched as like is: memory
+ * that samples may be written to. */
 lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor **out);
 
-/* ---- ops --------------------------------------------------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------------------------------- */
 
 typedef enum lt_batch_kind {
     LT_BATCH_TENSOR,
@@ -104,7 +110,8 @@ struct lt_batch_op {
     const lt_batch_arg *args;
     lt_status (*run)(lt_batch_call *c);
     lt_batch_rule rule; /* NULL: sample by sample */
-    const lt_batch_op *result; /* of an in-place op: the one that gives its result in a new tensor, if that has a rule */
+    /* of an in-place op: the one that gives its result in a new tensor, if that has a rule */
+    const lt_batch_op *result;
 };
 
 /* Does the op on arguments some of which are batched, or that is random. */
@@ -112,7 +119,7 @@ lt_status lt_batch_do(lt_batch_call *c);
 
 bool lt_any_batched(const lt_tensor_list *list);
 
-/* ---- rules (a file for each kind of op): what `batch` of a declaration names --------------------------------------------------- */
+/* ---- rules (a file for each kind of op): what `batch` of a declaration names ----------------- */
 
 lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size);
@@ -158,7 +165,7 @@ lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size);
 /* Sample by sample; warns of it once for an op. */
 lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size);
 
-/* ---- for rules ---------------------------------------------------------------------------------------------------------- */
+/* ---- for rules ------------------------------------------------------------------------------- */
 
 static inline bool lt_batch_has(const lt_tensor *t, int level)
 {
@@ -170,10 +177,12 @@ int lt_batch_most_dims(const lt_batch_call *c);
 lt_status lt_batch_first(lt_tensor *t, int level, lt_tensor **out);
 /* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
 lt_status lt_batch_padded(lt_tensor *shown, int ndim, lt_tensor **out);
-/* New reference: t with its first two dimensions as one, or the first as two, of which the first is given. */
+/* New reference: t with its first two dimensions as one, or the first as two, of which the first is
+ * given. */
 lt_status lt_batch_join(lt_tensor *t, lt_tensor **out);
 lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out);
-/* New reference: [size, n, channels, ...] as [n, size * channels, ...], where each sample's channels are some of their own; and the reverse. */
+/* New reference: [size, n, channels, ...] as [n, size * channels, ...], where each sample's
+ * channels are some of their own; and the reverse. */
 lt_status lt_batch_beside(lt_tensor *shown, lt_tensor **out);
 lt_status lt_batch_apart(lt_tensor *t, int64_t size, lt_tensor **out);
 /* The results of c, whose first dimension is the batch, hidden at the level. */

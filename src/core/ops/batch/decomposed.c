@@ -1,4 +1,5 @@
-/* decomposed.c - batching rules of ops that are made of others where a batch is: each of which has a rule of its own. */
+/* decomposed.c - batching rules of ops that are made of others where a batch is: each of which has
+ * a rule of its own. */
 #include <string.h>
 
 #include "batch.h"
@@ -18,9 +19,10 @@
 #include "op/where.h"
 #include "op/zeros_like.h"
 
-/* ---- products ------------------------------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
-/* beta * self + alpha * product, the last two numbers the arguments 3 and 4; beta 0: whatever self holds. */
+/* beta * self + alpha * product, the last two numbers the arguments 3 and 4; beta 0: whatever self
+ * holds. */
 static lt_status scaled_sum(lt_batch_call *c, lt_tensor *product)
 {
     lt_tensor *beta = NULL, *alpha = NULL, *scaled = NULL;
@@ -56,7 +58,8 @@ lt_status lt_batch_addbmm(lt_batch_call *c, int level, int64_t size)
     const lt_dims first = {.n = 1, .v = {0}};
     lt_tensor *products = NULL, *sum = NULL;
     lt_status status;
-    if (c->v[1].tensor->ndim != 3 || c->v[2].tensor->ndim != 3) return lt_batch_loop(c, level, size);
+    if (c->v[1].tensor->ndim != 3 || c->v[2].tensor->ndim != 3)
+        return lt_batch_loop(c, level, size);
     LT_CHECK(lt_matmul(c->v[1].tensor, c->v[2].tensor, &products));
     LT_CHECK(lt_sum_dim(products, &first, false, LT_DTYPE_NONE, &sum));
     LT_CHECK(scaled_sum(c, sum));
@@ -70,7 +73,8 @@ lt_status lt_batch_addr(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *column = NULL, *product = NULL;
     lt_status status;
-    if (c->v[1].tensor->ndim != 1 || c->v[2].tensor->ndim != 1) return lt_batch_loop(c, level, size);
+    if (c->v[1].tensor->ndim != 1 || c->v[2].tensor->ndim != 1)
+        return lt_batch_loop(c, level, size);
     LT_CHECK(lt_unsqueeze(c->v[1].tensor, 1, &column));
     LT_CHECK(lt_mul(column, c->v[2].tensor, &product));
     LT_CHECK(scaled_sum(c, product));
@@ -80,13 +84,14 @@ done:
     return status;
 }
 
-/* ---- values put into places -------------------------------------------------------------------------------------------------- */
+/* ---- values put into places ------------------------------------------------------------------ */
 
 /* New reference: value in self's dtype. */
 static lt_status value_of(lt_tensor *value, const lt_tensor *self, lt_tensor **out)
 {
     if (!lt_can_cast((lt_dtype)value->dtype, (lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow", lt_dtype_scalar_name((lt_dtype)self->dtype));
+        return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype));
     return lt_to_dtype(value, (lt_dtype)self->dtype, false, false, out);
 }
 
@@ -101,7 +106,8 @@ lt_status lt_batch_filled(lt_batch_call *c, int level, int64_t size)
 lt_status lt_batch_masked_fill(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *value = NULL;
-    if (c->v[1].tensor->dtype != LT_BOOL || c->v[2].tensor->ndim != 0) return lt_batch_loop(c, level, size);
+    if (c->v[1].tensor->dtype != LT_BOOL || c->v[2].tensor->ndim != 0)
+        return lt_batch_loop(c, level, size);
     LT_TRY(value_of(c->v[2].tensor, c->v[0].tensor, &value));
     lt_status status = lt_where(c->v[1].tensor, value, c->v[0].tensor, &c->r[0].tensor);
     lt_tensor_release(value);
@@ -125,7 +131,7 @@ done:
     return status;
 }
 
-/* ---- positions in what is sorted ---------------------------------------------------------------------------------------------- */
+/* ---- positions in what is sorted ------------------------------------------------------------- */
 
 /* New reference: t shown, its samples as lines where `flat` says so. */
 static lt_status lines_of(lt_tensor *t, int level, int64_t size, bool flat, lt_tensor **out)
@@ -133,8 +139,10 @@ static lt_status lines_of(lt_tensor *t, int level, int64_t size, bool flat, lt_t
     lt_tensor *shown = NULL;
     LT_TRY(lt_batch_show(t, level, &shown));
     lt_status status = LT_OK;
-    if (flat) status = lt_reshape(shown, &(lt_dims){.n = 2, .v = {size, t->numel}}, out);
-    else *out = lt_tensor_retain(shown);
+    if (flat)
+        status = lt_reshape(shown, &(lt_dims){.n = 2, .v = {size, t->numel}}, out);
+    else
+        *out = lt_tensor_retain(shown);
     lt_tensor_release(shown);
     return status;
 }
@@ -143,7 +151,8 @@ static lt_status lines_of(lt_tensor *t, int level, int64_t size, bool flat, lt_t
 lt_status lt_batch_searched(lt_batch_call *c, int level, int64_t size)
 {
     const bool bucketize = strcmp(c->op->name, "bucketize") == 0;
-    lt_tensor *row = c->v[bucketize ? 1 : 0].tensor, *input = c->v[bucketize ? 0 : 1].tensor, *sorter = bucketize ? NULL : c->v[5].tensor;
+    lt_tensor *row = c->v[bucketize ? 1 : 0].tensor, *input = c->v[bucketize ? 0 : 1].tensor,
+              *sorter = bucketize ? NULL : c->v[5].tensor;
     const bool flat = row->ndim == 1;
     lt_tensor *rows = NULL, *values = NULL, *sorters = NULL, *found = NULL, *whole = NULL;
     lt_status status;
@@ -151,7 +160,8 @@ lt_status lt_batch_searched(lt_batch_call *c, int level, int64_t size)
     LT_CHECK(lines_of(row, level, size, false, &rows));
     LT_CHECK(lines_of(input, level, size, flat, &values));
     if (sorter != NULL) LT_CHECK(lines_of(sorter, level, size, false, &sorters));
-    LT_CHECK(lt_searchsorted(rows, values, c->v[2].b, c->v[3].b, bucketize ? NULL : c->v[4].s, sorters, &found));
+    LT_CHECK(lt_searchsorted(rows, values, c->v[2].b, c->v[3].b, bucketize ? NULL : c->v[4].s,
+                             sorters, &found));
     if (flat) {
         lt_dims sizes = lt_dims_of(input);
         LT_CHECK(lt_dims_insert(&sizes, 0, size));

@@ -1,4 +1,5 @@
-/* dispatch.c - an op with batched arguments: which level it is about, whether it may be done at all, and by which rule. */
+/* dispatch.c - an op with batched arguments: which level it is about, whether it may be done at
+ * all, and by which rule. */
 #include <string.h>
 
 #include "batch.h"

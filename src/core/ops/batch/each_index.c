@@ -1,5 +1,6 @@
-/* each_index.c - batching rules of _index, _index_put_ and index_put whose index tensors differ from sample to sample, or do not follow each other:
- * the samples' own numbers are one more index tensor, before the others. */
+/* each_index.c - batching rules of _index, _index_put_ and index_put whose index tensors differ
+ * from sample to sample, or do not follow each other: the samples' own numbers are one more index
+ * tensor, before the others. */
 #include <string.h>
 
 #include "batch.h"
@@ -13,10 +14,11 @@
 
 /* How a sample is indexed. */
 typedef struct layout {
-    int indexed;      /* dimensions that index tensors take */
-    int shape;        /* dimensions that they have together, and the result in their place */
-    int before;       /* dimensions of the result before these */
-    lt_dims order;    /* of the shown tensor's dimensions: the batch, those that are indexed, the others */
+    int indexed; /* dimensions that index tensors take */
+    int shape;   /* dimensions that they have together, and the result in their place */
+    int before;  /* dimensions of the result before these */
+    /* of the shown tensor's dimensions: the batch, those that are indexed, the others */
+    lt_dims order;
 } layout;
 
 /* Of at most as many indices as self has dimensions, fewer than LT_MAX_DIMS. */
@@ -56,7 +58,8 @@ static lt_status numbers(int64_t size, int ones, const lt_device *device, lt_ten
     return status;
 }
 
-/* New reference: t [batch, ...] with the dimensions `from` .. `from` + n - 1 moved behind the batch, or (back) from there to `from`. */
+/* New reference: t [batch, ...] with the dimensions `from` .. `from` + n - 1 moved behind the
+ * batch, or (back) from there to `from`. */
 static lt_status moved(lt_tensor *t, int from, int n, bool back, lt_tensor **out)
 {
     lt_dims order = {.n = t->ndim};
@@ -74,7 +77,8 @@ static lt_status moved(lt_tensor *t, int from, int n, bool back, lt_tensor **out
 }
 
 /* The values of _index_put_ as the permuted tensor takes them. */
-static lt_status values_for(const layout *l, const lt_tensor *self, lt_tensor *values, int level, lt_tensor **out)
+static lt_status values_for(const layout *l, const lt_tensor *self, lt_tensor *values, int level,
+                            lt_tensor **out)
 {
     const int ndim = self->ndim - l->indexed + l->shape;
     lt_tensor *shown = NULL, *aligned = NULL;
@@ -95,15 +99,19 @@ done:
 lt_status lt_batch_each_index(lt_batch_call *c, int level, int64_t size)
 {
     const lt_tensor_list *given = &c->v[1].list;
-    const bool copies = strcmp(c->op->name, "index_put") == 0, puts = copies || c->op->form == LT_BATCH_INPLACE;
-    lt_tensor *self = c->v[0].tensor, *whole = NULL, *shown = NULL, *turned = NULL, *values = NULL, *made = NULL, *result = NULL;
+    const bool copies = strcmp(c->op->name, "index_put") == 0,
+               puts = copies || c->op->form == LT_BATCH_INPLACE;
+    lt_tensor *self = c->v[0].tensor, *whole = NULL, *shown = NULL, *turned = NULL, *values = NULL,
+              *made = NULL, *result = NULL;
     lt_status status = LT_OK;
     if (strcmp(c->op->name, "_index") != 0 && !puts) return lt_batch_loop(c, level, size);
     if (given->n > self->ndim || self->ndim == LT_MAX_DIMS) return lt_batch_loop(c, level, size);
     const layout l = layout_of(self, given);
     for (int64_t k = 0; k < given->n; k++)
-        if (given->v[k] != NULL && given->v[k]->dtype == LT_BOOL) return lt_batch_loop(c, level, size);
-    if (self->ndim + l.shape + 1 > LT_MAX_DIMS || (puts && c->v[2].tensor->ndim > self->ndim - l.indexed + l.shape))
+        if (given->v[k] != NULL && given->v[k]->dtype == LT_BOOL)
+            return lt_batch_loop(c, level, size);
+    if (self->ndim + l.shape + 1 > LT_MAX_DIMS ||
+        (puts && c->v[2].tensor->ndim > self->ndim - l.indexed + l.shape))
         return lt_batch_loop(c, level, size);
     lt_tensor **indices = lt_mem_zarray(l.indexed + 1, sizeof *indices);
     if (indices == NULL) return LT_ERR_MEMORY;
@@ -121,8 +129,10 @@ lt_status lt_batch_each_index(lt_batch_call *c, int level, int64_t size)
         }
     }
     LT_CHECK(lt_batch_show(self, level, &whole));
-    if (copies) LT_CHECK(lt_clone(whole, &shown));
-    else shown = lt_tensor_retain(whole);
+    if (copies)
+        LT_CHECK(lt_clone(whole, &shown));
+    else
+        shown = lt_tensor_retain(whole);
     LT_CHECK(lt_permute(shown, &l.order, &turned));
     const lt_tensor_list all = {l.indexed + 1, indices};
     if (puts) {

@@ -8,7 +8,8 @@
 #include "op/index_select.h"
 #include "op/reshape.h"
 
-/* New reference: positions [size, k] repeated along all dimensions of `shape` but the first and `dim`, of which it has k. */
+/* New reference: positions [size, k] repeated along all dimensions of `shape` but the first and
+ * `dim`, of which it has k. */
 static lt_status spread(lt_tensor *index, const lt_tensor *like, int dim, lt_tensor **out)
 {
     lt_dims ones = {.n = like->ndim}, whole = {.n = like->ndim};
@@ -25,7 +26,8 @@ static lt_status spread(lt_tensor *index, const lt_tensor *like, int dim, lt_ten
 
 lt_status lt_batch_index_select(lt_batch_call *c, int level, int64_t size)
 {
-    lt_tensor *self = c->v[0].tensor, *index = c->v[2].tensor, *shown = NULL, *positions = NULL, *places = NULL, *made = NULL;
+    lt_tensor *self = c->v[0].tensor, *index = c->v[2].tensor, *shown = NULL, *positions = NULL,
+              *places = NULL, *made = NULL;
     lt_status status;
     int dim;
     const bool each = lt_batch_has(index, level);
@@ -58,7 +60,8 @@ lt_status lt_batch_by_index(lt_batch_call *c, int level, int64_t size)
     for (int i = 1; i < c->op->n_args; i++) {
         const bool is_index = strcmp(c->op->args[i].name, "index") == 0;
         const lt_tensor *t = c->op->args[i].kind == LT_BATCH_TENSOR ? c->v[i].tensor : NULL;
-        if (t != NULL && (is_index ? lt_batch_has(t, level) : t->ndim != ndim)) return lt_batch_loop(c, level, size);
+        if (t != NULL && (is_index ? lt_batch_has(t, level) : t->ndim != ndim))
+            return lt_batch_loop(c, level, size);
     }
     if (ndim == 0) return lt_batch_loop(c, level, size);
     for (int i = 0; i < c->op->n_args; i++) {
@@ -67,7 +70,8 @@ lt_status lt_batch_by_index(lt_batch_call *c, int level, int64_t size)
             LT_CHECK(lt_wrap_dim(c->v[i].i, ndim, &dim));
             all.v[i].i = dim + 1;
         }
-        if (c->op->args[i].kind != LT_BATCH_TENSOR || strcmp(c->op->args[i].name, "index") == 0) continue;
+        if (c->op->args[i].kind != LT_BATCH_TENSOR || strcmp(c->op->args[i].name, "index") == 0)
+            continue;
         LT_CHECK(lt_batch_show(c->v[i].tensor, level, &held[i]));
         all.v[i].tensor = held[i];
     }
@@ -79,8 +83,9 @@ done:
     return status;
 }
 
-/* Ops of self, or the sizes of it, and a list of index tensors that all samples share, one for each leading dimension: the batch is
- * one more, taken whole. Index tensors that do not follow each other put their dimensions first: each_index.c has those. */
+/* Ops of self, or the sizes of it, and a list of index tensors that all samples share, one for each
+ * leading dimension: the batch is one more, taken whole. Index tensors that do not follow each
+ * other put their dimensions first: each_index.c has those. */
 lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -100,18 +105,23 @@ lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
         if (lt_batch_has(index, level)) return lt_batch_each_index(c, level, size);
         apart = apart || ended;
         taken += index->dtype == LT_BOOL ? index->ndim : 1;
-        if (index->dtype == LT_BOOL) indexed = indexed > 1 ? indexed : 1;
-        else if (index->ndim > indexed) indexed = index->ndim;
+        if (index->dtype == LT_BOOL)
+            indexed = indexed > 1 ? indexed : 1;
+        else if (index->ndim > indexed)
+            indexed = index->ndim;
     }
     if (apart || given->n >= LT_MAX_DIMS) return lt_batch_each_index(c, level, size);
     lt_tensor **indices = lt_mem_zarray(given->n + 1, sizeof *indices);
     if (indices == NULL) return LT_ERR_MEMORY;
     for (int64_t k = 0; k < given->n; k++) indices[k + 1] = given->v[k];
     for (int i = 0; i < c->op->n_args; i++) {
-        if (c->op->args[i].kind == LT_BATCH_LIST) all.v[i].list = (lt_tensor_list){given->n + 1, indices};
+        if (c->op->args[i].kind == LT_BATCH_LIST)
+            all.v[i].list = (lt_tensor_list){given->n + 1, indices};
         if (c->op->args[i].kind == LT_BATCH_SIZE) {
-            if (all.v[i].dims.n == LT_MAX_DIMS) LT_CHECK(lt_error(LT_ERR_RUNTIME, "vmap: more than %d dimensions", LT_MAX_DIMS));
-            memmove(all.v[i].dims.v + 1, all.v[i].dims.v, (size_t)all.v[i].dims.n * sizeof *all.v[i].dims.v);
+            if (all.v[i].dims.n == LT_MAX_DIMS)
+                LT_CHECK(lt_error(LT_ERR_RUNTIME, "vmap: more than %d dimensions", LT_MAX_DIMS));
+            memmove(all.v[i].dims.v + 1, all.v[i].dims.v,
+                    (size_t)all.v[i].dims.n * sizeof *all.v[i].dims.v);
             all.v[i].dims.v[0] = size;
             all.v[i].dims.n++;
         }

@@ -1,4 +1,5 @@
-/* levels.c - the levels of vmap that this thread is in, and tensors looked at with and without their batches. */
+/* levels.c - the levels of vmap that this thread is in, and tensors looked at with and without
+ * their batches. */
 #include "batch.h"
 #include "dims.h"
 #include "ops/compose.h"
@@ -32,7 +33,8 @@ void lt_batch_leave(void)
     lt_here.batches = (uint8_t)((lt_batch_depth() - 1) | (left ? LT_BATCHES_LEFT : 0));
 }
 
-/* New reference: the tensor that shows everything, looked at with these levels hidden: its first dimensions. */
+/* New reference: the tensor that shows everything, looked at with these levels hidden: its first
+ * dimensions. */
 static lt_status look(lt_tensor *whole, unsigned batches, lt_tensor **out)
 {
     if (batches != 0) return lt_tensor_hide(whole, batches, out);
@@ -47,7 +49,8 @@ lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out)
     return look(whole_of(t), batches_of(t) | bit(level), out);
 }
 
-/* New reference: whole with its dimensions in another order: as many as `n` come from the places in order. */
+/* New reference: whole with its dimensions in another order: as many as `n` come from the places in
+ * order. */
 static lt_status reordered(lt_tensor *whole, const int *order, int n, lt_tensor **out)
 {
     lt_dims dims = {.n = whole->ndim};
@@ -61,7 +64,8 @@ static lt_status reordered(lt_tensor *whole, const int *order, int n, lt_tensor 
     return LT_OK;
 }
 
-/* The levels of `first` before those of `second`, each in order, as places of dimensions that lie in order of all levels. */
+/* The levels of `first` before those of `second`, each in order, as places of dimensions that lie
+ * in order of all levels. */
 static int order_of(unsigned first, unsigned second, int *order)
 {
     int n = 0;
@@ -157,7 +161,8 @@ lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor 
     lt_dims whole = {.n = 0};
     lt_tensor *t = NULL;
     for (int level = 0; level < LT_MOST_BATCHES; level++)
-        if (batches & bit(level)) LT_TRY(lt_dims_insert(&whole, whole.n, lt_batch_levels[level].size));
+        if (batches & bit(level))
+            LT_TRY(lt_dims_insert(&whole, whole.n, lt_batch_levels[level].size));
     for (int d = 0; d < sizes->n; d++) LT_TRY(lt_dims_insert(&whole, whole.n, sizes->v[d]));
     LT_TRY(lt_tensor_new((lt_dtype)like->dtype, like->device, whole.n, whole.v, &t));
     lt_status status = lt_fill_value(t, lt_int(0));

@@ -1,4 +1,5 @@
-/* losses.c - batching rules of losses: the losses of all samples' elements beside each other, each sample reduced by itself. */
+/* losses.c - batching rules of losses: the losses of all samples' elements beside each other, each
+ * sample reduced by itself. */
 #include <string.h>
 
 #include "batch.h"
@@ -42,7 +43,9 @@ lt_status lt_batch_loss(lt_batch_call *c, int level, int64_t size)
         if (strcmp(c->op->args[i].name, "reduction") == 0) reduction = &each.v[i].s;
         /* Scores and targets must have one shape, weights broadcast. */
         const bool alike = i < 2 && c->v[1].tensor != NULL;
-        if (c->op->args[i].kind != LT_BATCH_TENSOR || !(alike || lt_batch_has(c->v[i].tensor, level))) continue;
+        if (c->op->args[i].kind != LT_BATCH_TENSOR ||
+            !(alike || lt_batch_has(c->v[i].tensor, level)))
+            continue;
         LT_CHECK(lt_batch_show(c->v[i].tensor, level, &shown));
         status = lt_batch_padded(shown, ndim, &held[i]);
         lt_tensor_release(shown);
@@ -61,8 +64,10 @@ done:
     return status;
 }
 
-/* New reference: what the classes of the targets weigh, 0 for those that are ignored: the losses of -1 everywhere. */
-static lt_status weights_of(const lt_batch_call *c, lt_tensor *scores, lt_tensor *target, lt_tensor **out)
+/* New reference: what the classes of the targets weigh, 0 for those that are ignored: the losses of
+ * -1 everywhere. */
+static lt_status weights_of(const lt_batch_call *c, lt_tensor *scores, lt_tensor *target,
+                            lt_tensor **out)
 {
     lt_tensor *minus_one = NULL;
     LT_TRY(lt_full_like(scores, lt_float(-1), LT_DTYPE_NONE, NULL, &minus_one));
@@ -74,11 +79,12 @@ static lt_status weights_of(const lt_batch_call *c, lt_tensor *scores, lt_tensor
 /* nll_loss of samples [n, classes, ...], or of one [classes]. A mean is one over weights. */
 lt_status lt_batch_nll(lt_batch_call *c, int level, int64_t size)
 {
-    lt_tensor *shown[2] = {NULL, NULL}, *flat[2] = {NULL, NULL}, *losses = NULL, *weights = NULL, *made = NULL, *total = NULL,
-              *mean = NULL;
+    lt_tensor *shown[2] = {NULL, NULL}, *flat[2] = {NULL, NULL}, *losses = NULL, *weights = NULL,
+              *made = NULL, *total = NULL, *mean = NULL;
     const bool several = c->v[0].tensor->ndim >= 2, is_mean = strcmp(c->v[4].s, "mean") == 0;
     lt_status status = LT_OK;
-    if (c->v[0].tensor->ndim == 0 || lt_batch_has(c->v[2].tensor, level)) return lt_batch_loop(c, level, size);
+    if (c->v[0].tensor->ndim == 0 || lt_batch_has(c->v[2].tensor, level))
+        return lt_batch_loop(c, level, size);
     for (int i = 0; i < 2; i++) {
         LT_CHECK(lt_batch_show(c->v[i].tensor, level, &shown[i]));
         if (several)

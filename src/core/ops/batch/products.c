@@ -12,7 +12,8 @@
 #include "op/transpose.h"
 #include "op/unsqueeze.h"
 
-/* New reference: the operand with its batch in front, as matrices: a vector as a row, or as a column. It has `ndim` dimensions besides. */
+/* New reference: the operand with its batch in front, as matrices: a vector as a row, or as a
+ * column. It has `ndim` dimensions besides. */
 static lt_status as_matrices(lt_tensor *t, int level, bool column, int ndim, lt_tensor **out)
 {
     lt_tensor *shown = NULL;
@@ -92,7 +93,7 @@ done:
     return status;
 }
 
-/* ---- convolutions ------------------------------------------------------------------------------------------------------ */
+/* ---- convolutions ---------------------------------------------------------------------------- */
 
 lt_status lt_batch_beside(lt_tensor *shown, lt_tensor **out)
 {

@@ -1,7 +1,8 @@
 /* rules.c - how an op treats one more dimension in front of its arguments: rules for kinds of ops.
  *
- * A rule makes the call that deals with all samples at once and leaves its results, hidden again, in the call. Where the kind's
- * rule does not hold for the arguments at hand (a number along a dimension, a batched weight) it goes sample by sample. */
+ * A rule makes the call that deals with all samples at once and leaves its results, hidden again,
+ * in the call. Where the kind's rule does not hold for the arguments at hand (a number along a
+ * dimension, a batched weight) it goes sample by sample. */
 #include "batch.h"
 #include "dims.h"
 #include "ops/compose.h"
@@ -28,7 +29,7 @@
 #include "op/transpose.h"
 #include "op/unsqueeze.h"
 
-/* ---- what rules hold while they work -------------------------------------------------------------------------------------- */
+/* ---- what rules hold while they work --------------------------------------------------------- */
 
 /* A second call with tensors of its own. */
 typedef struct inner {
@@ -137,7 +138,7 @@ static lt_status finish(inner *in, lt_batch_call *c, int level)
     return c->op->form == LT_BATCH_NEW ? lt_batch_hide_results(c, level) : LT_OK;
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* A number of the script or of the library, which is weak in promotion and broadcasts. */
 static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
@@ -173,7 +174,7 @@ typedef struct place {
     int level, ndim;
 } place;
 
-/* ---- ops that broadcast ------------------------------------------------------------------------------------------------------ */
+/* ---- ops that broadcast ---------------------------------------------------------------------- */
 
 static lt_status show_aligned(lt_tensor *t, void *context, lt_tensor **out)
 {
@@ -194,7 +195,8 @@ lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
     (void)size;
     inner in;
     /* In place, self has the most dimensions, or the op says that the shapes do not fit. */
-    place p = {level, c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_most_dims(c)};
+    place p = {level,
+               c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_most_dims(c)};
     LT_TRY(inner_open(&in, c));
     lt_status status = each_tensor(&in, c, show_aligned, &p);
     if (status == LT_OK) status = finish(&in, c, level);
@@ -202,7 +204,7 @@ lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* ---- ops along dimensions ------------------------------------------------------------------------------------------------------ */
+/* ---- ops along dimensions -------------------------------------------------------------------- */
 
 static lt_status show(lt_tensor *t, void *context, lt_tensor **out)
 {
@@ -242,7 +244,8 @@ static lt_status prepend(lt_dims *dims, int64_t first)
     return LT_OK;
 }
 
-/* Whether all tensors but numbers have as many dimensions: others are aligned in ways of the op's own. */
+/* Whether all tensors but numbers have as many dimensions: others are aligned in ways of the op's
+ * own. */
 static bool same_dims(const lt_batch_call *c)
 {
     const int ndim = lt_batch_most_dims(c);
@@ -253,7 +256,8 @@ static bool same_dims(const lt_batch_call *c)
     return true;
 }
 
-/* Dims count over the sizes that are asked for, where the op makes such, else over the largest tensor; `more`: and one that it adds. */
+/* Dims count over the sizes that are asked for, where the op makes such, else over the largest
+ * tensor; `more`: and one that it adds. */
 static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
 {
     inner in;
@@ -326,7 +330,8 @@ lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
     lt_tensor *shown = NULL;
     inner in;
     for (int i = 1; i < c->op->n_args; i++)
-        if (c->op->args[i].kind == LT_BATCH_TENSOR && lt_batch_has(c->v[i].tensor, level)) return lt_batch_loop(c, level, size);
+        if (c->op->args[i].kind == LT_BATCH_TENSOR && lt_batch_has(c->v[i].tensor, level))
+            return lt_batch_loop(c, level, size);
     LT_TRY(inner_open(&in, c));
     lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
     if (status == LT_OK) status = shift(&in.call.v[1].i, c->v[0].tensor->ndim);
@@ -337,7 +342,8 @@ lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* as_strided: what it says of the first sample's memory holds for the others from where theirs begins. */
+/* as_strided: what it says of the first sample's memory holds for the others from where theirs
+ * begins. */
 lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
 {
     place p = {level, 0};
@@ -351,9 +357,10 @@ lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* ---- ops on the last dimensions -------------------------------------------------------------------------------------------------- */
+/* ---- ops on the last dimensions -------------------------------------------------------------- */
 
-/* Ops that take any number of dimensions in front of one of their tensors: where the others are not batched. */
+/* Ops that take any number of dimensions in front of one of their tensors: where the others are not
+ * batched. */
 lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
 {
     place p = {level, 0};
@@ -382,14 +389,15 @@ lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* ---- ops on whole tensors ---------------------------------------------------------------------------------------------------------- */
+/* ---- ops on whole tensors -------------------------------------------------------------------- */
 
 /* The values of median.dim or nanmedian.dim. */
 static lt_status median_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
 {
     lt_tensor *indices = NULL;
-    lt_status status = strcmp(c->op->name, "median") == 0 ? lt_median_dim(line, 1, false, out, &indices)
-                                                          : lt_nanmedian_dim(line, 1, false, out, &indices);
+    lt_status status = strcmp(c->op->name, "median") == 0
+                           ? lt_median_dim(line, 1, false, out, &indices)
+                           : lt_nanmedian_dim(line, 1, false, out, &indices);
     lt_tensor_release(indices);
     return status;
 }
@@ -414,7 +422,8 @@ lt_status lt_batch_whole(lt_batch_call *c, int level, int64_t size)
     lt_tensor *shown = NULL, *line = NULL;
     lt_status status;
     /* The median of nothing is nan; along a dimension of nothing there is none. */
-    if (c->v[0].tensor->numel == 0 && strstr(c->op->name, "median") != NULL) return lt_batch_loop(c, level, size);
+    if (c->v[0].tensor->numel == 0 && strstr(c->op->name, "median") != NULL)
+        return lt_batch_loop(c, level, size);
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
     LT_CHECK(lt_reshape(shown, &(lt_dims){.n = 2, .v = {size, c->v[0].tensor->numel}}, &line));
     LT_CHECK(reduce_line(c, line, &c->r[0].tensor));
@@ -461,7 +470,7 @@ lt_status lt_batch_squeeze(lt_batch_call *c, int level, int64_t size)
     return LT_OK;
 }
 
-/* ---- ops on images ------------------------------------------------------------------------------------------------------------------- */
+/* ---- ops on images --------------------------------------------------------------------------- */
 
 lt_status lt_batch_join(lt_tensor *t, lt_tensor **out)
 {
@@ -478,8 +487,8 @@ lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out)
     return lt_reshape(t, &size, out);
 }
 
-/* Ops on a tensor [n, channels, ...] alone, whose first dimension may be of any size: the batch becomes part of it. One
- * without n gets it. */
+/* Ops on a tensor [n, channels, ...] alone, whose first dimension may be of any size: the batch
+ * becomes part of it. One without n gets it. */
 lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL, *images = NULL;
@@ -509,7 +518,7 @@ lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* ---- in place ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- in place -------------------------------------------------------------------------------- */
 
 lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size)
 {
@@ -521,7 +530,7 @@ lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* ---- sample by sample ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sample by sample ------------------------------------------------------------------------ */
 
 static void warn(const lt_batch_op *op)
 {

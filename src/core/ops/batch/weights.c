@@ -1,4 +1,5 @@
-/* weights.c - batching rules of layers whose weights differ from sample to sample, as they do where each sample's gradient is asked for. */
+/* weights.c - batching rules of layers whose weights differ from sample to sample, as they do where
+ * each sample's gradient is asked for. */
 #include <string.h>
 
 #include "batch.h"
@@ -10,9 +11,10 @@
 #include "op/mul.h"
 #include "op/reshape.h"
 
-/* ---- embeddings ---------------------------------------------------------------------------------------- */
+/* ---- embeddings ------------------------------------------------------------------------------ */
 
-/* A table for each sample: rows picked from it. Rows that get no gradient, or a weighted one, are left to the loop. */
+/* A table for each sample: rows picked from it. Rows that get no gradient, or a weighted one, are
+ * left to the loop. */
 lt_status lt_batch_embedding(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *weight = c->v[0].tensor, *indices = c->v[1].tensor, *line = NULL, *rows = NULL;
@@ -31,7 +33,7 @@ done:
     return status;
 }
 
-/* ---- norms ------------------------------------------------------------------------------------------------ */
+/* ---- norms ----------------------------------------------------------------------------------- */
 
 /* layer_norm and rms_norm: the rows first, then a weight and a bias for each sample. */
 lt_status lt_batch_scaled_rows(lt_batch_call *c, int level, int64_t size)
@@ -57,7 +59,9 @@ lt_status lt_batch_scaled_rows(lt_batch_call *c, int level, int64_t size)
         if (factors[i] == NULL) continue;
         status = lt_batch_show(factors[i], level, &shown);
         if (status == LT_OK) status = lt_batch_padded(shown, input->ndim - 1, &aligned);
-        if (status == LT_OK) status = i == 0 ? lt_mul(made, aligned, &next) : lt_add(made, aligned, lt_int(1), &next);
+        if (status == LT_OK)
+            status =
+                i == 0 ? lt_mul(made, aligned, &next) : lt_add(made, aligned, lt_int(1), &next);
         lt_tensor_release(shown);
         lt_tensor_release(aligned);
         if (status != LT_OK) goto done;
@@ -92,7 +96,8 @@ static lt_status hide_or_release(lt_batch_call *c, int level, lt_status status)
     return status;
 }
 
-/* _group_norm: the entries of all samples are entries of one batch; a weight and a bias for each sample come after it. */
+/* _group_norm: the entries of all samples are entries of one batch; a weight and a bias for each
+ * sample come after it. */
 lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -116,7 +121,8 @@ lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size)
         if (status == LT_OK) status = lt_batch_show(c->v[i].tensor, level, &factor);
         if (status == LT_OK) status = lt_reshape(factor, &sizes, &aligned);
         if (status == LT_OK)
-            status = i == 1 ? lt_mul(c->r[0].tensor, aligned, &made) : lt_add(c->r[0].tensor, aligned, lt_int(1), &made);
+            status = i == 1 ? lt_mul(c->r[0].tensor, aligned, &made)
+                            : lt_add(c->r[0].tensor, aligned, lt_int(1), &made);
         lt_tensor_release(factor);
         lt_tensor_release(aligned);
         if (status != LT_OK) break;
@@ -130,8 +136,8 @@ done:
     return status;
 }
 
-/* _batch_norm: every sample's channels are channels of their own. Statistics that are written are shared by all samples: PyTorch refuses
- * that too. */
+/* _batch_norm: every sample's channels are channels of their own. Statistics that are written are
+ * shared by all samples: PyTorch refuses that too. */
 lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -139,9 +145,13 @@ lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
     lt_status status = LT_OK;
     const bool training = c->v[5].b;
     if (training && c->v[3].tensor != NULL)
-        return lt_error(LT_ERR_RUNTIME, "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
-                                        "in place, were not batched.\nIf you are using modules and do not need eval mode, please set "
-                                        "`track_running_stats` to be False: torch.func.replace_all_batch_norm_modules_ does.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which "
+            "will be updated "
+            "in place, were not batched.\nIf you are using modules and do not need eval mode, "
+            "please set "
+            "`track_running_stats` to be False: torch.func.replace_all_batch_norm_modules_ does.");
     if (size == 0 || c->v[0].tensor->ndim < 2) return lt_batch_loop(c, level, size);
     for (int i = 0; i < 5; i++) {
         if (c->v[i].tensor == NULL) continue;
@@ -154,7 +164,9 @@ lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
     LT_CHECK(c->op->run(&all));
     for (int i = 0; i < c->op->n_results; i++) {
         lt_tensor *made = all.r[i].tensor;
-        if (status == LT_OK) status = i == 0 ? lt_batch_apart(made, size, &c->r[i].tensor) : lt_batch_part(made, size, &c->r[i].tensor);
+        if (status == LT_OK)
+            status = i == 0 ? lt_batch_apart(made, size, &c->r[i].tensor)
+                            : lt_batch_part(made, size, &c->r[i].tensor);
         lt_tensor_release(made);
     }
     if (status == LT_OK) status = lt_batch_hide_results(c, level);
@@ -178,7 +190,9 @@ lt_status lt_batch_attention(lt_batch_call *c, int level, int64_t size)
         LT_CHECK(lt_batch_show(t, level, &shown));
         LT_CHECK(lt_batch_padded(shown, 4, &padded));
         if (is_mask) { /* it may have one entry for all of a sample's */
-            lt_dims whole = {.n = 5, .v = {size, c->v[0].tensor->sizes[0], padded->sizes[2], padded->sizes[3], padded->sizes[4]}};
+            lt_dims whole = {.n = 5,
+                             .v = {size, c->v[0].tensor->sizes[0], padded->sizes[2],
+                                   padded->sizes[3], padded->sizes[4]}};
             lt_tensor_release(shown);
             shown = padded;
             padded = NULL;

@@ -1,4 +1,5 @@
-/* compare.c - whole tensors compared, and comparisons in place. Answers that are a C bool wait for the device. */
+/* compare.c - whole tensors compared, and comparisons in place. Answers that are a C bool wait for
+ * the device. */
 #include <math.h>
 
 #include "devices/transfer.h"
@@ -44,35 +45,42 @@ lt_status lt_equal_impl(lt_tensor *self, lt_tensor *other, bool *out)
     return answer(&s, do_eq(&s, self, other), out);
 }
 
-static lt_tensor *close_flags(lt_scope *s, lt_tensor *self, lt_tensor *other, double rtol, double atol,
-                              bool equal_nan)
+static lt_tensor *close_flags(lt_scope *s, lt_tensor *self, lt_tensor *other, double rtol,
+                              double atol, bool equal_nan)
 {
     lt_tensor *close = do_eq(s, self, other);
     if (equal_nan && lt_dtype_is_inexact((lt_dtype)self->dtype))
         close = do_logical_or(s, close, do_logical_and(s, do_isnan(s, self), do_isnan(s, other)));
     if (rtol == 0 && atol == 0) return close;
     /* Differences of integers could wrap. */
-    lt_tensor *reference = lt_dtype_is_inexact((lt_dtype)other->dtype) ? other : do_cast(s, other, lt_default_dtype());
-    lt_tensor *allowed = do_add(s, do_abs(s, do_mul(s, reference, do_number(s, rtol))), do_number(s, atol));
+    lt_tensor *reference =
+        lt_dtype_is_inexact((lt_dtype)other->dtype) ? other : do_cast(s, other, lt_default_dtype());
+    lt_tensor *allowed =
+        do_add(s, do_abs(s, do_mul(s, reference, do_number(s, rtol))), do_number(s, atol));
     lt_tensor *minuend = self->dtype == LT_BOOL ? do_cast(s, self, lt_default_dtype()) : self;
     lt_tensor *actual = do_abs(s, do_sub(s, minuend, reference));
-    return do_logical_or(s, close, do_logical_and(s, do_isfinite(s, actual), do_le(s, actual, allowed)));
+    return do_logical_or(s, close,
+                         do_logical_and(s, do_isfinite(s, actual), do_le(s, actual, allowed)));
 }
 
-static lt_status check_close(const lt_tensor *self, const lt_tensor *other, double rtol, double atol)
+static lt_status check_close(const lt_tensor *self, const lt_tensor *other, double rtol,
+                             double atol)
 {
     if (self->dtype != other->dtype)
-        return lt_error(LT_ERR_RUNTIME, "%s did not match %s", lt_dtype_scalar_name((lt_dtype)self->dtype),
+        return lt_error(LT_ERR_RUNTIME, "%s did not match %s",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
                         lt_dtype_scalar_name((lt_dtype)other->dtype));
     if (!(rtol >= 0))
-        return lt_error(LT_ERR_RUNTIME, "rtol must be greater than or equal to zero, but got %g", rtol);
+        return lt_error(LT_ERR_RUNTIME, "rtol must be greater than or equal to zero, but got %g",
+                        rtol);
     if (!(atol >= 0))
-        return lt_error(LT_ERR_RUNTIME, "atol must be greater than or equal to zero, but got %g", atol);
+        return lt_error(LT_ERR_RUNTIME, "atol must be greater than or equal to zero, but got %g",
+                        atol);
     return LT_OK;
 }
 
-lt_status lt_isclose_impl(lt_tensor *self, lt_tensor *other, double rtol, double atol, bool equal_nan,
-                          lt_tensor **out)
+lt_status lt_isclose_impl(lt_tensor *self, lt_tensor *other, double rtol, double atol,
+                          bool equal_nan, lt_tensor **out)
 {
     LT_TRY(check_close(self, other, rtol, atol));
     lt_scope s;
@@ -80,7 +88,8 @@ lt_status lt_isclose_impl(lt_tensor *self, lt_tensor *other, double rtol, double
     return lt_scope_store(&s, close_flags(&s, self, other, rtol, atol, equal_nan), out);
 }
 
-lt_status lt_allclose_impl(lt_tensor *self, lt_tensor *other, double rtol, double atol, bool equal_nan, bool *out)
+lt_status lt_allclose_impl(lt_tensor *self, lt_tensor *other, double rtol, double atol,
+                           bool equal_nan, bool *out)
 {
     LT_TRY(check_close(self, other, rtol, atol));
     lt_scope s;
@@ -99,13 +108,13 @@ lt_status lt_is_nonzero_impl(lt_tensor *self, bool *out)
     return LT_OK;
 }
 
-/* ---- in place ----------------------------------------------------------------------------------------------- */
+/* ---- in place -------------------------------------------------------------------------------- */
 
-#define IN_PLACE(name)                                                                                                \
-    lt_status lt_##name##__impl(lt_tensor *self, lt_tensor *other)                                                    \
-    {                                                                                                                 \
-        lt_tensor *out = self;                                                                                        \
-        return lt_##name##_impl(self, other, &out);                                                                   \
+#define IN_PLACE(name)                                                                             \
+    lt_status lt_##name##__impl(lt_tensor *self, lt_tensor *other)                                 \
+    {                                                                                              \
+        lt_tensor *out = self;                                                                     \
+        return lt_##name##_impl(self, other, &out);                                                \
     }
 IN_PLACE(eq)
 IN_PLACE(ne)

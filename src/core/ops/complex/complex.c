@@ -1,4 +1,5 @@
-/* complex.c - complex numbers from their parts, views of their parts, and what conjugates and angles are made of. */
+/* complex.c - complex numbers from their parts, views of their parts, and what conjugates and
+ * angles are made of. */
 #include "complex.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@
 
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
 
-/* ---- views ------------------------------------------------------------------------------------------------------ */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static lt_status parts_of(lt_tensor *t, bool view, lt_tensor **out)
 {
@@ -129,7 +130,7 @@ lt_status lt_imag_impl(lt_tensor *self, lt_tensor **out)
     return part_of(self, 1, out);
 }
 
-/* ---- from parts -------------------------------------------------------------------------------------------------- */
+/* ---- from parts ------------------------------------------------------------------------------ */
 
 static lt_status check_parts(const lt_tensor *a, const char *name_a, const lt_tensor *b,
                              const char *name_b)
@@ -199,7 +200,7 @@ lt_status lt_polar_impl(lt_tensor *abs, lt_tensor *angle, lt_tensor **out)
     return lt_scope_close(&s);
 }
 
-/* ---- conjugates, angles, signs ------------------------------------------------------------------------------------ */
+/* ---- conjugates, angles, signs --------------------------------------------------------------- */
 
 lt_status lt_conj_impl(lt_tensor *self, lt_tensor **out)
 {
@@ -219,7 +220,9 @@ lt_status lt_conj_physical_impl(lt_tensor *self, lt_tensor **out)
 lt_status lt_adjoint_impl(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "tensor.adjoint() is only supported on matrices or batches of matrices. Got %d-D tensor.",
+        return lt_error(LT_ERR_RUNTIME,
+                        "tensor.adjoint() is only supported on matrices or batches of matrices. "
+                        "Got %d-D tensor.",
                         self->ndim);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(adjoint));

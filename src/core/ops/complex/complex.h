@@ -1,13 +1,16 @@
-/* complex.h - complex tensors seen as their parts, for ops that compute with these. Included by src/core/ops only. */
+/* complex.h - complex tensors seen as their parts, for ops that compute with these. Included by
+ * src/core/ops only. */
 #ifndef LT_OPS_COMPLEX_H
 #define LT_OPS_COMPLEX_H
 
 #include "ops/common.h"
 
-/* New reference, without history: the same memory with one more dimension at the end, of 2. t is complex. */
+/* New reference, without history: the same memory with one more dimension at the end, of 2. t is
+ * complex. */
 lt_status lt_parts_of(lt_tensor *t, lt_tensor **out);
 
-/* New reference, without history: pairs, whose last dimension is 2 with stride 1, as complex numbers. */
+/* New reference, without history: pairs, whose last dimension is 2 with stride 1, as complex
+ * numbers. */
 lt_status lt_pairs_as_complex(lt_tensor *t, lt_tensor **out);
 
 #endif

@@ -1,5 +1,5 @@
-/* convert.c - other dtypes and devices. Composite: _to_copy is the differentiable step. A tensor that
- * already is what is asked for comes back as itself, unless a copy is wanted. */
+/* convert.c - other dtypes and devices. Composite: _to_copy is the differentiable step. A tensor
+ * that already is what is asked for comes back as itself, unless a copy is wanted. */
 #include <string.h>
 
 #include "memory_format.h"
@@ -11,8 +11,8 @@
 #include "op/to.h"
 #include "op/type_as.h"
 
-lt_status lt_to_impl(lt_tensor *self, const lt_device *device, lt_dtype dtype, bool non_blocking, bool copy,
-                     lt_tensor **out)
+lt_status lt_to_impl(lt_tensor *self, const lt_device *device, lt_dtype dtype, bool non_blocking,
+                     bool copy, lt_tensor **out)
 {
     lt_device target = device != NULL ? *device : self->device;
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
@@ -24,23 +24,26 @@ lt_status lt_to_impl(lt_tensor *self, const lt_device *device, lt_dtype dtype, b
     return lt__to_copy(self, dtype, &target, non_blocking, out);
 }
 
-lt_status lt_to_dtype_impl(lt_tensor *self, lt_dtype dtype, bool non_blocking, bool copy, lt_tensor **out)
+lt_status lt_to_dtype_impl(lt_tensor *self, lt_dtype dtype, bool non_blocking, bool copy,
+                           lt_tensor **out)
 {
     return lt_to_impl(self, NULL, dtype, non_blocking, copy, out);
 }
 
-lt_status lt_to_other_impl(lt_tensor *self, lt_tensor *other, bool non_blocking, bool copy, lt_tensor **out)
+lt_status lt_to_other_impl(lt_tensor *self, lt_tensor *other, bool non_blocking, bool copy,
+                           lt_tensor **out)
 {
     return lt_to_impl(self, &other->device, (lt_dtype)other->dtype, non_blocking, copy, out);
 }
 
-lt_status lt_to_format_impl(lt_tensor *self, const char *memory_format, const lt_device *device, lt_dtype dtype,
-                            bool non_blocking, bool copy, lt_tensor **out)
+lt_status lt_to_format_impl(lt_tensor *self, const char *memory_format, const lt_device *device,
+                            lt_dtype dtype, bool non_blocking, bool copy, lt_tensor **out)
 {
     lt_tensor *there = NULL;
     LT_TRY(lt_to(self, device, dtype, non_blocking, copy, &there));
     const bool in_order = strcmp(memory_format, "contiguous_format") == 0,
-               last = strcmp(memory_format, self->ndim == 5 ? "channels_last_3d" : "channels_last") == 0;
+               last = strcmp(memory_format,
+                             self->ndim == 5 ? "channels_last_3d" : "channels_last") == 0;
     if (there == self && (in_order || last) && last == lt_suggests_channels_last(self)) {
         *out = there; /* PyTorch's rule: the order counts, gaps and overlaps stay */
         return LT_OK;
@@ -59,7 +62,8 @@ lt_status lt_cuda_impl(lt_tensor *self, const lt_device *device, bool non_blocki
 {
     lt_device current = {LT_CUDA, -1};
     if (device == NULL) device = &current;
-    if (device->type != LT_CUDA) return lt_error(LT_ERR_RUNTIME, "Invalid device, must be cuda device");
+    if (device->type != LT_CUDA)
+        return lt_error(LT_ERR_RUNTIME, "Invalid device, must be cuda device");
     return lt_to_impl(self, device, LT_DTYPE_NONE, non_blocking, false, out);
 }
 

@@ -1,7 +1,9 @@
-/* copy.c - copies within a device and between devices; the only place where op code moves data across.
+/* copy.c - copies within a device and between devices; the only place where op code moves data
+ * across.
  *
- * Across devices the source is made dense where it lives, the block is transferred, and a strided or
- * converted copy follows on the destination: the wire carries every element once, in the smaller dtype. */
+ * Across devices the source is made dense where it lives, the block is transferred, and a strided
+ * or converted copy follows on the destination: the wire carries every element once, in the smaller
+ * dtype. */
 
 #include <string.h>
 
@@ -40,11 +42,13 @@ static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
 static bool same_strides(const lt_tensor *a, const lt_tensor *b)
 {
     bool same = true;
-    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == 1 || a->strides[d] == b->strides[d];
+    for (int d = 0; same && d < a->ndim; d++)
+        same = a->sizes[d] == 1 || a->strides[d] == b->strides[d];
     return same;
 }
 
-/* New reference: src, or a copy on its device, dense in the order of dst's dimensions, which have its sizes. */
+/* New reference: src, or a copy on its device, dense in the order of dst's dimensions, which have
+ * its sizes. */
 static lt_status laid_out_as(lt_tensor *dst, lt_tensor *src, lt_tensor **out)
 {
     if (same_strides(src, dst)) {
@@ -110,22 +114,25 @@ lt_status lt_copy__impl(lt_tensor *self, lt_tensor *src, bool non_blocking)
     return status;
 }
 
-lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, bool non_blocking,
-                           lt_tensor **out)
+lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                           bool non_blocking, lt_tensor **out)
 {
     lt_device target = device != NULL ? *device : self->device;
     LT_TRY(lt_device_resolve(&target));
     lt_tensor *result = NULL;
-    if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype && lt_device_equal(target, self->device)) {
-        LT_TRY(lt_window_record(
-            &(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes, NULL}, &result));
+    if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype &&
+        lt_device_equal(target, self->device)) {
+        LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0,
+                                               self->ndim, self->sizes, NULL},
+                                &result));
         if (result != NULL) {
             *out = result;
             return LT_OK;
         }
     }
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("_to_copy", self));
-    LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target, &result));
+    LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target,
+                          &result));
     lt_status status = lt_copy(result, self, non_blocking);
     if (status != LT_OK) {
         lt_tensor_release(result);
@@ -141,18 +148,23 @@ lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
     return lt__to_copy_impl(self, LT_DTYPE_NONE, NULL, false, out);
 }
 
-/* *last: channels lie last in what a word other than preserve_format asks for; an error where t has no such form. */
-static lt_status read_format(const char *op, const lt_tensor *t, const char *memory_format, bool *last)
+/* *last: channels lie last in what a word other than preserve_format asks for; an error where t has
+ * no such form. */
+static lt_status read_format(const char *op, const lt_tensor *t, const char *memory_format,
+                             bool *last)
 {
-    const bool flat = strcmp(memory_format, "channels_last") == 0, deep = strcmp(memory_format, "channels_last_3d") == 0;
+    const bool flat = strcmp(memory_format, "channels_last") == 0,
+               deep = strcmp(memory_format, "channels_last_3d") == 0;
     *last = flat || deep;
     if (!*last && strcmp(memory_format, "contiguous_format") != 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "%s: memory_format must be torch.contiguous_format, torch.preserve_format, torch.channels_last or "
+                        "%s: memory_format must be torch.contiguous_format, torch.preserve_format, "
+                        "torch.channels_last or "
                         "torch.channels_last_3d, got '%s'",
                         op, memory_format);
     if (*last && t->ndim != (flat ? 4 : 5))
-        return lt_error(LT_ERR_RUNTIME, "required rank %d tensor to use %s format", flat ? 4 : 5, memory_format);
+        return lt_error(LT_ERR_RUNTIME, "required rank %d tensor to use %s format", flat ? 4 : 5,
+                        memory_format);
     return LT_OK;
 }
 
@@ -183,7 +195,8 @@ lt_status lt_contiguous_format_impl(lt_tensor *self, const char *memory_format, 
     bool last = false;
     const bool any = strcmp(memory_format, "preserve_format") == 0;
     if (!any) LT_TRY(read_format("contiguous()", self, memory_format, &last));
-    if (!any && !(last ? lt_is_channels_last(self) : lt_is_contiguous(self))) return lt_clone_format(self, memory_format, out);
+    if (!any && !(last ? lt_is_channels_last(self) : lt_is_contiguous(self)))
+        return lt_clone_format(self, memory_format, out);
     *out = lt_tensor_retain(self);
     return LT_OK;
 }

@@ -1,6 +1,7 @@
-/* convolution.c - convolutions of one to three spatial dimensions and their transposes. All of them, and their
- * derivatives, are one of the three parts of a relation of an image x, a kernel w and a result y (backend.h): a
- * transposed convolution computes x from y. Halves of unequal padding are put around the input first. */
+/* convolution.c - convolutions of one to three spatial dimensions and their transposes. All of
+ * them, and their derivatives, are one of the three parts of a relation of an image x, a kernel w
+ * and a result y (backend.h): a transposed convolution computes x from y. Halves of unequal padding
+ * are put around the input first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,19 +27,21 @@
 #include "counting.h"
 #include "memory_format.h"
 
-/* ---- arguments --------------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static lt_status check_count(const char *what, const lt_dims *given, int spatial)
 {
     char text[256];
     for (int i = 0; i < given->n; i++)
         if (given->v[i] > INT32_MAX || given->v[i] < -INT32_MAX)
-            return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type int without overflow: %s", what);
+            return lt_error(LT_ERR_RUNTIME,
+                            "value cannot be converted to type int without overflow: %s", what);
     if (given->n == 1 || given->n == spatial) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "expected %s to be a single integer value or a list of %d values to match the convolution "
-                    "dimensions, but got %s=%s",
-                    what, spatial, what, lt_format_sizes(text, sizeof text, given->n, given->v));
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "expected %s to be a single integer value or a list of %d values to match the convolution "
+        "dimensions, but got %s=%s",
+        what, spatial, what, lt_format_sizes(text, sizeof text, given->n, given->v));
 }
 
 static lt_status check_least(const lt_dims *given, int64_t least, const char *message)
@@ -49,8 +52,9 @@ static lt_status check_least(const lt_dims *given, int64_t least, const char *me
 }
 
 /* The numbers of a call, checked; sizes and channels are filled in later. */
-static lt_status read_numbers(int spatial, const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                              const lt_dims *output_padding, int64_t groups, lt_conv *c, int64_t *more)
+static lt_status read_numbers(int spatial, const lt_dims *stride, const lt_dims *padding,
+                              const lt_dims *dilation, const lt_dims *output_padding,
+                              int64_t groups, lt_conv *c, int64_t *more)
 {
     char text[256];
     if (groups <= 0) return lt_error(LT_ERR_RUNTIME, "non-positive groups is not supported");
@@ -67,37 +71,46 @@ static lt_status read_numbers(int spatial, const lt_dims *stride, const lt_dims 
     lt_spread_sizes(output_padding, spatial, 0, more);
     for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++)
         if (c->dilation[d] <= 0)
-            return lt_error(LT_ERR_RUNTIME, "dilation should be greater than zero, but got %s",
-                            lt_format_sizes(text, sizeof text, spatial, c->dilation + LT_SPATIAL - spatial));
+            return lt_error(
+                LT_ERR_RUNTIME, "dilation should be greater than zero, but got %s",
+                lt_format_sizes(text, sizeof text, spatial, c->dilation + LT_SPATIAL - spatial));
     c->groups = groups;
     return LT_OK;
 }
 
-static lt_status check_dtypes(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias)
+static lt_status check_dtypes(const lt_tensor *input, const lt_tensor *weight,
+                              const lt_tensor *bias)
 {
     if (input->dtype == LT_BOOL || lt_dtype_is_unsigned((lt_dtype)input->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
                         input->device.type == LT_CPU ? "slow_conv2d_cpu" : "convolution_cuda",
                         lt_dtype_scalar_name((lt_dtype)input->dtype));
     if (input->dtype != weight->dtype)
-        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and weight type (%s) should be the same: expected scalar type %s but found %s",
-                        lt_dtype_element_name((lt_dtype)input->dtype), lt_dtype_element_name((lt_dtype)weight->dtype), lt_dtype_scalar_name((lt_dtype)input->dtype),
+        return lt_error(LT_ERR_RUNTIME,
+                        "Input type (%s) and weight type (%s) should be the same: expected scalar "
+                        "type %s but found %s",
+                        lt_dtype_element_name((lt_dtype)input->dtype),
+                        lt_dtype_element_name((lt_dtype)weight->dtype),
+                        lt_dtype_scalar_name((lt_dtype)input->dtype),
                         lt_dtype_scalar_name((lt_dtype)weight->dtype));
     if (bias != NULL && bias->dtype != input->dtype)
-        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and bias type (%s) should be the same", lt_dtype_element_name((lt_dtype)input->dtype),
+        return lt_error(LT_ERR_RUNTIME, "Input type (%s) and bias type (%s) should be the same",
+                        lt_dtype_element_name((lt_dtype)input->dtype),
                         lt_dtype_element_name((lt_dtype)bias->dtype));
     return LT_OK;
 }
 
-static lt_status check_shapes(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias, bool transposed,
-                              int64_t groups)
+static lt_status check_shapes(const lt_tensor *input, const lt_tensor *weight,
+                              const lt_tensor *bias, bool transposed, int64_t groups)
 {
     char of_weight[256], of_input[256];
     long long g = (long long)groups;
     int64_t outputs = transposed ? weight->sizes[1] * groups : weight->sizes[0];
     lt_format_sizes(of_weight, sizeof of_weight, weight->ndim, weight->sizes);
     if (input->ndim != weight->ndim)
-        return lt_error(LT_ERR_RUNTIME, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional input of size %s instead",
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected %d-dimensional input for %d-dimensional weight %s, but got "
+                        "%d-dimensional input of size %s instead",
                         weight->ndim, weight->ndim, of_weight, input->ndim,
                         lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes));
     if (weight->sizes[0] < groups)
@@ -113,13 +126,16 @@ static lt_status check_shapes(const lt_tensor *input, const lt_tensor *weight, c
     int64_t wanted = transposed ? weight->sizes[0] : weight->sizes[1] * groups;
     if (input->sizes[1] != wanted) {
         lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes);
-        return lt_error(LT_ERR_RUNTIME, "Given %s=%lld, weight of size %s, expected input%s to have %lld channels, but got %lld channels instead",
-                        transposed ? "transposed" : "groups", transposed ? 1 : g, of_weight, of_input, (long long)wanted,
-                        (long long)input->sizes[1]);
+        return lt_error(LT_ERR_RUNTIME,
+                        "Given %s=%lld, weight of size %s, expected input%s to have %lld channels, "
+                        "but got %lld channels instead",
+                        transposed ? "transposed" : "groups", transposed ? 1 : g, of_weight,
+                        of_input, (long long)wanted, (long long)input->sizes[1]);
     }
     if (bias != NULL && (bias->ndim != 1 || bias->sizes[0] != outputs))
         return lt_error(LT_ERR_RUNTIME,
-                        "Given %sweight of size %s, expected bias to be 1-dimensional with %lld elements, but got bias of size %s instead",
+                        "Given %sweight of size %s, expected bias to be 1-dimensional with %lld "
+                        "elements, but got bias of size %s instead",
                         transposed ? "transposed=1, " : "", of_weight, (long long)outputs,
                         lt_format_sizes(of_input, sizeof of_input, bias->ndim, bias->sizes));
     return LT_OK;
@@ -130,8 +146,9 @@ static lt_status check_kernel(const lt_conv *c, int spatial)
     static const char *const names[] = {"depth", "height", "width"};
     for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++)
         if (c->kernel[d] <= 0)
-            return lt_error(LT_ERR_RUNTIME, "kernel size should be greater than zero, but got kernel_%s: %lld", names[d],
-                            (long long)c->kernel[d]);
+            return lt_error(LT_ERR_RUNTIME,
+                            "kernel size should be greater than zero, but got kernel_%s: %lld",
+                            names[d], (long long)c->kernel[d]);
     return LT_OK;
 }
 
@@ -149,9 +166,11 @@ static lt_status fit_windows(lt_conv *c, int spatial)
     }
     if (fits) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
-                    "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size can't be greater "
+                    "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel "
+                    "size can't be greater "
                     "than actual input size",
-                    lt_format_product(padded, sizeof padded, spatial, room, " x "), lt_format_product(kernel, sizeof kernel, spatial, reach, " x "));
+                    lt_format_product(padded, sizeof padded, spatial, room, " x "),
+                    lt_format_product(kernel, sizeof kernel, spatial, reach, " x "));
 }
 
 /* The sizes of x, the result of a transposed convolution, from those of y. */
@@ -160,22 +179,26 @@ static lt_status fit_transposed(lt_conv *c, int spatial, const int64_t *more)
     char given[128], made[128];
     bool fits = true;
     for (int d = 0; d < LT_SPATIAL; d++) {
-        c->in[d] = (c->out[d] - 1) * c->stride[d] - 2 * c->padding[d] + c->dilation[d] * (c->kernel[d] - 1) + more[d] + 1;
+        c->in[d] = (c->out[d] - 1) * c->stride[d] - 2 * c->padding[d] +
+                   c->dilation[d] * (c->kernel[d] - 1) + more[d] + 1;
         fits = fits && c->in[d] > 0;
     }
     for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++)
         if (more[d] >= c->stride[d] && more[d] >= c->dilation[d])
             return lt_error(LT_ERR_RUNTIME,
-                            "output padding must be smaller than either stride or dilation, but got output_padding: %lld "
+                            "output padding must be smaller than either stride or dilation, but "
+                            "got output_padding: %lld "
                             "stride: %lld dilation: %lld",
                             (long long)more[d], (long long)c->stride[d], (long long)c->dilation[d]);
     if (fits) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
-                    "Given input size per channel: (%s). Calculated output size per channel: (%s). Output size is too small",
-                    lt_format_product(given, sizeof given, spatial, c->out, " x "), lt_format_product(made, sizeof made, spatial, c->in, " x "));
+                    "Given input size per channel: (%s). Calculated output size per channel: (%s). "
+                    "Output size is too small",
+                    lt_format_product(given, sizeof given, spatial, c->out, " x "),
+                    lt_format_product(made, sizeof made, spatial, c->in, " x "));
 }
 
-/* ---- the three parts ---------------------------------------------------------------------------------------------- */
+/* ---- the three parts ------------------------------------------------------------------------- */
 
 /* The dense array of one operand, kept by the scope; NULL for none. */
 static lt_tensor *dense(lt_scope *s, lt_tensor *t)
@@ -216,8 +239,9 @@ static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor 
     if (s.status == LT_OK && exact)
         lt_convolve_by_columns(&s, part, c, from_x, from_w, from_y);
     else if (s.status == LT_OK)
-        s.status = lt_backend_of(result)->convolution(part, c, lt_data(from_x), lt_data(from_w), lt_data(from_y),
-                                                      added != NULL && fused ? lt_data(added) : NULL);
+        s.status = lt_backend_of(result)->convolution(
+            part, c, lt_data(from_x), lt_data(from_w), lt_data(from_y),
+            added != NULL && fused ? lt_data(added) : NULL);
     if (s.status == LT_OK && bias != NULL && !fused) s.status = add_bias(&s, result, bias);
     return lt_scope_close(&s);
 }
@@ -244,32 +268,36 @@ static bool wants_channels_last(const result *r, const lt_tensor *one, const lt_
 {
     for (int d = 0; d < r->sizes.n; d++)
         if (r->sizes.v[d] == 0) return false;
-    return lt_dtype_is_float(r->dtype) && r->dtype != LT_FLOAT64 && one->numel > 0 && other->numel > 0 &&
-           (lt_suggests_channels_last(one) || lt_suggests_channels_last(other));
+    return lt_dtype_is_float(r->dtype) && r->dtype != LT_FLOAT64 && one->numel > 0 &&
+           other->numel > 0 && (lt_suggests_channels_last(one) || lt_suggests_channels_last(other));
 }
 
 /* By the backend, with all arrays in that order; *done: whether it could. */
-static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other, lt_tensor *bias,
-                                       lt_tensor **out, bool *done)
+static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *one,
+                                       lt_tensor *other, lt_tensor *bias, lt_tensor **out,
+                                       bool *done)
 {
     const lt_backend *backend = lt_backends[r->device.type];
     lt_tensor *work = NULL;
     lt_scope s;
     *done = false;
-    if (*out != NULL || backend->convolution_channels_last == NULL || !wants_channels_last(r, one, other))
+    if (*out != NULL || backend->convolution_channels_last == NULL ||
+        !wants_channels_last(r, one, other))
         return LT_OK; /* a tensor that is given has strides of its own */
     LT_TRY(lt_tensor_new_ordered(r->dtype, r->device, r->sizes.n, r->sizes.v, true, &work));
     lt_scope_open(&s, false);
-    lt_tensor *a = do_channels_last(&s, one), *b = do_channels_last(&s, other), *added = dense(&s, bias);
+    lt_tensor *a = do_channels_last(&s, one), *b = do_channels_last(&s, other),
+              *added = dense(&s, bias);
     const bool fused = r->part == LT_CONV_Y;
     if (s.status == LT_OK) {
         void *data = lt_data(work), *first = lt_data(a), *second = lt_data(b);
-        s.status = backend->convolution_channels_last(r->part, c, r->part == LT_CONV_X ? data : first,
-                                                      r->part == LT_CONV_W   ? data
-                                                      : r->part == LT_CONV_X ? first
-                                                                             : second,
-                                                      r->part == LT_CONV_Y ? data : second,
-                                                      added != NULL && fused ? lt_data(added) : NULL, done);
+        s.status = backend->convolution_channels_last(
+            r->part, c, r->part == LT_CONV_X ? data : first,
+            r->part == LT_CONV_W   ? data
+            : r->part == LT_CONV_X ? first
+                                   : second,
+            r->part == LT_CONV_Y ? data : second, added != NULL && fused ? lt_data(added) : NULL,
+            done);
     }
     if (s.status == LT_OK && *done && bias != NULL && !fused) s.status = add_bias(&s, work, bias);
     lt_status status = lt_scope_close(&s);
@@ -280,9 +308,10 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     return status;
 }
 
-/* The part of the relation from the other two, in the order of x, w and y, with their channels last where they or the backend's rules
- * say so, else dense. */
-static lt_status compute_output(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other, lt_tensor *bias, lt_tensor **out)
+/* The part of the relation from the other two, in the order of x, w and y, with their channels last
+ * where they or the backend's rules say so, else dense. */
+static lt_status compute_output(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other,
+                                lt_tensor *bias, lt_tensor **out)
 {
     bool done;
     lt_tensor *work;
@@ -307,16 +336,21 @@ static lt_dims sizes_with(int64_t first, int64_t second, int spatial, const int6
     return sizes;
 }
 
-lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride, const lt_dims *padding,
-                             const lt_dims *dilation, bool transposed, const lt_dims *output_padding, int64_t groups, lt_conv *c)
+lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                             const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                             bool transposed, const lt_dims *output_padding, int64_t groups,
+                             lt_conv *c)
 {
     int64_t more[LT_SPATIAL];
     int spatial = weight->ndim - 2;
     *c = (lt_conv){.dtype = (lt_dtype)input->dtype};
     if (spatial < 1 || spatial > LT_SPATIAL)
-        return lt_error(LT_ERR_RUNTIME, "convolution: weight should have at least three and at most five dimensions, but has %d",
+        return lt_error(LT_ERR_RUNTIME,
+                        "convolution: weight should have at least three and at most five "
+                        "dimensions, but has %d",
                         weight->ndim);
-    LT_TRY(lt_check_same_device("convolution", (lt_tensor *[]){input, weight, bias}, bias != NULL ? 3 : 2, false, &c->device));
+    LT_TRY(lt_check_same_device("convolution", (lt_tensor *[]){input, weight, bias},
+                                bias != NULL ? 3 : 2, false, &c->device));
     LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, c, more));
     LT_TRY(check_shapes(input, weight, bias, transposed, groups));
     lt_spatial_sizes(weight->ndim, weight->sizes, spatial, c->kernel);
@@ -328,23 +362,28 @@ lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bia
     return transposed ? fit_transposed(c, spatial, more) : fit_windows(c, spatial);
 }
 
-lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,
-                              const lt_dims *padding, const lt_dims *dilation, bool transposed,
+lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                              const lt_dims *stride, const lt_dims *padding,
+                              const lt_dims *dilation, bool transposed,
                               const lt_dims *output_padding, int64_t groups, lt_tensor **out)
 {
     lt_conv c;
-    LT_TRY(lt_convolution_fit(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, &c));
+    LT_TRY(lt_convolution_fit(input, weight, bias, stride, padding, dilation, transposed,
+                              output_padding, groups, &c));
     LT_TRY(check_dtypes(input, weight, bias));
     const int spatial = weight->ndim - 2;
-    const lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in) : sizes_with(c.batch, c.out_channels, spatial, c.out);
+    const lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in)
+                                     : sizes_with(c.batch, c.out_channels, spatial, c.out);
     const result r = {transposed ? LT_CONV_X : LT_CONV_Y, (lt_dtype)input->dtype, c.device, sizes};
-    return transposed ? compute_output(&c, &r, weight, input, bias, out) : compute_output(&c, &r, input, weight, bias, out);
+    return transposed ? compute_output(&c, &r, weight, input, bias, out)
+                      : compute_output(&c, &r, input, weight, bias, out);
 }
 
-/* What the derivatives begin with: the relation of an input, a weight and the gradient of the result. */
-static lt_status relate(const lt_dims *of_input, const lt_dims *of_weight, const lt_tensor *grad, const lt_dims *stride,
-                        const lt_dims *padding, const lt_dims *dilation, bool transposed, const lt_dims *output_padding,
-                        int64_t groups, lt_conv *c)
+/* What the derivatives begin with: the relation of an input, a weight and the gradient of the
+ * result. */
+static lt_status relate(const lt_dims *of_input, const lt_dims *of_weight, const lt_tensor *grad,
+                        const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                        bool transposed, const lt_dims *output_padding, int64_t groups, lt_conv *c)
 {
     int spatial = of_weight->n - 2;
     int64_t more[LT_SPATIAL];
@@ -358,34 +397,43 @@ static lt_status relate(const lt_dims *of_input, const lt_dims *of_weight, const
     return LT_OK;
 }
 
-lt_status lt__convolution_grad_input_impl(lt_tensor *grad_output, lt_tensor *weight, const lt_dims *sizes,
-                                          const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                                          bool transposed, const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+lt_status lt__convolution_grad_input_impl(lt_tensor *grad_output, lt_tensor *weight,
+                                          const lt_dims *sizes, const lt_dims *stride,
+                                          const lt_dims *padding, const lt_dims *dilation,
+                                          bool transposed, const lt_dims *output_padding,
+                                          int64_t groups, lt_tensor **out)
 {
     lt_conv c;
     lt_dims of_weight = lt_dims_of(weight);
-    LT_TRY(relate(sizes, &of_weight, grad_output, stride, padding, dilation, transposed, output_padding, groups, &c));
-    const result r = {transposed ? LT_CONV_Y : LT_CONV_X, (lt_dtype)weight->dtype, weight->device, *sizes};
+    LT_TRY(relate(sizes, &of_weight, grad_output, stride, padding, dilation, transposed,
+                  output_padding, groups, &c));
+    const result r = {transposed ? LT_CONV_Y : LT_CONV_X, (lt_dtype)weight->dtype, weight->device,
+                      *sizes};
     return transposed ? compute_output(&c, &r, grad_output, weight, NULL, out)
                       : compute_output(&c, &r, weight, grad_output, NULL, out);
 }
 
-lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *input, const lt_dims *sizes,
-                                           const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                                           bool transposed, const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *input,
+                                           const lt_dims *sizes, const lt_dims *stride,
+                                           const lt_dims *padding, const lt_dims *dilation,
+                                           bool transposed, const lt_dims *output_padding,
+                                           int64_t groups, lt_tensor **out)
 {
     lt_conv c;
     lt_dims of_input = lt_dims_of(input);
-    LT_TRY(relate(&of_input, sizes, grad_output, stride, padding, dilation, transposed, output_padding, groups, &c));
+    LT_TRY(relate(&of_input, sizes, grad_output, stride, padding, dilation, transposed,
+                  output_padding, groups, &c));
     const result r = {LT_CONV_W, (lt_dtype)input->dtype, input->device, *sizes};
     return transposed ? compute_output(&c, &r, grad_output, input, NULL, out)
                       : compute_output(&c, &r, input, grad_output, NULL, out);
 }
 
-/* Over the spatial dimensions by a product with ones, which is faster on the CPU where they are small. */
+/* Over the spatial dimensions by a product with ones, which is faster on the CPU where they are
+ * small. */
 static lt_tensor *do_sum_spatial(lt_scope *s, lt_tensor *grad)
 {
-    int64_t n = grad->sizes[0], channels = grad->sizes[1], width = n * channels > 0 ? grad->numel / (n * channels) : 0;
+    int64_t n = grad->sizes[0], channels = grad->sizes[1],
+            width = n * channels > 0 ? grad->numel / (n * channels) : 0;
     lt_tensor *ones = NULL, *sums = NULL;
     lt_tensor *lines = do_reshape(s, grad, &(lt_dims){2, {n * channels, width}});
     if (lines == NULL) return NULL;
@@ -416,45 +464,58 @@ lt_status lt__convolution_grad_bias_impl(lt_tensor *grad_output, lt_tensor **out
     return lt_scope_give(&s, do_sum_dim(&s, do_sum_spatial(&s, grad_output), 0, false), out);
 }
 
-/* ---- convNd ---------------------------------------------------------------------------------------------------------- */
+/* ---- convNd ---------------------------------------------------------------------------------- */
 
 static const lt_dims none = {1, {0}};
 
 /* The call of `convolution` with a batch around an input that has none. */
-static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
-                            const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation, bool transposed,
-                            const lt_dims *output_padding, int64_t groups, lt_tensor **out)
+static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_tensor *weight,
+                            lt_tensor *bias, const lt_dims *stride, const lt_dims *padding,
+                            const lt_dims *dilation, bool transposed, const lt_dims *output_padding,
+                            int64_t groups, lt_tensor **out)
 {
     char text[256];
     if (input->ndim != spatial + 1 && input->ndim != spatial + 2)
-        return lt_error(LT_ERR_RUNTIME, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s",
-                        spatial + 1, spatial + 2, name, lt_format_sizes(text, sizeof text, input->ndim, input->sizes));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s",
+            spatial + 1, spatial + 2, name,
+            lt_format_sizes(text, sizeof text, input->ndim, input->sizes));
     if (weight->ndim != spatial + 2)
-        return lt_error(LT_ERR_RUNTIME, "Expected %d-dimensional weight for %s, but got weight of size %s instead",
-                        spatial + 2, name, lt_format_sizes(text, sizeof text, weight->ndim, weight->sizes));
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected %d-dimensional weight for %s, but got weight of size %s instead",
+                        spatial + 2, name,
+                        lt_format_sizes(text, sizeof text, weight->ndim, weight->sizes));
     if (input->ndim == spatial + 2)
-        return lt_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, out);
+        return lt_convolution(input, weight, bias, stride, padding, dilation, transposed,
+                              output_padding, groups, out);
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *batch = do_unsqueeze(&s, input, 0), *result = NULL;
     if (batch == NULL) return lt_scope_close(&s);
-    lt_status status = lt_convolution(batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups, &result);
+    lt_status status = lt_convolution(batch, weight, bias, stride, padding, dilation, transposed,
+                                      output_padding, groups, &result);
     return lt_scope_give(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
 }
 
-/* padding 'same': half of what the windows reach beyond one element on each side, the odd one at the end. */
-static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
-                            const lt_dims *stride, const char *padding, const lt_dims *dilation, int64_t groups,
-                            lt_tensor **out)
+/* padding 'same': half of what the windows reach beyond one element on each side, the odd one at
+ * the end. */
+static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_tensor *weight,
+                            lt_tensor *bias, const lt_dims *stride, const char *padding,
+                            const lt_dims *dilation, int64_t groups, lt_tensor **out)
 {
     int64_t step[LT_SPATIAL];
     if (strcmp(padding, "valid") == 0)
-        return with_batch(name, spatial, input, weight, bias, stride, &none, dilation, false, &none, groups, out);
-    if (strcmp(padding, "same") != 0) return lt_error(LT_ERR_RUNTIME, "Invalid padding string: '%s'", padding);
+        return with_batch(name, spatial, input, weight, bias, stride, &none, dilation, false, &none,
+                          groups, out);
+    if (strcmp(padding, "same") != 0)
+        return lt_error(LT_ERR_RUNTIME, "Invalid padding string: '%s'", padding);
     LT_TRY(check_count("stride", stride, spatial));
     LT_TRY(check_count("dilation", dilation, spatial));
     for (int i = 0; i < stride->n; i++)
-        if (stride->v[i] != 1) return lt_error(LT_ERR_RUNTIME, "padding='same' is not supported for strided convolutions");
+        if (stride->v[i] != 1)
+            return lt_error(LT_ERR_RUNTIME,
+                            "padding='same' is not supported for strided convolutions");
     lt_dims around = {.n = spatial}, pad = {.n = 2 * spatial};
     bool odd = false;
     lt_spread_sizes(dilation, spatial, 1, step);
@@ -465,45 +526,48 @@ static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_
         odd = odd || pad.v[2 * (spatial - 1 - d) + 1] != 0;
     }
     if (!odd || input->ndim < spatial)
-        return with_batch(name, spatial, input, weight, bias, stride, &around, dilation, false, &none, groups, out);
+        return with_batch(name, spatial, input, weight, bias, stride, &around, dilation, false,
+                          &none, groups, out);
     lt_tensor *padded = NULL;
     LT_TRY(lt_constant_pad_nd(input, &pad, lt_int(0), &padded));
-    lt_status status = with_batch(name, spatial, padded, weight, bias, stride, &around, dilation, false, &none, groups, out);
+    lt_status status = with_batch(name, spatial, padded, weight, bias, stride, &around, dilation,
+                                  false, &none, groups, out);
     lt_tensor_release(padded);
     return status;
 }
 
-#define CONVOLUTIONS(spatial)                                                                                       \
-    lt_status lt_conv##spatial##d_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride, \
-                                       const lt_dims *padding, const lt_dims *dilation, int64_t groups,             \
-                                       lt_tensor **out)                                                             \
-    {                                                                                                               \
-        return with_batch("conv" #spatial "d", spatial, input, weight, bias, stride, padding, dilation, false,      \
-                          &none, groups, out);                                                                      \
-    }                                                                                                               \
-    lt_status lt_conv##spatial##d_padding_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,                \
-                                               const lt_dims *stride, const char *padding, const lt_dims *dilation, \
-                                               int64_t groups, lt_tensor **out)                                     \
-    {                                                                                                               \
-        return with_words("conv" #spatial "d", spatial, input, weight, bias, stride, padding, dilation, groups, out); \
-    }                                                                                                               \
-    lt_status lt_conv_transpose##spatial##d_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,              \
-                                                 const lt_dims *stride, const lt_dims *padding,                     \
-                                                 const lt_dims *output_padding, int64_t groups,                     \
-                                                 const lt_dims *dilation, lt_tensor **out)                          \
-    {                                                                                                               \
-        return with_batch("conv_transpose" #spatial "d", spatial, input, weight, bias, stride, padding, dilation,   \
-                          true, output_padding, groups, out);                                                       \
+#define CONVOLUTIONS(spatial)                                                                      \
+    lt_status lt_conv##spatial##d_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,       \
+                                       const lt_dims *stride, const lt_dims *padding,              \
+                                       const lt_dims *dilation, int64_t groups, lt_tensor **out)   \
+    {                                                                                              \
+        return with_batch("conv" #spatial "d", spatial, input, weight, bias, stride, padding,      \
+                          dilation, false, &none, groups, out);                                    \
+    }                                                                                              \
+    lt_status lt_conv##spatial##d_padding_impl(                                                    \
+        lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,               \
+        const char *padding, const lt_dims *dilation, int64_t groups, lt_tensor **out)             \
+    {                                                                                              \
+        return with_words("conv" #spatial "d", spatial, input, weight, bias, stride, padding,      \
+                          dilation, groups, out);                                                  \
+    }                                                                                              \
+    lt_status lt_conv_transpose##spatial##d_impl(                                                  \
+        lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,               \
+        const lt_dims *padding, const lt_dims *output_padding, int64_t groups,                     \
+        const lt_dims *dilation, lt_tensor **out)                                                  \
+    {                                                                                              \
+        return with_batch("conv_transpose" #spatial "d", spatial, input, weight, bias, stride,     \
+                          padding, dilation, true, output_padding, groups, out);                   \
     }
 CONVOLUTIONS(1)
 CONVOLUTIONS(2)
 CONVOLUTIONS(3)
 #undef CONVOLUTIONS
 
-/* ---- windows as columns ------------------------------------------------------------------------------------------- */
+/* ---- windows as columns ---------------------------------------------------------------------- */
 
-static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilation, const lt_dims *padding,
-                              const lt_dims *stride, lt_conv *c)
+static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilation,
+                              const lt_dims *padding, const lt_dims *stride, lt_conv *c)
 {
     const lt_dims *given[] = {kernel_size, dilation, padding, stride};
     static const char *const names[] = {"kernel_size", "dilation", "padding", "stride"};
@@ -513,13 +577,17 @@ static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilatio
     for (int i = 0; i < 4; i++) {
         for (int d = 0; d < given[i]->n; d++)
             if (given[i]->v[d] > INT32_MAX)
-                return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type int without overflow: %s", names[i]);
+                return lt_error(LT_ERR_RUNTIME,
+                                "value cannot be converted to type int without overflow: %s",
+                                names[i]);
         if (!lt_spread_sizes(given[i], 2, i == 2 ? 0 : 1, to[i]))
-            return lt_error(LT_ERR_RUNTIME, "It is expected %s equals to 2, but got size %d", names[i], given[i]->n);
+            return lt_error(LT_ERR_RUNTIME, "It is expected %s equals to 2, but got size %d",
+                            names[i], given[i]->n);
         if (to[i][1] < (i != 2) || to[i][2] < (i != 2))
-            return lt_error(LT_ERR_RUNTIME, "%s should be %s, but got %s_height: %lld %s_width: %lld", titles[i],
-                            i == 2 ? "non-negative" : "greater than zero", short_names[i], (long long)to[i][1],
-                            short_names[i], (long long)to[i][2]);
+            return lt_error(LT_ERR_RUNTIME,
+                            "%s should be %s, but got %s_height: %lld %s_width: %lld", titles[i],
+                            i == 2 ? "non-negative" : "greater than zero", short_names[i],
+                            (long long)to[i][1], short_names[i], (long long)to[i][2]);
     }
     c->groups = 1;
     return LT_OK;
@@ -539,13 +607,15 @@ static pair show(const int64_t *v)
 static lt_status count_windows(lt_conv *c)
 {
     for (int d = 0; d < LT_SPATIAL; d++)
-        c->out[d] = lt_window_count(c->in[d], c->kernel[d], c->stride[d], c->padding[d], c->dilation[d], false);
+        c->out[d] = lt_window_count(c->in[d], c->kernel[d], c->stride[d], c->padding[d],
+                                    c->dilation[d], false);
     if (c->out[1] > 0 && c->out[2] > 0) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
-                    "Given %s %s, kernel_size=%s, dilation=%s, padding=%s, calculated shape of the array of sliding "
+                    "Given %s %s, kernel_size=%s, dilation=%s, padding=%s, calculated shape of the "
+                    "array of sliding "
                     "blocks as %s, but its components must be at least one.",
-                    "input with spatial size", show(c->in).text, show(c->kernel).text, show(c->dilation).text,
-                    show(c->padding).text, show(c->out).text);
+                    "input with spatial size", show(c->in).text, show(c->kernel).text,
+                    show(c->dilation).text, show(c->padding).text, show(c->out).text);
 }
 
 /* The dtypes that PyTorch has windows of: floating ones and bool. */
@@ -553,12 +623,13 @@ static lt_status check_columns(const lt_tensor *t, const char *op)
 {
     const lt_dtype dtype = (lt_dtype)t->dtype;
     if ((lt_dtype_is_inexact(dtype) && dtype != LT_COMPLEX32) || dtype == LT_BOOL) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op, lt_device_type_name(t->device),
-                    lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op,
+                    lt_device_type_name(t->device), lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
 /* The kernel on a dense input; the result has these sizes. */
-static lt_status move_windows(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+static lt_status move_windows(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
+                              lt_tensor **out)
 {
     lt_tensor *from = NULL, *work = NULL;
     lt_status status;
@@ -567,7 +638,8 @@ static lt_status move_windows(bool back, lt_conv *c, lt_tensor *input, const lt_
     LT_CHECK(lt_make_contiguous(input, &from));
     LT_CHECK(lt_begin_output(out, c->dtype, c->device, sizes->n, sizes->v, &work));
     if (work->numel > 0)
-        LT_CHECK(lt_backend_of(input)->columns(back, c, lt_data(back ? work : from), lt_data(back ? from : work)));
+        LT_CHECK(lt_backend_of(input)->columns(back, c, lt_data(back ? work : from),
+                                               lt_data(back ? from : work)));
     status = lt_finish_output(out, work);
     work = NULL;
 done:
@@ -577,7 +649,8 @@ done:
 }
 
 /* One of the parts of complex elements, moved. */
-static lt_tensor *do_move_part(lt_scope *s, bool back, lt_conv *c, lt_tensor *part, const lt_dims *sizes)
+static lt_tensor *do_move_part(lt_scope *s, bool back, lt_conv *c, lt_tensor *part,
+                               const lt_dims *sizes)
 {
     lt_tensor *moved = NULL;
     if (s->status != LT_OK) return NULL;
@@ -585,7 +658,8 @@ static lt_tensor *do_move_part(lt_scope *s, bool back, lt_conv *c, lt_tensor *pa
     return lt_scope_hold(s, status, moved);
 }
 
-static lt_status move_complex(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+static lt_status move_complex(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
+                              lt_tensor **out)
 {
     lt_tensor *result = NULL;
     lt_scope s;
@@ -597,11 +671,13 @@ static lt_status move_complex(bool back, lt_conv *c, lt_tensor *input, const lt_
     return lt_scope_store(&s, lt_scope_hold(&s, status, result), out);
 }
 
-/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is. Complex elements are
- * moved part by part. */
-static lt_status move_elements(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes, lt_tensor **out)
+/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is.
+ * Complex elements are moved part by part. */
+static lt_status move_elements(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
+                               lt_tensor **out)
 {
-    if (lt_dtype_is_complex((lt_dtype)input->dtype)) return move_complex(back, c, input, sizes, out);
+    if (lt_dtype_is_complex((lt_dtype)input->dtype))
+        return move_complex(back, c, input, sizes, out);
     if (input->dtype != LT_BOOL) return move_windows(back, c, input, sizes, out);
     lt_scope s;
     lt_tensor *result = NULL;
@@ -612,8 +688,8 @@ static lt_status move_elements(bool back, lt_conv *c, lt_tensor *input, const lt
     return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), LT_BOOL), out);
 }
 
-lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_dims *dilation, const lt_dims *padding,
-                         const lt_dims *stride, lt_tensor **out)
+lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_dims *dilation,
+                         const lt_dims *padding, const lt_dims *stride, lt_tensor **out)
 {
     lt_conv c = {.batch = 1};
     char text[256];
@@ -622,7 +698,8 @@ lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_
     for (int d = n - 3; !empty && d < n; d++) empty = input->sizes[d] == 0;
     if (empty)
         return lt_error(LT_ERR_RUNTIME,
-                        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+                        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
+                        "other non-zero dimensions for "
                         "input, but got: %s",
                         lt_format_sizes(text, sizeof text, n, input->sizes));
     LT_TRY(check_columns(input, "im2col"));
@@ -638,21 +715,24 @@ lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_
     return move_elements(false, &c, input, &sizes, out);
 }
 
-lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_dims *kernel_size, const lt_dims *dilation,
-                         const lt_dims *padding, const lt_dims *stride, lt_tensor **out)
+lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_dims *kernel_size,
+                         const lt_dims *dilation, const lt_dims *padding, const lt_dims *stride,
+                         lt_tensor **out)
 {
     lt_conv c = {.batch = 1};
     char text[256];
     int n = input->ndim;
     if (n < 2 || n > 3 || input->sizes[n - 2] == 0 || input->sizes[n - 1] == 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+                        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
+                        "size and non-zero dimensions "
                         "for input, but got: %s",
                         lt_format_sizes(text, sizeof text, n, input->sizes));
     LT_TRY(check_columns(input, "col2im"));
     LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
     if (!lt_spread_sizes(output_size, 2, 1, c.in))
-        return lt_error(LT_ERR_RUNTIME, "It is expected output_size equals to 2, but got size %d", output_size->n);
+        return lt_error(LT_ERR_RUNTIME, "It is expected output_size equals to 2, but got size %d",
+                        output_size->n);
     int64_t kernel = c.kernel[1] * c.kernel[2];
     if (input->sizes[n - 2] % kernel != 0)
         return lt_error(LT_ERR_RUNTIME,
@@ -683,9 +763,10 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
     return move_elements(true, &c, input, &sizes, out);
 }
 
-lt_status lt__col2im_impl(lt_tensor *input, const lt_dims *sizes, const lt_dims *kernel_size, const lt_dims *dilation,
-                          const lt_dims *padding, const lt_dims *stride, lt_tensor **out)
+lt_status lt__col2im_impl(lt_tensor *input, const lt_dims *sizes, const lt_dims *kernel_size,
+                          const lt_dims *dilation, const lt_dims *padding, const lt_dims *stride,
+                          lt_tensor **out)
 {
-    return lt_col2im(input, &(lt_dims){2, {sizes->v[sizes->n - 2], sizes->v[sizes->n - 1]}}, kernel_size, dilation, padding,
-                     stride, out);
+    return lt_col2im(input, &(lt_dims){2, {sizes->v[sizes->n - 2], sizes->v[sizes->n - 1]}},
+                     kernel_size, dilation, padding, stride, out);
 }

@@ -1,5 +1,5 @@
-/* int8.c - convolutions of 8-bit integers whose sums are 32-bit ones: by the backend, which has its channels last, or else in double,
- * where such sums are exact. */
+/* int8.c - convolutions of 8-bit integers whose sums are 32-bit ones: by the backend, which has its
+ * channels last, or else in double, where such sums are exact. */
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "ops/steps.h"
@@ -25,7 +25,8 @@ static lt_tensor *by_backend(lt_scope *s, const lt_conv *c, lt_tensor *input, lt
     lt_dims sizes = {.n = spatial + 2, .v = {c->batch}};
     for (int d = 0; d < spatial; d++) sizes.v[d + 1] = c->out[LT_SPATIAL - spatial + d];
     sizes.v[spatial + 1] = c->out_channels;
-    lt_tensor *x = do_contiguous(s, do_move(s, input, 1, -1)), *w = do_contiguous(s, weight), *y = NULL;
+    lt_tensor *x = do_contiguous(s, do_move(s, input, 1, -1)), *w = do_contiguous(s, weight),
+              *y = NULL;
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_tensor_new(LT_INT32, c->device, sizes.n, sizes.v, &y);
     y = lt_scope_hold(s, status, y);
@@ -35,22 +36,28 @@ static lt_tensor *by_backend(lt_scope *s, const lt_conv *c, lt_tensor *input, lt
     return s->status == LT_OK && done ? do_move(s, y, -1, 1) : NULL;
 }
 
-lt_status lt__int8_convolution_impl(lt_tensor *input, lt_tensor *weight, const lt_dims *stride, const lt_dims *dilation, int64_t groups,
-                                    lt_tensor **out)
+lt_status lt__int8_convolution_impl(lt_tensor *input, lt_tensor *weight, const lt_dims *stride,
+                                    const lt_dims *dilation, int64_t groups, lt_tensor **out)
 {
     lt_conv c;
     lt_scope s;
     lt_dims none = {.n = stride->n};
     if ((input->dtype != LT_UINT8 && input->dtype != LT_INT8) || weight->dtype != LT_INT8)
-        return lt_error(LT_ERR_RUNTIME, "_int8_convolution: expected an input of uint8 or int8 and a weight of int8, got %s and %s",
-                        lt_dtype_name((lt_dtype)input->dtype), lt_dtype_name((lt_dtype)weight->dtype));
-    LT_TRY(lt_convolution_fit(input, weight, NULL, stride, &none, dilation, false, &none, groups, &c));
+        return lt_error(LT_ERR_RUNTIME,
+                        "_int8_convolution: expected an input of uint8 or int8 and a weight of "
+                        "int8, got %s and %s",
+                        lt_dtype_name((lt_dtype)input->dtype),
+                        lt_dtype_name((lt_dtype)weight->dtype));
+    LT_TRY(
+        lt_convolution_fit(input, weight, NULL, stride, &none, dilation, false, &none, groups, &c));
     lt_scope_open(&s, LT_COMPOSITE(_int8_convolution));
     lt_tensor *y = by_backend(&s, &c, input, weight);
     if (y == NULL && s.status == LT_OK) {
-        lt_tensor *sums = NULL, *x = do_cast(&s, input, LT_FLOAT64), *w = do_cast(&s, weight, LT_FLOAT64);
-        lt_status status =
-            s.status == LT_OK ? lt_convolution(x, w, NULL, stride, &none, dilation, false, &none, groups, &sums) : s.status;
+        lt_tensor *sums = NULL, *x = do_cast(&s, input, LT_FLOAT64),
+                  *w = do_cast(&s, weight, LT_FLOAT64);
+        lt_status status = s.status == LT_OK ? lt_convolution(x, w, NULL, stride, &none, dilation,
+                                                              false, &none, groups, &sums)
+                                             : s.status;
         y = do_cast(&s, lt_scope_hold(&s, status, sums), LT_INT32);
     }
     return lt_scope_give(&s, y, out);

@@ -1,4 +1,5 @@
-/* factory.c - tensors of constant values: zeros, full, eye, arange, linspace and their *_like and new_* forms. */
+/* factory.c - tensors of constant values: zeros, full, eye, arange, linspace and their *_like and
+ * new_* forms. */
 #include <math.h>
 
 #include "ops/common.h"
@@ -27,7 +28,10 @@
 #include "op/zeros.h"
 #include "op/zeros_like.h"
 
-static lt_dtype or_default(lt_dtype dtype) { return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype; }
+static lt_dtype or_default(lt_dtype dtype)
+{
+    return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype;
+}
 
 /* Gives t, a fresh tensor, with one value in it. */
 static lt_status filled(lt_tensor *t, lt_scalar value, lt_tensor **out)
@@ -41,7 +45,8 @@ static lt_status filled(lt_tensor *t, lt_scalar value, lt_tensor **out)
     return LT_OK;
 }
 
-static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype, lt_device device, lt_tensor **out)
+static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype, lt_device device,
+                            lt_tensor **out)
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
@@ -50,33 +55,38 @@ static lt_status new_filled(const lt_dims *size, lt_scalar value, lt_dtype dtype
 
 static lt_device or_cpu(const lt_device *device) { return device != NULL ? *device : lt_host; }
 
-lt_status lt_empty_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_empty_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device,
+                        lt_tensor **out)
 {
     return lt_tensor_new(or_default(dtype), or_cpu(device), size->n, size->v, out);
 }
 
-lt_status lt_zeros_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_zeros_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device,
+                        lt_tensor **out)
 {
     return new_filled(size, lt_int(0), or_default(dtype), or_cpu(device), out);
 }
 
-lt_status lt_ones_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_ones_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device,
+                       lt_tensor **out)
 {
     return new_filled(size, lt_int(1), or_default(dtype), or_cpu(device), out);
 }
 
-lt_status lt_full_impl(const lt_dims *size, lt_scalar fill_value, lt_dtype dtype, const lt_device *device,
-                       lt_tensor **out)
+lt_status lt_full_impl(const lt_dims *size, lt_scalar fill_value, lt_dtype dtype,
+                       const lt_device *device, lt_tensor **out)
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_scalar_dtype(fill_value);
     return new_filled(size, fill_value, dtype, or_cpu(device), out);
 }
 
-lt_status lt_eye_impl(int64_t n, const int64_t *m, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_eye_impl(int64_t n, const int64_t *m, lt_dtype dtype, const lt_device *device,
+                      lt_tensor **out)
 {
     int64_t columns = m != NULL ? *m : n;
     if (n < 0 || columns < 0)
-        return lt_error(LT_ERR_RUNTIME, "n must be greater or equal to 0, got %lld", (long long)(n < 0 ? n : columns));
+        return lt_error(LT_ERR_RUNTIME, "n must be greater or equal to 0, got %lld",
+                        (long long)(n < 0 ? n : columns));
     lt_tensor *t = NULL, *diagonal = NULL;
     lt_status status = LT_OK;
     LT_TRY(lt_zeros_impl(&(lt_dims){2, {n, columns}}, dtype, device, &t));
@@ -93,11 +103,13 @@ done:
 static bool is_integer(lt_scalar s) { return s.kind != LT_SCALAR_FLOAT; }
 
 /* Writes start + i * step into a new vector; half and integer dtypes get it through a wider one. */
-static lt_status new_range(lt_scalar start, lt_scalar step, int64_t n, lt_dtype dtype, lt_device device, lt_tensor **out)
+static lt_status new_range(lt_scalar start, lt_scalar step, int64_t n, lt_dtype dtype,
+                           lt_device device, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     if (lt_dtype_is_complex(dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"arange\" not implemented for '%s'", lt_dtype_scalar_name(dtype));
+        return lt_error(LT_ERR_RUNTIME, "\"arange\" not implemented for '%s'",
+                        lt_dtype_scalar_name(dtype));
     LT_TRY(lt_tensor_new(dtype, device, 1, &n, &t));
     lt_array view = lt_array_of(t);
     lt_status status = n > 0 ? lt_backend_of(t)->range(&view, start, step, false) : LT_OK;
@@ -116,16 +128,19 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
     bool integers = is_integer(first) && is_integer(last) && is_integer(step);
     if (dtype == LT_DTYPE_NONE) dtype = integers ? LT_INT64 : lt_default_dtype();
     double a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
-    if (dtype == LT_INT64 && !integers && isfinite(a) && isfinite(b)) { /* counted in int64: each number loses its fraction first */
+    /* counted in int64: each number loses its fraction first */
+    if (dtype == LT_INT64 && !integers && isfinite(a) && isfinite(b)) {
         LT_TRY(lt_check_fits(first, LT_INT64));
         LT_TRY(lt_check_fits(last, LT_INT64));
         LT_TRY(lt_check_fits(step, LT_INT64));
-        first = lt_int(lt_scalar_int(first)), last = lt_int(lt_scalar_int(last)), step = lt_int(lt_scalar_int(step));
+        first = lt_int(lt_scalar_int(first)), last = lt_int(lt_scalar_int(last)),
+        step = lt_int(lt_scalar_int(step));
         a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
         integers = true;
     }
     if (by == 0) return lt_error(LT_ERR_RUNTIME, "step must be nonzero");
-    if (!isfinite(a) || !isfinite(b)) return lt_error(LT_ERR_RUNTIME, "unsupported range: %g -> %g", a, b);
+    if (!isfinite(a) || !isfinite(b))
+        return lt_error(LT_ERR_RUNTIME, "unsupported range: %g -> %g", a, b);
     if ((by > 0 && b < a) || (by < 0 && b > a))
         return lt_error(LT_ERR_RUNTIME, "upper bound and lower bound inconsistent with step sign");
     double count = ceil((b - a) / by);
@@ -134,8 +149,10 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
         __int128 n = s > 0 ? (span + s - 1) / s : (-span - s - 1) / -s;
         count = (double)n;
     }
-    if (!(count <= 9e15)) return lt_error(LT_ERR_RUNTIME, "arange(): too many elements (%g)", count);
-    if (lt_dtype_is_int(dtype) && !integers) { /* elements are made of whole numbers, their count is not */
+    if (!(count <= 9e15))
+        return lt_error(LT_ERR_RUNTIME, "arange(): too many elements (%g)", count);
+    /* elements are made of whole numbers, their count is not */
+    if (lt_dtype_is_int(dtype) && !integers) {
         LT_TRY(lt_check_fits(first, LT_INT64));
         LT_TRY(lt_check_fits(step, LT_INT64));
         first = lt_int(lt_scalar_int(first)), step = lt_int(lt_scalar_int(step));
@@ -143,8 +160,8 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
     return new_range(first, step, (int64_t)count, dtype, or_cpu(device), out);
 }
 
-lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dtype dtype, const lt_device *device,
-                           lt_tensor **out)
+lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dtype dtype,
+                           const lt_device *device, lt_tensor **out)
 {
     if (steps < 0) return lt_error(LT_ERR_RUNTIME, "number of steps must be non-negative");
     lt_dtype final = or_default(dtype), work = lt_dtype_is_float(final) ? final : LT_FLOAT64;
@@ -185,70 +202,85 @@ done:
     return status;
 }
 
-/* ---- shaped or typed like another tensor ------------------------------------------------------------------ */
+/* ---- shaped or typed like another tensor ----------------------------------------------------- */
 
-static lt_dtype like_dtype(const lt_tensor *t, lt_dtype dtype) { return dtype == LT_DTYPE_NONE ? (lt_dtype)t->dtype : dtype; }
+static lt_dtype like_dtype(const lt_tensor *t, lt_dtype dtype)
+{
+    return dtype == LT_DTYPE_NONE ? (lt_dtype)t->dtype : dtype;
+}
 
-static lt_device like_device(const lt_tensor *t, const lt_device *device) { return device != NULL ? *device : t->device; }
+static lt_device like_device(const lt_tensor *t, const lt_device *device)
+{
+    return device != NULL ? *device : t->device;
+}
 
-lt_status lt_new_empty_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype, const lt_device *device,
-                            lt_tensor **out)
+lt_status lt_new_empty_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype,
+                            const lt_device *device, lt_tensor **out)
 {
     return lt_tensor_new(like_dtype(self, dtype), like_device(self, device), size->n, size->v, out);
 }
 
-lt_status lt_new_full_impl(lt_tensor *self, const lt_dims *size, lt_scalar fill_value, lt_dtype dtype,
-                           const lt_device *device, lt_tensor **out)
+lt_status lt_new_full_impl(lt_tensor *self, const lt_dims *size, lt_scalar fill_value,
+                           lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     return new_filled(size, fill_value, like_dtype(self, dtype), like_device(self, device), out);
 }
 
-lt_status lt_new_zeros_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_new_zeros_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype,
+                            const lt_device *device, lt_tensor **out)
 {
     return lt_new_full_impl(self, size, lt_int(0), dtype, device, out);
 }
 
-lt_status lt_new_ones_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_new_ones_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype,
+                           const lt_device *device, lt_tensor **out)
 {
     return lt_new_full_impl(self, size, lt_int(1), dtype, device, out);
 }
 
-lt_status lt_empty_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_empty_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                             lt_tensor **out)
 {
     return lt_tensor_like(self, like_dtype(self, dtype), like_device(self, device), out);
 }
 
-lt_status lt_full_like_impl(lt_tensor *self, lt_scalar fill_value, lt_dtype dtype, const lt_device *device,
-                            lt_tensor **out)
+lt_status lt_full_like_impl(lt_tensor *self, lt_scalar fill_value, lt_dtype dtype,
+                            const lt_device *device, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_empty_like_impl(self, dtype, device, &t));
     return filled(t, fill_value, out);
 }
 
-lt_status lt_zeros_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_zeros_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                             lt_tensor **out)
 {
     return lt_full_like_impl(self, lt_int(0), dtype, device, out);
 }
 
-lt_status lt_ones_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_ones_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                            lt_tensor **out)
 {
     return lt_full_like_impl(self, lt_int(1), dtype, device, out);
 }
 
-lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_dtype dtype, const lt_device *device,
-                                lt_tensor **out)
+lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_dtype dtype,
+                                const lt_device *device, lt_tensor **out)
 {
     int64_t numel, room = 1;
     if (size->n != stride->n)
-        return lt_error(LT_ERR_RUNTIME, "dimensionality of sizes (%d) must match dimensionality of strides (%d)", size->n,
-                        stride->n);
+        return lt_error(LT_ERR_RUNTIME,
+                        "dimensionality of sizes (%d) must match dimensionality of strides (%d)",
+                        size->n, stride->n);
     LT_TRY(lt_check_sizes(size->n, size->v, &numel));
     for (int d = 0; d < size->n; d++) {
         if (stride->v[d] < 0)
-            return lt_error(LT_ERR_RUNTIME, "empty_strided(): strides must not be negative, got %lld", (long long)stride->v[d]);
+            return lt_error(LT_ERR_RUNTIME,
+                            "empty_strided(): strides must not be negative, got %lld",
+                            (long long)stride->v[d]);
         int64_t more;
-        if (__builtin_mul_overflow(size->v[d] - 1, stride->v[d], &more) || __builtin_add_overflow(room, more, &room))
+        if (__builtin_mul_overflow(size->v[d] - 1, stride->v[d], &more) ||
+            __builtin_add_overflow(room, more, &room))
             return lt_error(LT_ERR_RUNTIME, "empty_strided(): Storage size calculation overflowed");
     }
     if (numel == 0) room = 0;
@@ -271,8 +303,8 @@ static lt_scalar rounded_as(lt_scalar s, lt_dtype dtype)
     }
 }
 
-lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double base, lt_dtype dtype,
-                           const lt_device *device, lt_tensor **out)
+lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double base,
+                           lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     lt_dtype final = or_default(dtype);
     lt_tensor *exponents = NULL, *number = NULL, *powers = NULL;
@@ -295,15 +327,17 @@ done:
     return status;
 }
 
-/* ---- filling in place -------------------------------------------------------------------------------------- */
+/* ---- filling in place ------------------------------------------------------------------------ */
 
 lt_status lt_fill__impl(lt_tensor *self, lt_scalar value) { return lt_fill_value(self, value); }
 
 lt_status lt_fill_tensor_impl(lt_tensor *self, lt_tensor *value)
 {
     if (value->ndim != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
+            value->ndim);
     return lt_copy(self, value, false);
 }
 

@@ -7,7 +7,8 @@
 #include "op/triu_indices.h"
 
 /* Columns [from, to) of row i: left of the cut (tril) or from it on. */
-static void row_range(bool lower, int64_t i, int64_t columns, int64_t offset, int64_t *from, int64_t *to)
+static void row_range(bool lower, int64_t i, int64_t columns, int64_t offset, int64_t *from,
+                      int64_t *to)
 {
     int64_t cut = lt_add_within(i, offset);
     if (lower) cut = lt_add_within(cut, 1);
@@ -16,15 +17,21 @@ static void row_range(bool lower, int64_t i, int64_t columns, int64_t offset, in
     *to = lower ? cut : columns;
 }
 
-/* How many elements of the first `rows` rows lie left of their cut, which moves by one per row from `cut` on. */
+/* How many elements of the first `rows` rows lie left of their cut, which moves by one per row from
+ * `cut` on. */
 static int64_t left_of_cut(int64_t rows, int64_t columns, int64_t cut)
 {
     const int64_t none = cut < 0 ? lt_sub_within(0, cut) : 0; /* rows without any */
     if (none >= rows) return 0;
-    const int64_t first = cut < 0 ? 0 : cut < columns ? cut : columns, growing = columns - first, left = rows - none;
-    const int64_t partly = growing < left ? growing : left; /* rows of first, first + 1 ... elements */
-    const int64_t sum = partly % 2 == 0 ? lt_times(partly / 2, lt_plus(first, lt_plus(first, partly - 1)))
-                                        : lt_times(partly, lt_plus(first, (partly - 1) / 2));
+    const int64_t first = cut < 0         ? 0
+                          : cut < columns ? cut
+                                          : columns,
+                  growing = columns - first, left = rows - none;
+    /* rows of first, first + 1 ... elements */
+    const int64_t partly = growing < left ? growing : left;
+    const int64_t sum = partly % 2 == 0
+                            ? lt_times(partly / 2, lt_plus(first, lt_plus(first, partly - 1)))
+                            : lt_times(partly, lt_plus(first, (partly - 1) / 2));
     return lt_plus(partly > 0 ? sum : 0, lt_times(left - partly, columns));
 }
 
@@ -37,11 +44,13 @@ static int64_t count_positions(bool lower, int64_t rows, int64_t columns, int64_
     return all == LT_TOO_MUCH ? all : all - left_of_cut(rows, columns, offset);
 }
 
-static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, int64_t offset, lt_dtype dtype,
-                                    const lt_device *device, lt_tensor **out)
+static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, int64_t offset,
+                                    lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
-    if (rows < 0) return lt_error(LT_ERR_RUNTIME, "row must be non-negative, got %lld", (long long)rows);
-    if (columns < 0) return lt_error(LT_ERR_RUNTIME, "col must be non-negative, got %lld", (long long)columns);
+    if (rows < 0)
+        return lt_error(LT_ERR_RUNTIME, "row must be non-negative, got %lld", (long long)rows);
+    if (columns < 0)
+        return lt_error(LT_ERR_RUNTIME, "col must be non-negative, got %lld", (long long)columns);
     const int64_t n = count_positions(lower, rows, columns, offset);
     int64_t numel, from, to, at = 0;
     LT_TRY(lt_check_sizes(2, (int64_t[]){2, n}, &numel));
@@ -67,18 +76,19 @@ static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, i
     }
     if (s.status != LT_OK) return lt_scope_give(&s, NULL, out);
     lt_tensor *result = NULL;
-    const lt_status sent = lt_to(host, device != NULL ? device : &lt_host, dtype != LT_DTYPE_NONE ? dtype : LT_INT64, false, false, &result);
+    const lt_status sent = lt_to(host, device != NULL ? device : &lt_host,
+                                 dtype != LT_DTYPE_NONE ? dtype : LT_INT64, false, false, &result);
     return lt_scope_give(&s, lt_scope_hold(&s, sent, result), out);
 }
 
-lt_status lt_tril_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype, const lt_device *device,
-                               lt_tensor **out)
+lt_status lt_tril_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype,
+                               const lt_device *device, lt_tensor **out)
 {
     return triangle_positions(true, row, col, offset, dtype, device, out);
 }
 
-lt_status lt_triu_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype, const lt_device *device,
-                               lt_tensor **out)
+lt_status lt_triu_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype,
+                               const lt_device *device, lt_tensor **out)
 {
     return triangle_positions(false, row, col, offset, dtype, device, out);
 }

@@ -1,4 +1,5 @@
-/* fft.c - Fourier transforms over dimensions, one after the other: each is brought to the end, where a backend transforms lines. */
+/* fft.c - Fourier transforms over dimensions, one after the other: each is brought to the end,
+ * where a backend transforms lines. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -41,7 +42,8 @@ static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapp
     return LT_OK;
 }
 
-/* self with the dimension last and dense, transformed into a new tensor with `length` elements there; back in its place, a view. */
+/* self with the dimension last and dense, transformed into a new tensor with `length` elements
+ * there; back in its place, a view. */
 static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, lt_fft_kind kind, int64_t n,
                         int64_t length, bool inverse, double scale)
 {
@@ -141,7 +143,7 @@ lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
     return lt_scope_store(&s, t, out);
 }
 
-/* ---- derivatives -------------------------------------------------------------------------------------------------- */
+/* ---- derivatives ----------------------------------------------------------------------------- */
 
 lt_status lt__fft_c2c_backward_impl(lt_tensor *grad_output, const lt_dims *dim,
                                     int64_t normalization, bool forward, lt_tensor **out)

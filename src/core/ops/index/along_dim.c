@@ -1,5 +1,6 @@
-/* along_dim.c - picking and storing along one dimension. Index tensors hold indices from 0, or with LT_FLAG_POSITIONS
- * positions from 1 (int64, or int32 which is converted); the kernels check them. */
+/* along_dim.c - picking and storing along one dimension. Index tensors hold indices from 0, or with
+ * LT_FLAG_POSITIONS positions from 1 (int64, or int32 which is converted); the kernels check
+ * them. */
 #include <string.h>
 
 #include "checked.h"
@@ -28,7 +29,7 @@
 #include "op/take.h"
 #include "op/to.h"
 
-/* ---- what the ops below share -------------------------------------------------------------------------------- */
+/* ---- what the ops below share ---------------------------------------------------------------- */
 
 /* New reference: index as int64. */
 static lt_status bring_index(const char *op, lt_tensor *index, lt_tensor **out)
@@ -39,8 +40,10 @@ static lt_status bring_index(const char *op, lt_tensor *index, lt_tensor **out)
     return lt_cast(index, LT_INT64, out);
 }
 
-/* New reference: the tensor to change, self itself in place, else a copy of it, whose memory_format is a word of clone's. */
-static lt_status begin_change(lt_tensor *self, const char *memory_format, lt_tensor *const *out, lt_tensor **work)
+/* New reference: the tensor to change, self itself in place, else a copy of it, whose memory_format
+ * is a word of clone's. */
+static lt_status begin_change(lt_tensor *self, const char *memory_format, lt_tensor *const *out,
+                              lt_tensor **work)
 {
     if (*out == NULL) return lt_clone_format_impl(self, memory_format, work);
     lt_tensor *given = *out;
@@ -64,12 +67,13 @@ static void end_change(lt_tensor **out, lt_tensor *work)
 static int rank(const lt_tensor *t) { return t->ndim > 0 ? t->ndim : 1; }
 static int64_t size_at(const lt_tensor *t, int d) { return t->ndim > 0 ? t->sizes[d] : 1; }
 
-/* ---- gather and scatter ---------------------------------------------------------------------------------------- */
+/* ---- gather and scatter ---------------------------------------------------------------------- */
 
 static lt_status check_gather(const lt_tensor *self, int dim, const lt_tensor *index)
 {
     if (rank(self) != rank(index))
-        return lt_error(LT_ERR_RUNTIME, "Index tensor must have the same number of dimensions as input tensor");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Index tensor must have the same number of dimensions as input tensor");
     for (int d = 0; d < index->ndim; d++) {
         if (d == dim || index->sizes[d] <= size_at(self, d)) continue;
         char a[256], b[256];
@@ -95,13 +99,15 @@ lt_status lt_gather_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tens
     if (index->numel > 0) LT_CHECK(check_gather(self, d, index));
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, index->ndim, index->sizes, &work));
     if (work->numel > 0) {
-        lt_array to = lt_line_array_of(work), in = lt_line_array_of(self), at = lt_line_array_of(where);
+        lt_array to = lt_line_array_of(work), in = lt_line_array_of(self),
+                 at = lt_line_array_of(where);
         if (lt_dtype_is_complex(in.dtype)) {
             lt_lanes wide_to, wide_in, wide_at;
             LT_CHECK(lt_lanes_of(&to, &wide_to));
             LT_CHECK(lt_lanes_of(&in, &wide_in));
             LT_CHECK(lt_lanes_of(&at, &wide_at));
-            LT_CHECK(lt_backend_of(self)->gather(&wide_to.array, &wide_in.array, d, &wide_at.array));
+            LT_CHECK(
+                lt_backend_of(self)->gather(&wide_to.array, &wide_in.array, d, &wide_at.array));
         } else {
             LT_CHECK(lt_backend_of(self)->gather(&to, &in, d, &at));
         }
@@ -114,12 +120,15 @@ done:
     return status;
 }
 
-static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *index, const lt_tensor *src)
+static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *index,
+                               const lt_tensor *src)
 {
     if (rank(self) != rank(index))
-        return lt_error(LT_ERR_RUNTIME, "Index tensor must have the same number of dimensions as self tensor");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Index tensor must have the same number of dimensions as self tensor");
     if (src != NULL && rank(src) != rank(index))
-        return lt_error(LT_ERR_RUNTIME, "Index tensor must have the same number of dimensions as src tensor");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Index tensor must have the same number of dimensions as src tensor");
     bool fits = true;
     for (int d = 0; d < index->ndim && fits; d++)
         fits = (d == dim || index->sizes[d] <= size_at(self, d)) &&
@@ -135,8 +144,8 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
 }
 
 /* Complex numbers by their parts: a number becomes a tensor that repeats it. */
-static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *work, int d, lt_tensor *where, lt_tensor *src,
-                               lt_scalar value, bool fresh)
+static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *work, int d,
+                               lt_tensor *where, lt_tensor *src, lt_scalar value, bool fresh)
 {
     static const int64_t nowhere[LT_MAX_DIMS];
     lt_lanes to, at, in;
@@ -155,15 +164,16 @@ static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *
         source.data = lt_data(one), source.dtype = (lt_dtype)work->dtype, source.strides = nowhere;
     }
     LT_CHECK(lt_lanes_of(&source, &in));
-    LT_CHECK(lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array, lt_int(0), fresh));
+    LT_CHECK(
+        lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array, lt_int(0), fresh));
 done:
     lt_tensor_release(one);
     return status;
 }
 
 /* src NULL: the number. */
-static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
-                         lt_tensor *src, lt_scalar value, lt_tensor **out)
+static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim,
+                         lt_tensor *index, lt_tensor *src, lt_scalar value, lt_tensor **out)
 {
     int d;
     lt_device device;
@@ -184,7 +194,8 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
             LT_CHECK(scatter_lanes(mode, op, work, d, where, src, value, *out == NULL));
         else
             LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL,
-                                                   lt_stored_value(value, (lt_dtype)self->dtype), *out == NULL));
+                                                  lt_stored_value(value, (lt_dtype)self->dtype),
+                                                  *out == NULL));
     }
     end_change(out, work);
     work = NULL;
@@ -194,24 +205,27 @@ done:
     return status;
 }
 
-lt_status lt_scatter_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src, lt_tensor **out)
+lt_status lt_scatter_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
+                          lt_tensor **out)
 {
     return scatter("scatter", LT_SCATTER_SET, self, dim, index, src, lt_int(0), out);
 }
 
-lt_status lt_scatter_value_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value, lt_tensor **out)
+lt_status lt_scatter_value_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value,
+                                lt_tensor **out)
 {
     LT_TRY(lt_check_fits(value, (lt_dtype)self->dtype));
     return scatter("scatter", LT_SCATTER_SET, self, dim, index, NULL, value, out);
 }
 
-lt_status lt_scatter_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src, lt_tensor **out)
+lt_status lt_scatter_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
+                              lt_tensor **out)
 {
     return scatter("scatter_add", LT_SCATTER_ADD, self, dim, index, src, lt_int(0), out);
 }
 
-lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim, lt_tensor *index,
-                             lt_tensor *src, lt_tensor **out)
+lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim,
+                             lt_tensor *index, lt_tensor *src, lt_tensor **out)
 {
     return scatter(op, mode, self, dim, index, src, lt_int(0), out);
 }
@@ -291,8 +305,8 @@ lt_status lt__scatter_value_with_backward_impl(lt_tensor *grad_output, int64_t d
     return lt_scope_give(&s, do_mul(&s, grad_output, factor), out);
 }
 
-lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,
-                                   lt_tensor **out)
+lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
+                                   lt_tensor *index, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_gather_backward));
@@ -301,10 +315,11 @@ lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
     return lt_scope_give(&s, result, out);
 }
 
-/* ---- whole entries of a dimension ------------------------------------------------------------------------------ */
+/* ---- whole entries of a dimension ------------------------------------------------------------ */
 
 /* Iterator over self's shape with n entries in dim. dense has that shape, or no dimensions. */
-static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, lt_iter *it, lt_index_args *args)
+static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, lt_iter *it,
+                  lt_index_args *args)
 {
     int64_t sizes[LT_MAX_DIMS], strides[3][LT_MAX_DIMS];
     for (int d = 0; d < self->ndim; d++) {
@@ -313,9 +328,12 @@ static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, 
         strides[1][d] = d == dim ? 0 : self->strides[d];
         strides[2][d] = d == dim && index->ndim > 0 ? index->strides[0] : 0;
     }
-    *args = (lt_index_args){.count = 1, .dims = {dim}, .base = {(index->flags & LT_FLAG_POSITIONS) != 0}};
+    *args = (lt_index_args){
+        .count = 1, .dims = {dim}, .base = {(index->flags & LT_FLAG_POSITIONS) != 0}};
     args->sizes[0] = size_at(self, dim);
-    args->strides[0] = self->ndim > 0 ? lt_mul_within(self->strides[dim], (int64_t)lt_dtype_size((lt_dtype)self->dtype)) : 0;
+    args->strides[0] = self->ndim > 0 ? lt_mul_within(self->strides[dim],
+                                                      (int64_t)lt_dtype_size((lt_dtype)self->dtype))
+                                      : 0;
     lt_iter_strided(it, (lt_tensor *[]){dense, self, index}, 3, self->ndim, sizes,
                     (const int64_t *[]){strides[0], strides[1], strides[2]});
 }
@@ -330,9 +348,11 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
     lt_index_args args;
     lt_status status;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    if (index->ndim > 1) return lt_error(LT_ERR_INDEX, "index_select(): Index is supposed to be a vector");
+    if (index->ndim > 1)
+        return lt_error(LT_ERR_INDEX, "index_select(): Index is supposed to be a vector");
     if (self->ndim == 0 && index->numel != 1)
-        return lt_error(LT_ERR_RUNTIME, "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
                         (long long)index->numel);
     LT_TRY(lt_check_same_device("index_select", (lt_tensor *[]){self, index}, 2, false, &device));
     for (int e = 0; e < self->ndim; e++) sizes[e] = e == d ? index->numel : self->sizes[e];
@@ -342,7 +362,8 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
     LT_CHECK(lt_iter_for_moving(&it));
     if (it.numel > 0) {
         status = lt_backend_of(self)->index_get(&it, &args);
-        if (status == LT_ERR_INDEX) lt_error_set(status, "index out of range in self: %s", lt_error_message());
+        if (status == LT_ERR_INDEX)
+            lt_error_set(status, "index out of range in self: %s", lt_error_message());
         if (status != LT_OK) goto done;
     }
     status = lt_finish_output(out, work);
@@ -353,10 +374,10 @@ done:
     return status;
 }
 
-/* Stores or adds entries of source (0-dim: one number) at the positions of index. As in PyTorch the result is dense, but
- * one that is filled with a number is laid out as self. */
-static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_tensor *index, lt_tensor *source,
-                                bool accumulate, lt_tensor **out)
+/* Stores or adds entries of source (0-dim: one number) at the positions of index. As in PyTorch the
+ * result is dense, but one that is filled with a number is laid out as self. */
+static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_tensor *index,
+                                lt_tensor *source, bool accumulate, lt_tensor **out)
 {
     lt_device device;
     lt_tensor *where = NULL, *work = NULL;
@@ -386,23 +407,27 @@ static bool same_but(const lt_tensor *a, const lt_tensor *b, int dim)
     return same;
 }
 
-lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *source, lt_scalar alpha,
-                            lt_tensor **out)
+lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *source,
+                            lt_scalar alpha, lt_tensor **out)
 {
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     char a[256], b[256];
     if (index->ndim > 1)
         return lt_error(LT_ERR_INDEX,
-                        "index_add_(): Index is supposed to be a vector, but got dim: %d with type: %s and size: %s",
+                        "index_add_(): Index is supposed to be a vector, but got dim: %d with "
+                        "type: %s and size: %s",
                         index->ndim, lt_dtype_scalar_name((lt_dtype)index->dtype),
                         lt_format_sizes(a, sizeof a, index->ndim, index->sizes));
     if (source->dtype != self->dtype)
-        return lt_error(LT_ERR_RUNTIME, "index_add_(): self (%s) and source (%s) must have the same scalar type",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)source->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_add_(): self (%s) and source (%s) must have the same scalar type",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)source->dtype));
     if (!same_but(self, source, d))
         return lt_error(LT_ERR_RUNTIME,
-                        "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                        "source tensor shape must match self tensor shape, excluding the specified "
+                        "dimension. Got "
                         "self.shape = %s source.shape = %s",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
                         lt_format_sizes(b, sizeof b, source->ndim, source->sizes));
@@ -412,8 +437,10 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
                         "source.size(dim): (%lld), for "
                         "dim: %lld",
                         (long long)index->numel, (long long)size_at(source, d), lt_shown(d));
-    if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha)); /* as PyTorch has it */
-    if (lt_scalar_equals(alpha, 1)) return change_entries("index_add", self, d, index, source, true, out);
+    /* as PyTorch has it */
+    if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha));
+    if (lt_scalar_equals(alpha, 1))
+        return change_entries("index_add", self, d, index, source, true, out);
     lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
     lt_status status;
     LT_CHECK(lt_tensor_from_scalar(alpha, &factor));
@@ -427,26 +454,32 @@ done:
     return status;
 }
 
-lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *source, lt_tensor **out)
+lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *source,
+                             lt_tensor **out)
 {
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (index->ndim > 1)
-        return lt_error(LT_ERR_INDEX, "index_copy_(): Index should have dimension 1 or 0 (got %d)", index->ndim);
+        return lt_error(LT_ERR_INDEX, "index_copy_(): Index should have dimension 1 or 0 (got %d)",
+                        index->ndim);
     if (source->ndim != self->ndim)
         return lt_error(LT_ERR_INDEX,
-                        "index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                        "index_copy_(): When source and destination are not scalars, their "
+                        "dimensionality must match. "
                         "Source dimensionality (%d), destination dimensionality (%d)",
                         source->ndim, self->ndim);
     if (index->numel != size_at(source, d))
-        return lt_error(LT_ERR_INDEX,
-                        "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
-                        (long long)index->numel, (long long)size_at(source, d));
+        return lt_error(
+            LT_ERR_INDEX,
+            "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
+            (long long)index->numel, (long long)size_at(source, d));
     if (source->dtype != self->dtype)
-        return lt_error(LT_ERR_RUNTIME,
-                        "index_copy_(): self and source expected to have the same dtype, but got (self) %s and "
-                        "(source) %s",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)source->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "index_copy_(): self and source expected to have the same dtype, but got (self) %s and "
+            "(source) %s",
+            lt_dtype_scalar_name((lt_dtype)self->dtype),
+            lt_dtype_scalar_name((lt_dtype)source->dtype));
     if (!same_but(self, source, d)) {
         char a[256], b[256];
         return lt_error(LT_ERR_RUNTIME,
@@ -459,7 +492,8 @@ lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_
     return change_entries("index_copy", self, d, index, source, false, out);
 }
 
-lt_status lt_index_fill_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value, lt_tensor **out)
+lt_status lt_index_fill_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value,
+                             lt_tensor **out)
 {
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
@@ -494,8 +528,8 @@ lt_status lt_index_fill_tensor_impl(lt_tensor *self, int64_t dim, lt_tensor *ind
     return lt_scope_close(&s);
 }
 
-lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *index,
-                                         lt_tensor **out)
+lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
+                                         lt_tensor *index, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_index_select_backward));

@@ -1,7 +1,8 @@
-/* by_tensors.c - the bracket forms: reading and writing at positions held in tensors. A plan turns the list of
- * indices into what the kernels take: masks become the positions of their true elements, index tensors are
- * broadcast together, and their dimensions stand where the first of them stood, or in front when a dimension
- * taken whole lies between them. Positions count from 0 here. */
+/* by_tensors.c - the bracket forms: reading and writing at positions held in tensors. A plan turns
+ * the list of indices into what the kernels take: masks become the positions of their true
+ * elements, index tensors are broadcast together, and their dimensions stand where the first of
+ * them stood, or in front when a dimension taken whole lies between them. Positions count from 0
+ * here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +31,15 @@
 
 typedef struct plan {
     bool only_mask; /* the one index is a mask: no place is named twice, and none is out of range */
-    int ndim;                     /* of the indexed tensor; a 0-dim mask adds a dimension of size 1 */
+    /* of the indexed tensor; a 0-dim mask adds a dimension of size 1 */
+    int ndim;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     lt_tensor *index[LT_MAX_DIMS]; /* int64, on the tensor's device; NULL: the dimension whole */
-    int covered;                  /* dimensions that the list has spoken of so far */
-    int count;                    /* index tensors */
-    int from_ndim, result_ndim;   /* first dimension and number of the broadcast ones in the result */
-    int64_t shape[LT_MAX_DIMS];   /* of the result */
+    int covered;                   /* dimensions that the list has spoken of so far */
+    int count;                     /* index tensors */
+    /* first dimension and number of the broadcast ones in the result */
+    int from_ndim, result_ndim;
+    int64_t shape[LT_MAX_DIMS]; /* of the result */
     int shape_ndim;
 } plan;
 
@@ -52,9 +55,10 @@ static lt_status bring(lt_tensor *index, lt_tensor *self, lt_dtype dtype, lt_ten
     if (!lt_device_equal(index->device, self->device)) {
         char device[16];
         if (index->device.type != LT_CPU)
-            return lt_error(LT_ERR_RUNTIME,
-                            "indices should be either on cpu or on the same device as the indexed tensor (%s)",
-                            lt_format_device(device, sizeof device, self->device));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "indices should be either on cpu or on the same device as the indexed tensor (%s)",
+                lt_format_device(device, sizeof device, self->device));
         lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
         lt_status status = lt__to_copy_impl(index, dtype, &self->device, false, out);
         lt_copies_set_cause(previous);
@@ -75,7 +79,8 @@ static lt_status add_position(plan *p, const lt_tensor *self, lt_tensor *index)
     if (p->covered >= p->ndim)
         return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
     if (p->count == MAX_INDICES)
-        return lt_error(LT_ERR_INDEX, "a tensor is indexed by at most %d tensors at once", MAX_INDICES);
+        return lt_error(LT_ERR_INDEX, "a tensor is indexed by at most %d tensors at once",
+                        MAX_INDICES);
     p->index[p->covered++] = lt_tensor_retain(index);
     p->count++;
     return LT_OK;
@@ -99,12 +104,15 @@ static lt_status check_mask(const plan *p, const lt_tensor *self, const lt_tenso
     return LT_OK;
 }
 
-/* A 0-dim mask takes the rest once or not at all: a dimension of size 1 with as many positions 0. */
+/* A 0-dim mask takes the rest once or not at all: a dimension of size 1 with as many positions
+ * 0. */
 static lt_status add_dimension(plan *p, lt_tensor *self, lt_tensor *positions)
 {
     if (p->ndim == LT_MAX_DIMS)
-        return lt_error(LT_ERR_INDEX, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS, LT_MAX_DIMS + 1);
-    for (int d = p->ndim; d > p->covered; d--) p->sizes[d] = p->sizes[d - 1], p->strides[d] = p->strides[d - 1];
+        return lt_error(LT_ERR_INDEX, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
+                        LT_MAX_DIMS + 1);
+    for (int d = p->ndim; d > p->covered; d--)
+        p->sizes[d] = p->sizes[d - 1], p->strides[d] = p->strides[d - 1];
     p->sizes[p->covered] = 1;
     p->strides[p->covered] = 0;
     p->ndim++;
@@ -116,7 +124,8 @@ static lt_status add_dimension(plan *p, lt_tensor *self, lt_tensor *positions)
     return status;
 }
 
-/* One dimension instead of several that a mask covers, if they can be walked as one; the mask likewise. */
+/* One dimension instead of several that a mask covers, if they can be walked as one; the mask
+ * likewise. */
 static lt_status merge_masked(plan *p, lt_tensor **mask)
 {
     const int first = p->covered, n = (*mask)->ndim, last = first + n - 1;
@@ -128,7 +137,8 @@ static lt_status merge_masked(plan *p, lt_tensor **mask)
     *mask = flat;
     p->sizes[first] = flat->numel;
     p->strides[first] = p->strides[last];
-    for (int d = first + 1; d + n - 1 < p->ndim; d++) p->sizes[d] = p->sizes[d + n - 1], p->strides[d] = p->strides[d + n - 1];
+    for (int d = first + 1; d + n - 1 < p->ndim; d++)
+        p->sizes[d] = p->sizes[d + n - 1], p->strides[d] = p->strides[d + n - 1];
     p->ndim -= n - 1;
     return LT_OK;
 }
@@ -139,7 +149,8 @@ static lt_status add_mask(plan *p, lt_tensor *self, lt_tensor *given)
     lt_status status;
     LT_TRY(check_mask(p, self, given));
     LT_CHECK(bring(given, self, (lt_dtype)given->dtype, &mask));
-    if (p->only_mask && mask->ndim > 1) LT_CHECK(merge_masked(p, &mask)); /* dimensions have no names in errors then */
+    /* dimensions have no names in errors then */
+    if (p->only_mask && mask->ndim > 1) LT_CHECK(merge_masked(p, &mask));
     LT_CHECK(lt_nonzero_impl(mask, &positions));
     if (mask->ndim == 0) LT_CHECK(add_dimension(p, self, positions));
     for (int d = 0; d < mask->ndim; d++) {
@@ -161,7 +172,8 @@ static lt_status add_index(plan *p, lt_tensor *self, lt_tensor *index)
     lt_dtype dtype = (lt_dtype)index->dtype;
     if (dtype == LT_BOOL || dtype == LT_UINT8) return add_mask(p, self, index);
     if (dtype != LT_INT64 && dtype != LT_INT32)
-        return lt_error(LT_ERR_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
+        return lt_error(LT_ERR_INDEX,
+                        "tensors used as indices must be long, int, byte or bool tensors");
     lt_tensor *here = NULL;
     LT_TRY(bring(index, self, LT_INT64, &here));
     lt_status status = add_position(p, self, here);
@@ -178,8 +190,9 @@ static lt_status shape_mismatch(lt_tensor *const *indices, int n)
         lt_format_sizes(shapes + used, sizeof shapes - used, indices[i]->ndim, indices[i]->sizes);
         used += strlen(shapes + used);
     }
-    return lt_error(LT_ERR_INDEX, "shape mismatch: indexing tensors could not be broadcast together with shapes %s",
-                    shapes);
+    return lt_error(
+        LT_ERR_INDEX,
+        "shape mismatch: indexing tensors could not be broadcast together with shapes %s", shapes);
 }
 
 /* Where the broadcast dimensions go, and the shape of the result. */
@@ -194,7 +207,8 @@ static lt_status plan_shape(plan *p)
         last = d;
         indices[n++] = p->index[d];
     }
-    if (lt_broadcast_shape(indices, n, &p->result_ndim, common) != LT_OK) return shape_mismatch(indices, n);
+    if (lt_broadcast_shape(indices, n, &p->result_ndim, common) != LT_OK)
+        return shape_mismatch(indices, n);
     if (p->ndim - n + p->result_ndim > LT_MAX_DIMS)
         return lt_error(LT_ERR_INDEX, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
                         p->ndim - n + p->result_ndim);
@@ -216,7 +230,9 @@ static lt_tensor *the_mask(const lt_tensor_list *indices, int *before)
     for (int64_t i = 0; i < indices->n; i++) {
         lt_tensor *index = indices->v[i];
         if (index == NULL) continue;
-        if (mask != NULL || ((lt_dtype)index->dtype != LT_BOOL && (lt_dtype)index->dtype != LT_UINT8)) return NULL;
+        if (mask != NULL ||
+            ((lt_dtype)index->dtype != LT_BOOL && (lt_dtype)index->dtype != LT_UINT8))
+            return NULL;
         mask = index;
         *before = (int)i;
     }
@@ -228,18 +244,22 @@ static lt_status plan_make(plan *p, lt_tensor *self, const lt_tensor_list *indic
 {
     int before;
     *p = (plan){.ndim = self->ndim, .only_mask = the_mask(indices, &before) != NULL};
-    for (int d = 0; d < self->ndim; d++) p->sizes[d] = self->sizes[d], p->strides[d] = self->strides[d];
+    for (int d = 0; d < self->ndim; d++)
+        p->sizes[d] = self->sizes[d], p->strides[d] = self->strides[d];
     for (int64_t i = 0; i < indices->n; i++) {
         if (indices->v[i] != NULL)
             LT_TRY(add_index(p, self, indices->v[i]));
         else if (p->covered++ >= p->ndim)
-            return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
+            return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d",
+                            self->ndim);
     }
     return plan_shape(p);
 }
 
-/* Iterator over the result's shape; dense is the result or the values, broadcast to it from the right. */
-static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter *it, lt_index_args *args)
+/* Iterator over the result's shape; dense is the result or the values, broadcast to it from the
+ * right. */
+static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter *it,
+                      lt_index_args *args)
 {
     int64_t strides[2 + MAX_INDICES][LT_MAX_DIMS] = {{0}};
     const int64_t *rows[2 + MAX_INDICES];
@@ -290,17 +310,20 @@ done:
     return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* New reference: values in self's dtype, on its device, not in its storage. Numbers are converted. */
+/* New reference: values in self's dtype, on its device, not in its storage. Numbers are
+ * converted. */
 static lt_status bring_values(lt_tensor *values, lt_tensor *self, lt_tensor **out)
 {
     bool number = values->flags & LT_FLAG_WRAPPED_NUMBER;
     if (values->dtype != self->dtype && !number)
         return lt_error(LT_ERR_RUNTIME,
-                        "Index put requires the source and destination dtypes match, got %s for the destination and "
+                        "Index put requires the source and destination dtypes match, got %s for "
+                        "the destination and "
                         "%s for the source.",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)values->dtype));
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)values->dtype));
     lt_device device;
     LT_TRY(lt_check_same_device("index_put_", (lt_tensor *[]){self, values}, 2, true, &device));
     if (number && !lt_device_equal(values->device, self->device)) {
@@ -325,12 +348,14 @@ static lt_status check_values(const plan *p, const lt_tensor *values)
     if (fits) return LT_OK;
     char a[256], b[256];
     return lt_error(LT_ERR_RUNTIME,
-                    "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
+                    "shape mismatch: value tensor of shape %s cannot be broadcast to indexing "
+                    "result of shape %s",
                     lt_format_sizes(a, sizeof a, values->ndim, values->sizes),
                     lt_format_sizes(b, sizeof b, p->shape_ndim, p->shape));
 }
 
-/* One number where the mask is true: no positions need to be found, and nothing waits for the device. */
+/* One number where the mask is true: no positions need to be found, and nothing waits for the
+ * device. */
 static lt_status fill_where(lt_tensor *self, lt_tensor *given, int before, lt_tensor *value)
 {
     plan p = {.ndim = self->ndim, .covered = before};
@@ -353,7 +378,8 @@ done:
     return status;
 }
 
-lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt_tensor *values, bool accumulate)
+lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt_tensor *values,
+                              bool accumulate)
 {
     plan p = {.ndim = 0};
     lt_iter it;
@@ -361,7 +387,8 @@ lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt
     lt_tensor *here = NULL;
     lt_status status;
     int before = 0;
-    if (accumulate && lt_dtype_is_float8((lt_dtype)self->dtype)) return lt_refuse_dtype("index_put", (lt_dtype)self->dtype);
+    if (accumulate && lt_dtype_is_float8((lt_dtype)self->dtype))
+        return lt_refuse_dtype("index_put", (lt_dtype)self->dtype);
     LT_CHECK(bring_values(values, self, &here));
     lt_tensor *mask = the_mask(indices, &before);
     if (mask != NULL && here->ndim == 0 && !accumulate && before + mask->ndim <= self->ndim) {
@@ -379,10 +406,10 @@ done:
     return status;
 }
 
-/* ---- derivatives ------------------------------------------------------------------------------------------ */
+/* ---- derivatives ----------------------------------------------------------------------------- */
 
-lt_status lt__index_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_tensor_list *indices,
-                                  lt_tensor **out)
+lt_status lt__index_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                  const lt_tensor_list *indices, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_index_backward));
@@ -391,8 +418,8 @@ lt_status lt__index_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, 
     return lt_scope_give(&s, result, out);
 }
 
-lt_status lt__index_put_backward_self_impl(lt_tensor *grad_output, const lt_tensor_list *indices, bool accumulate,
-                                           lt_tensor **out)
+lt_status lt__index_put_backward_self_impl(lt_tensor *grad_output, const lt_tensor_list *indices,
+                                           bool accumulate, lt_tensor **out)
 {
     if (accumulate) {
         *out = lt_tensor_retain(grad_output);

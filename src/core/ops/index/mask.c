@@ -1,5 +1,6 @@
-/* mask.c - filling and picking by masks, the positions of non-zero elements, one-hot rows. What needs to know
- * on the host how many elements there are waits for the device and says so in the ledger. */
+/* mask.c - filling and picking by masks, the positions of non-zero elements, one-hot rows. What
+ * needs to know on the host how many elements there are waits for the device and says so in the
+ * ledger. */
 #include "context/clock.h"
 #include "dims.h"
 #include "ops/compose.h"
@@ -21,14 +22,17 @@
 #include "op/scatter.h"
 #include "op/where.h"
 
-lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *value, lt_tensor **out)
+lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *value,
+                                     lt_tensor **out)
 {
     if ((lt_dtype)mask->dtype != LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "masked_fill_ only supports boolean masks, but got mask with dtype %s",
                         lt_dtype_name((lt_dtype)mask->dtype));
     if (value->ndim != 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+                        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
+                        "with %d dimension(s).",
                         value->ndim);
     lt_tensor *number = NULL;
     if (value->device.type == LT_CPU) {
@@ -37,10 +41,13 @@ lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor
         LT_TRY(lt_check_fits(filling, (lt_dtype)self->dtype));
     }
     lt_dims shape;
-    lt_tensor *result = *out; /* a new one is dense, as in PyTorch, whatever the order of self's dimensions */
+    /* a new one is dense, as in PyTorch, whatever the order of self's dimensions */
+    lt_tensor *result = *out;
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
     LT_TRY(lt_cast(value, (lt_dtype)self->dtype, &number));
-    lt_status status = result != NULL ? LT_OK : lt_tensor_new((lt_dtype)self->dtype, self->device, shape.n, shape.v, &result);
+    lt_status status = result != NULL ? LT_OK
+                                      : lt_tensor_new((lt_dtype)self->dtype, self->device, shape.n,
+                                                      shape.v, &result);
     if (status == LT_OK) status = lt_where_impl(mask, number, self, &result);
     lt_tensor_release(number);
     if (*out != NULL) return status;
@@ -82,8 +89,8 @@ lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **ou
     return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }
 
-lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *mask,
-                                          lt_tensor **out)
+lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                          lt_tensor *mask, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_masked_select_backward));
@@ -104,7 +111,7 @@ lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims 
     return lt_scope_give(&s, do_sum_to(&s, result, sizes), out);
 }
 
-/* ---- positions of elements ------------------------------------------------------------------------------------- */
+/* ---- positions of elements ------------------------------------------------------------------- */
 
 /* The count is needed on the host: on a GPU that waits, which the ledger is told. */
 static lt_status count_nonzero(const lt_array *in, int64_t *count)
@@ -124,7 +131,8 @@ static lt_status count_nonzero(const lt_array *in, int64_t *count)
 
 lt_status lt_nonzero_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (lt_dtype_is_complex((lt_dtype)self->dtype)) { /* unsigned ones are 0 where integers of the same bits are */
+    /* unsigned ones are 0 where integers of the same bits are */
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) {
         lt_tensor *flags = NULL;
         LT_TRY(lt_cast(self, LT_BOOL, &flags));
         lt_status status = lt_nonzero_impl(flags, out);
@@ -162,7 +170,8 @@ static lt_status extreme_class(lt_tensor *self, bool largest, int64_t *out)
     return status;
 }
 
-/* Values are checked where that costs no wait: on a GPU with num_classes given the kernel does it. */
+/* Values are checked where that costs no wait: on a GPU with num_classes given the kernel does
+ * it. */
 static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
 {
     int64_t least, most;
@@ -179,14 +188,16 @@ static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
                         lt_shown(0));
     LT_TRY(extreme_class(self, true, &most));
     if (*num_classes == -1) *num_classes = most + 1;
-    if (most >= *num_classes) return lt_error(LT_ERR_RUNTIME, "Class values must not be larger than num_classes.");
+    if (most >= *num_classes)
+        return lt_error(LT_ERR_RUNTIME, "Class values must not be larger than num_classes.");
     return LT_OK;
 }
 
 lt_status lt_one_hot_impl(lt_tensor *self, int64_t num_classes, lt_tensor **out)
 {
     if ((lt_dtype)self->dtype != LT_INT64)
-        return lt_error(LT_ERR_RUNTIME, "one_hot is only applicable to index tensor of type LongTensor.");
+        return lt_error(LT_ERR_RUNTIME,
+                        "one_hot is only applicable to index tensor of type LongTensor.");
     LT_TRY(check_classes(self, &num_classes));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(one_hot));

@@ -30,14 +30,16 @@ static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
     return do_sgn(s, lt_scope_hold(s, status, det));
 }
 
-/* The cofactors by the singular values, which need no inverse: det(U) det(V^H) conj(U diag(products of the others) V^H). */
+/* The cofactors by the singular values, which need no inverse: det(U) det(V^H) conj(U diag(products
+ * of the others) V^H). */
 static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *u = NULL, *values = NULL, *vh = NULL, *ones = NULL, *others = NULL;
     if (s->status != LT_OK) return NULL;
     s->status = lt_linalg_svd(a, true, &u, &values, &vh);
     if (s->status != LT_OK) return NULL;
-    u = lt_scope_hold(s, LT_OK, u), values = lt_scope_hold(s, LT_OK, values), vh = lt_scope_hold(s, LT_OK, vh);
+    u = lt_scope_hold(s, LT_OK, u), values = lt_scope_hold(s, LT_OK, values),
+    vh = lt_scope_hold(s, LT_OK, vh);
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_ones_like(values, LT_DTYPE_NONE, NULL, &ones);
     ones = lt_scope_hold(s, status, ones);
@@ -49,7 +51,8 @@ static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
     return do_matmul(s, do_mul(s, do_conj(s, u), others), do_conj(s, vh));
 }
 
-lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *det, lt_tensor **out)
+lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *det,
+                                       lt_tensor **out)
 {
     bool regular = true;
     lt_scope s;
@@ -67,37 +70,47 @@ lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
 static lt_tensor *do_adjoint_inverse(lt_scope *s, lt_tensor *a, lt_tensor *factor)
 {
     lt_tensor *eye = do_eye_like(s, a, lt_columns(a));
-    return do_mul(s, do__linalg_solve(s, do_adjoint(s, a), eye), do_unsqueeze(s, do_unsqueeze(s, factor, -1), -1));
+    return do_mul(s, do__linalg_solve(s, do_adjoint(s, a), eye),
+                  do_unsqueeze(s, do_unsqueeze(s, factor, -1), -1));
 }
 
-lt_status lt__linalg_logabsdet_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
+lt_status lt__linalg_logabsdet_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                             lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_logabsdet_backward));
     return lt_scope_give(&s, do_adjoint_inverse(&s, self, grad_output), out);
 }
 
-lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *sign, lt_tensor **out)
+lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                            lt_tensor *sign, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_backward));
     const lt_dims sizes = lt_dims_of(self);
-    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) { /* nothing, but linear in the gradient as any derivative is */
+    /* nothing, but linear in the gradient as any derivative is */
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) {
         lt_tensor *nothing = do_mul(&s, grad_output, do_number(&s, 0));
-        return lt_scope_give(&s, do_mul(&s, do_zeros(&s, self, &sizes), do_unsqueeze(&s, do_unsqueeze(&s, nothing, -1), -1)), out);
+        return lt_scope_give(&s,
+                             do_mul(&s, do_zeros(&s, self, &sizes),
+                                    do_unsqueeze(&s, do_unsqueeze(&s, nothing, -1), -1)),
+                             out);
     }
     /* d sign = i sign Im(tr(A^-1 dA)) */
     lt_tensor *turned = do_mul(&s, do_conj(&s, grad_output), sign);
     lt_tensor *along = do_sub(&s, turned, do_conj(&s, turned)); /* 2 i Im */
-    return lt_scope_give(&s, do_adjoint_inverse(&s, self, do_mul(&s, along, do_number(&s, -0.5))), out);
+    return lt_scope_give(&s, do_adjoint_inverse(&s, self, do_mul(&s, along, do_number(&s, -0.5))),
+                         out);
 }
 
-lt_status lt__linalg_sign_det_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *sign, lt_tensor **out)
+lt_status lt__linalg_sign_det_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *sign,
+                                           lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_tangent));
     const lt_dims sizes = lt_dims_of(sign);
-    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) return lt_scope_give(&s, do_zeros(&s, sign, &sizes), out);
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype))
+        return lt_scope_give(&s, do_zeros(&s, sign, &sizes), out);
     lt_tensor *turn = do_diagonal(&s, do__linalg_solve(&s, self, self_t), 0, -2, -1);
     lt_tensor *trace = do_sum_dim(&s, turn, -1, false);
     lt_tensor *along = times(&s, do_sub(&s, trace, do_conj(&s, trace)), 0.5); /* i Im */

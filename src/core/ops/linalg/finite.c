@@ -1,5 +1,5 @@
-/* finite.c - matrices with nan or infinities, which the libraries' algorithms take for numbers, each its own way: refused on every
- * device before they start. */
+/* finite.c - matrices with nan or infinities, which the libraries' algorithms take for numbers,
+ * each its own way: refused on every device before they start. */
 #include "linalg.h"
 #include "op/argmax.h"
 #include "step/isfinite.h"

@@ -1,9 +1,11 @@
-/* linalg.c - factorizations and solutions of batches of matrices, by the backend's LAPACK or cuSOLVER.
+/* linalg.c - factorizations and solutions of batches of matrices, by the backend's LAPACK or
+ * cuSOLVER.
  *
- * Those read matrices column after column: a dense tensor of the transposed matrices is what they want, and what
- * they leave is turned back as a view. On a GPU everything stays there but one number per matrix that says whether
- * it could be dealt with: to raise an error the host waits for it, as PyTorch does, and the ledger is told. Ops with several results that have derivatives are made of one that packs
- * them into a single tensor, and of views of its parts. */
+ * Those read matrices column after column: a dense tensor of the transposed matrices is what they
+ * want, and what they leave is turned back as a view. On a GPU everything stays there but one
+ * number per matrix that says whether it could be dealt with: to raise an error the host waits for
+ * it, as PyTorch does, and the ledger is told. Ops with several results that have derivatives are
+ * made of one that packs them into a single tensor, and of views of its parts. */
 #include "linalg.h"
 
 #include <complex.h>
@@ -44,12 +46,15 @@
 #include "step/sgn.h"
 #include "step/tril.h"
 
-/* ---- checks ------------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 lt_status lt_linalg_check_matrix(const char *op, const lt_tensor *a)
 {
-    if (a->ndim < 2) return lt_error(LT_ERR_RUNTIME, "%s: The input tensor A must have at least 2 dimensions.", op);
-    if (lt_rows(a) <= INT32_MAX && lt_columns(a) <= INT32_MAX) return LT_OK; /* LAPACK counts in int */
+    if (a->ndim < 2)
+        return lt_error(LT_ERR_RUNTIME, "%s: The input tensor A must have at least 2 dimensions.",
+                        op);
+    /* LAPACK counts in int */
+    if (lt_rows(a) <= INT32_MAX && lt_columns(a) <= INT32_MAX) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "%s: matrices have at most %d rows and columns", op, INT32_MAX);
 }
 
@@ -57,22 +62,26 @@ lt_status lt_linalg_check_square(const char *op, const lt_tensor *a)
 {
     LT_TRY(lt_linalg_check_matrix(op, a));
     if (lt_rows(a) == lt_columns(a)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "%s: A must be batches of square matrices, but they are %lld by %lld matrices", op,
-                    (long long)lt_rows(a), (long long)lt_columns(a));
+    return lt_error(LT_ERR_RUNTIME,
+                    "%s: A must be batches of square matrices, but they are %lld by %lld matrices",
+                    op, (long long)lt_rows(a), (long long)lt_columns(a));
 }
 
 lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a)
 {
     lt_dtype dtype = (lt_dtype)a->dtype;
     if (!lt_dtype_is_inexact(dtype))
-        return lt_error(LT_ERR_RUNTIME, "%s: Expected a floating point or complex tensor as input. Got %s", op,
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s: Expected a floating point or complex tensor as input. Got %s", op,
                         lt_dtype_scalar_name(dtype));
-    if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64 && dtype != LT_COMPLEX64 && dtype != LT_COMPLEX128)
-        return lt_error(LT_ERR_RUNTIME, "%s: Low precision dtypes not supported. Got %s", op, lt_dtype_scalar_name(dtype));
+    if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64 && dtype != LT_COMPLEX64 &&
+        dtype != LT_COMPLEX128)
+        return lt_error(LT_ERR_RUNTIME, "%s: Low precision dtypes not supported. Got %s", op,
+                        lt_dtype_scalar_name(dtype));
     return LT_OK;
 }
 
-/* ---- batches ----------------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static int64_t batch_count(const lt_tensor *a)
 {
@@ -87,7 +96,8 @@ static lt_tensor *do_dense_copy(lt_scope *s, lt_tensor *a)
     lt_tensor *copy = NULL;
     if (s->status != LT_OK) return NULL;
     s->status = lt_tensor_shaped(a, (lt_dtype)a->dtype, &copy);
-    if (s->status == LT_OK && lt_scope_hold(s, LT_OK, copy) != NULL) s->status = lt_copy_elements(copy, a);
+    if (s->status == LT_OK && lt_scope_hold(s, LT_OK, copy) != NULL)
+        s->status = lt_copy_elements(copy, a);
     return s->status == LT_OK ? copy : NULL;
 }
 
@@ -112,7 +122,8 @@ static lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims 
     return s->status == LT_OK ? t : NULL;
 }
 
-/* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of numbers. */
+/* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of
+ * numbers. */
 static lt_dims batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
 {
     lt_dims sizes = lt_dims_of(a);
@@ -124,10 +135,11 @@ static lt_dims batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
 
 static int32_t *integers_of(lt_tensor *t) { return (int32_t *)(void *)lt_data(t); }
 
-/* ---- factors of a batch --------------------------------------------------------------------------------------- */
+/* ---- factors of a batch ---------------------------------------------------------------------- */
 
-/* Whose errors they are, and what a matrix that cannot be dealt with is told, in PyTorch's words: its %d is what LAPACK
- * says, or, where that is the number of an element of the diagonal, this element as the caller counts. */
+/* Whose errors they are, and what a matrix that cannot be dealt with is told, in PyTorch's words:
+ * its %d is what LAPACK says, or, where that is the number of an element of the diagonal, this
+ * element as the caller counts. */
 typedef struct refusal {
     const char *op, *format;
     bool element;
@@ -135,13 +147,19 @@ typedef struct refusal {
 
 static lt_factor factor_of(lt_factor_kind kind, const lt_tensor *a)
 {
-    return (lt_factor){.kind = kind, .dtype = (lt_dtype)a->dtype, .device = a->device, .batch = batch_count(a),
-                       .stride_a = lt_rows(a) * lt_columns(a), .m = (int)lt_columns(a), .n = (int)lt_rows(a),
+    return (lt_factor){.kind = kind,
+                       .dtype = (lt_dtype)a->dtype,
+                       .device = a->device,
+                       .batch = batch_count(a),
+                       .stride_a = lt_rows(a) * lt_columns(a),
+                       .m = (int)lt_columns(a),
+                       .n = (int)lt_rows(a),
                        .a = lt_data((lt_tensor *)a)};
 }
 
 /* The numbers of an int32 tensor, on the host: its own, or copied into a fresh array, *copy. */
-static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **numbers, int32_t **copy)
+static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **numbers,
+                                 int32_t **copy)
 {
     *copy = NULL;
     *numbers = integers_of(t);
@@ -151,7 +169,8 @@ static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **n
     LT_TRY(lt_copies_check_sync(op));
     *copy = lt_mem_array(t->numel, sizeof **copy);
     if (*copy == NULL) return LT_ERR_MEMORY;
-    LT_TRY(lt_backend_of(t)->transfer(*copy, lt_host, lt_data(t), t->device, bytes, false, LT_COPY_BLOCKING, &waited));
+    LT_TRY(lt_backend_of(t)->transfer(*copy, lt_host, lt_data(t), t->device, bytes, false,
+                                      LT_COPY_BLOCKING, &waited));
     lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){op, true});
     if (outer.name != NULL) lt_copies_set_cause(outer);
     lt_copies_record(t->device, lt_host, (int64_t)bytes, waited);
@@ -160,8 +179,8 @@ static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **n
     return LT_OK;
 }
 
-/* The error of the first matrix that could not be dealt with, or, where `any` asks, whether there is one. a has the shape
- * that the caller knows. */
+/* The error of the first matrix that could not be dealt with, or, where `any` asks, whether there
+ * is one. a has the shape that the caller knows. */
 static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos, bool *any)
 {
     char batch[48] = "", reason[256];
@@ -175,15 +194,16 @@ static lt_status refused(const refusal *r, const lt_tensor *a, lt_tensor *infos,
             break;
         }
         if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_shown(i));
-        snprintf(reason, sizeof reason, r->format, r->element ? (int)lt_shown(info[i] - 1) : info[i]);
+        snprintf(reason, sizeof reason, r->format,
+                 r->element ? (int)lt_shown(info[i] - 1) : info[i]);
         status = lt_error(LT_ERR_RUNTIME, "%s: %s%s", r->op, batch, reason);
     }
     lt_mem_free(copy);
     return status;
 }
 
-/* Runs f; with `r`, a matrix of a that cannot be dealt with is an error, or, where the backend has a way that deals with more,
- * makes this false. */
+/* Runs f; with `r`, a matrix of a that cannot be dealt with is an error, or, where the backend has
+ * a way that deals with more, makes this false. */
 static bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refusal *r)
 {
     lt_tensor *infos = NULL;
@@ -195,8 +215,10 @@ static bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const refus
         f->infos = integers_of(infos);
     }
     const bool at_home = f->device.type == LT_CPU || !lt_dtype_is_complex(f->dtype);
-    s->status = at_home ? lt_backends[f->device.type]->factor(f) : lt_linalg_factor_on_host(f, r != NULL ? r->op : "linalg");
-    if (s->status == LT_OK && r != NULL) s->status = refused(r, a, infos, f->has_robust ? &any : NULL);
+    s->status = at_home ? lt_backends[f->device.type]->factor(f)
+                        : lt_linalg_factor_on_host(f, r != NULL ? r->op : "linalg");
+    if (s->status == LT_OK && r != NULL)
+        s->status = refused(r, a, infos, f->has_robust ? &any : NULL);
     return !any;
 }
 
@@ -213,18 +235,22 @@ static lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const refusal *r)
     return s->status == LT_OK ? pivots : NULL;
 }
 
-/* ---- inverse, determinants, solutions ------------------------------------------------------------------------ */
+/* ---- inverse, determinants, solutions -------------------------------------------------------- */
 
 lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
 {
-    static const refusal singular = {"linalg.inv", "The diagonal element %d is zero, the inversion could not be completed "
-                                     "because the input matrix is singular.", true};
+    static const refusal singular = {
+        "linalg.inv",
+        "The diagonal element %d is zero, the inversion could not be completed "
+        "because the input matrix is singular.",
+        true};
     LT_TRY(lt_linalg_check_square(singular.op, self));
     LT_TRY(lt_linalg_check_kind(singular.op, self));
     lt_dims sizes = lt_dims_of(self);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(inverse));
-    lt_tensor *work = do_dense_copy(&s, self); /* the inverse of the transposed lies as the transposed inverse */
+    /* the inverse of the transposed lies as the transposed inverse */
+    lt_tensor *work = do_dense_copy(&s, self);
     lt_tensor *pivots = do_lu(&s, work, &singular), *result = do_new(&s, self, &sizes);
     if (result != NULL && self->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_INVERSE, work);
@@ -268,7 +294,8 @@ static void set_element(lt_tensor *t, int64_t i, double complex x)
 }
 
 /* On the host in double, one matrix after the other. */
-static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *pivots, lt_tensor *out)
+static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *pivots,
+                                 lt_tensor *out)
 {
     const int64_t n = lt_rows(work);
     const int32_t *pivot = integers_of(pivots);
@@ -279,7 +306,9 @@ static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *p
             const double complex x = element_of(work, i * n * n + d * (n + 1));
             const double magnitude = cabs(x);
             if (pivot[i * n + d] != d + 1) sign = -sign, product = -product;
-            sign *= isnan(magnitude) || magnitude == 0 ? 0 : isinf(magnitude) && cimag(x) == 0 ? copysign(1, creal(x)) : x / magnitude;
+            sign *= isnan(magnitude) || magnitude == 0  ? 0
+                    : isinf(magnitude) && cimag(x) == 0 ? copysign(1, creal(x))
+                                                        : x / magnitude;
             log_magnitude += log(magnitude);
             product *= x;
         }
@@ -287,7 +316,8 @@ static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *p
     }
 }
 
-/* Of the elements of the diagonal, the sign changed where rows were exchanged: nothing leaves the device. */
+/* Of the elements of the diagonal, the sign changed where rows were exchanged: nothing leaves the
+ * device. */
 static lt_tensor *do_determinants(lt_scope *s, determinant what, lt_tensor *work, lt_tensor *pivots)
 {
     lt_tensor *elements = do_diagonal(s, work, 0, -2, -1);
@@ -315,7 +345,10 @@ static lt_status determinants(const char *op, determinant what, lt_tensor *self,
     return lt_scope_store(&s, result, out);
 }
 
-lt_status lt_det_impl(lt_tensor *self, lt_tensor **out) { return determinants("linalg.det", DETERMINANT, self, out); }
+lt_status lt_det_impl(lt_tensor *self, lt_tensor **out)
+{
+    return determinants("linalg.det", DETERMINANT, self, out);
+}
 
 lt_status lt__linalg_sign_det_impl(lt_tensor *self, lt_tensor **out)
 {
@@ -327,25 +360,33 @@ lt_status lt__linalg_logabsdet_impl(lt_tensor *self, lt_tensor **out)
     return determinants("linalg.slogdet", LOG_MAGNITUDE, self, out);
 }
 
-/* Solves with every matrix of a, batches broadcast. triangle NULL: a is any square matrix, else it says which of its
- * triangles is read. */
+/* Solves with every matrix of a, batches broadcast. triangle NULL: a is any square matrix, else it
+ * says which of its triangles is read. */
 typedef struct triangle {
     bool upper, unit;
 } triangle;
 
-static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const triangle *triangle, lt_tensor **out)
+static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const triangle *triangle,
+                            lt_tensor **out)
 {
     LT_TRY(lt_linalg_check_square(op, a));
     LT_TRY(lt_linalg_check_kind(op, a));
-    if (b->ndim < 2) return lt_error(LT_ERR_RUNTIME, "%s: The input tensor B must have at least 2 dimensions.", op);
+    if (b->ndim < 2)
+        return lt_error(LT_ERR_RUNTIME, "%s: The input tensor B must have at least 2 dimensions.",
+                        op);
     LT_TRY(lt_linalg_check_matrix(op, b));
     if (a->dtype != b->dtype)
-        return lt_error(LT_ERR_RUNTIME, "%s: Expected A and B to have the same dtype, but found A of type %s and B of type %s instead",
-                        op, lt_dtype_scalar_name((lt_dtype)a->dtype), lt_dtype_scalar_name((lt_dtype)b->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s: Expected A and B to have the same dtype, but found A of type %s and B "
+                        "of type %s instead",
+                        op, lt_dtype_scalar_name((lt_dtype)a->dtype),
+                        lt_dtype_scalar_name((lt_dtype)b->dtype));
     if (lt_rows(b) != lt_rows(a))
-        return lt_error(LT_ERR_RUNTIME, "%s: Incompatible shapes of A and B for the equation AX = B (%lldx%lld and %lldx%lld)",
-                        op, (long long)lt_rows(a), (long long)lt_columns(a), (long long)lt_rows(b),
-                        (long long)lt_columns(b));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "%s: Incompatible shapes of A and B for the equation AX = B (%lldx%lld and %lldx%lld)",
+            op, (long long)lt_rows(a), (long long)lt_columns(a), (long long)lt_rows(b),
+            (long long)lt_columns(b));
     lt_device device;
     LT_TRY(lt_check_same_device(op, (lt_tensor *[]){a, b}, 2, false, &device));
     lt_dims batch_a = batch_of(a, 1, 1), batch_b = batch_of(b, 1, 1), batch = {.n = 0};
@@ -361,11 +402,14 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *left = do_expand(&s, a, &wide_a), *pivots = NULL, *turned = NULL;
-    const bool as_it_is = triangle != NULL && !lt_dtype_is_complex((lt_dtype)a->dtype); /* it is only read */
+    /* it is only read */
+    const bool as_it_is = triangle != NULL && !lt_dtype_is_complex((lt_dtype)a->dtype);
     if (as_it_is && left != NULL && !lt_is_contiguous(left)) turned = do_turn(&s, left);
     const bool by_columns = turned != NULL && lt_is_contiguous(turned);
-    if (by_columns) left = turned;
-    else if (!as_it_is || left == NULL || !lt_is_contiguous(left)) left = do_dense_copy(&s, left);
+    if (by_columns)
+        left = turned;
+    else if (!as_it_is || left == NULL || !lt_is_contiguous(left))
+        left = do_dense_copy(&s, left);
     lt_tensor *right = do_expand(&s, b, &wide_b);
     if (right != NULL) right = do_dense_copy(&s, do_turn(&s, right));
     if (triangle == NULL) pivots = do_lu(&s, left, &singular); /* of the transposed */
@@ -387,16 +431,20 @@ lt_status lt__linalg_solve_impl(lt_tensor *self, lt_tensor *other, lt_tensor **o
     return solve_each("torch.linalg.solve", self, other, NULL, out);
 }
 
-lt_status lt__linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bool upper, bool unitriangular,
-                                           lt_tensor **out)
+lt_status lt__linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bool upper,
+                                           bool unitriangular, lt_tensor **out)
 {
-    return solve_each("linalg.solve_triangular", self, other, &(triangle){upper, unitriangular}, out);
+    return solve_each("linalg.solve_triangular", self, other, &(triangle){upper, unitriangular},
+                      out);
 }
 
 lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
 {
-    static const refusal indefinite = {"linalg.cholesky", "The factorization could not be completed because the input is not "
-                                       "positive-definite (the leading minor of order %d is not positive-definite).", false};
+    static const refusal indefinite = {
+        "linalg.cholesky",
+        "The factorization could not be completed because the input is not "
+        "positive-definite (the leading minor of order %d is not positive-definite).",
+        false};
     LT_TRY(lt_linalg_check_square(indefinite.op, self));
     LT_TRY(lt_linalg_check_kind(indefinite.op, self));
     lt_scope s;
@@ -418,7 +466,7 @@ lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
     return lt_scope_store(&s, result, out);
 }
 
-/* ---- factors as they are ------------------------------------------------------------------------------------- */
+/* ---- factors as they are --------------------------------------------------------------------- */
 
 /* Hands the results of an open scope out. */
 static lt_status give_all(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
@@ -427,7 +475,8 @@ static lt_status give_all(lt_scope *s, int n, lt_tensor *const *results, lt_tens
     return lt_scope_close(s);
 }
 
-lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **out_pivots, lt_tensor **out_info)
+lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **out_pivots,
+                             lt_tensor **out_info)
 {
     LT_TRY(lt_linalg_check_square("linalg.lu_factor", self));
     LT_TRY(lt_linalg_check_kind("linalg.lu_factor", self));
@@ -435,7 +484,8 @@ lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **ou
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)); /* columns lie one after another */
-    lt_tensor *pivots = do_new_of(&s, LT_INT32, self->device, &each), *info = do_new_of(&s, LT_INT32, self->device, &one);
+    lt_tensor *pivots = do_new_of(&s, LT_INT32, self->device, &each),
+              *info = do_new_of(&s, LT_INT32, self->device, &one);
     if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
     if (s.status == LT_OK && self->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_LU, work);
@@ -444,7 +494,8 @@ lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **ou
         do_factor(&s, &f, work, NULL);
     }
     lt_tensor *factors = do_turn(&s, work);
-    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info}, (lt_tensor **[]){out_LU, out_pivots, out_info});
+    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info},
+                    (lt_tensor * *[]){out_LU, out_pivots, out_info});
 }
 
 lt_status lt__linalg_reflectors_impl(lt_tensor *self, lt_tensor **out_a, lt_tensor **out_tau)
@@ -462,10 +513,10 @@ lt_status lt__linalg_reflectors_impl(lt_tensor *self, lt_tensor **out_a, lt_tens
         do_factor(&s, &f, self, NULL);
     }
     lt_tensor *turned = do_turn(&s, work);
-    return give_all(&s, 2, (lt_tensor *[]){turned, tau}, (lt_tensor **[]){out_a, out_tau});
+    return give_all(&s, 2, (lt_tensor *[]){turned, tau}, (lt_tensor * *[]){out_a, out_tau});
 }
 
-/* ---- factors, packed into one tensor ----------------------------------------------------------------------------- */
+/* ---- factors, packed into one tensor --------------------------------------------------------- */
 
 /* Q (m x k) above R (k x n) where k = n, else beside it. */
 lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
@@ -473,11 +524,14 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
     const char *op = "linalg.qr";
     LT_TRY(lt_linalg_check_matrix(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
-    int m = (int)lt_rows(self), n = (int)lt_columns(self), least = m < n ? m : n, k = complete ? m : least;
-    lt_dims room = batch_of(self, k > n ? k : n, m), number = batch_of(self, least, -1); /* columns lie one after another */
+    int m = (int)lt_rows(self), n = (int)lt_columns(self), least = m < n ? m : n,
+        k = complete ? m : least;
+    /* columns lie one after another */
+    lt_dims room = batch_of(self, k > n ? k : n, m), number = batch_of(self, least, -1);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_qr));
-    lt_tensor *tau = do_new(&s, self, &number), *work = do_zeros(&s, self, &room), *given = do_turn(&s, self), *r = NULL;
+    lt_tensor *tau = do_new(&s, self, &number), *work = do_zeros(&s, self, &room),
+              *given = do_turn(&s, self), *r = NULL;
     if (given != NULL) do_store(&s, do_part(&s, work, -2, 0, n), given);
     if (s.status == LT_OK && least > 0) {
         lt_factor f = factor_of(LT_FACTOR_QR, work);
@@ -501,20 +555,29 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
     return lt_scope_store(&s, do_cat(&s, (lt_tensor *[]){q, r}, 2, k == n ? -2 : -1), out);
 }
 
-static const refusal divergent = {"linalg.svd", "The algorithm failed to converge because the input matrix is ill-conditioned "
-                                  "or has too many repeated singular values (error code: %d).", false};
+static const refusal divergent = {
+    "linalg.svd",
+    "The algorithm failed to converge because the input matrix is ill-conditioned "
+    "or has too many repeated singular values (error code: %d).",
+    false};
 
-/* values becomes the singular values of self; *u and *v, unless NULL, its vectors U and V^H transposed. The robust way, of real matrices, is for
- * matrices that are not wide: the transposed of wide ones have their vectors in each other's place. False: another way deals
- * with more matrices. */
-static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u, lt_tensor **v)
+/* values becomes the singular values of self; *u and *v, unless NULL, its vectors U and V^H
+ * transposed. The robust way, of real matrices, is for matrices that are not wide: the transposed
+ * of wide ones have their vectors in each other's place. False: another way deals with more
+ * matrices. */
+static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_tensor *values,
+                      lt_tensor **u, lt_tensor **v)
 {
     const bool turned = robust && lt_rows(self) < lt_columns(self);
-    lt_tensor *given = turned ? do_turn(s, self) : self, *work = do_dense_copy(s, turned ? self : do_turn(s, self));
+    lt_tensor *given = turned ? do_turn(s, self) : self,
+              *work = do_dense_copy(s, turned ? self : do_turn(s, self));
     if (s->status != LT_OK) return true;
-    const int64_t m = lt_rows(given), n = lt_columns(given), k = m < n ? m : n, of_u = full ? m : k, of_v = full ? n : k;
-    const lt_dims u_room = batch_of(self, of_u, m), v_room = batch_of(self, n, of_v), v_turned = batch_of(self, of_v, n);
-    lt_tensor *left = u != NULL ? do_zeros(s, self, &u_room) : NULL, *right = v != NULL ? do_zeros(s, self, &v_room) : NULL;
+    const int64_t m = lt_rows(given), n = lt_columns(given), k = m < n ? m : n, of_u = full ? m : k,
+                  of_v = full ? n : k;
+    const lt_dims u_room = batch_of(self, of_u, m), v_room = batch_of(self, n, of_v),
+                  v_turned = batch_of(self, of_v, n);
+    lt_tensor *left = u != NULL ? do_zeros(s, self, &u_room) : NULL,
+              *right = v != NULL ? do_zeros(s, self, &v_room) : NULL;
     if (s->status != LT_OK) return true;
     lt_factor f = factor_of(LT_FACTOR_SVD, work);
     f.full = full;
@@ -535,24 +598,31 @@ static lt_status check_svd(lt_tensor *self)
 {
     LT_TRY(lt_linalg_check_matrix(divergent.op, self));
     LT_TRY(lt_linalg_check_kind(divergent.op, self));
-    return lt_linalg_refuse_nan(self, "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.");
+    return lt_linalg_refuse_nan(self, "linalg.svd: The algorithm failed to converge because the "
+                                      "input matrix contained non-finite values.");
 }
 
-static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u, lt_tensor **v)
+static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u,
+                   lt_tensor **v)
 {
-    if (!do_svd_by(s, false, self, full, values, u, v)) do_svd_by(s, true, self, full, values, u, v);
+    if (!do_svd_by(s, false, self, full, values, u, v))
+        do_svd_by(s, true, self, full, values, u, v);
 }
 
 /* Rows: U, then S, then V^H transposed, all of one width: that of the largest of them. */
 lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **out)
 {
     LT_TRY(check_svd(self));
-    int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n, width = !full_matrices ? k : m > n ? m : n;
+    int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n,
+            width = !full_matrices ? k
+                    : m > n        ? m
+                                   : n;
     int64_t of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
     lt_dims s_room = batch_of(self, 1, k), sizes = batch_of(self, m + 1 + n, width);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svd));
-    lt_tensor *packed = do_zeros(&s, self, &sizes), *values = do_new_real(&s, self, &s_room), *u = NULL, *v = NULL;
+    lt_tensor *packed = do_zeros(&s, self, &sizes), *values = do_new_real(&s, self, &s_room),
+              *u = NULL, *v = NULL;
     if (values != NULL && k > 0) {
         do_svd(&s, self, full_matrices, values, &u, &v);
         if (s.status != LT_OK) return lt_scope_close(&s);
@@ -578,16 +648,22 @@ lt_status lt__linalg_svdvals_impl(lt_tensor *self, lt_tensor **out)
 /* The eigenvectors (n x n), below them the eigenvalues. */
 lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_tensor **out)
 {
-    static const refusal endless = {"linalg.eigh", "The algorithm failed to converge because the input matrix is ill-conditioned "
-                                    "or has too many repeated eigenvalues (error code: %d).", false};
+    static const refusal endless = {
+        "linalg.eigh",
+        "The algorithm failed to converge because the input matrix is ill-conditioned "
+        "or has too many repeated eigenvalues (error code: %d).",
+        false};
     LT_TRY(lt_linalg_check_square(endless.op, self));
     LT_TRY(lt_linalg_check_kind(endless.op, self));
     lt_dims sizes = batch_of(self, 1, lt_rows(self));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh));
-    lt_tensor *taken = upper ? do_triu_at(&s, self, 0) : do_tril_at(&s, self, 0); /* what lies in the other triangle is not looked at */
+    /* what lies in the other triangle is not looked at */
+    lt_tensor *taken = upper ? do_triu_at(&s, self, 0) : do_tril_at(&s, self, 0);
     if (taken != NULL)
-        s.status = lt_linalg_refuse_nan(taken, "linalg.eigh: The algorithm failed to converge because the input matrix contained non-finite values.");
+        s.status =
+            lt_linalg_refuse_nan(taken, "linalg.eigh: The algorithm failed to converge because the "
+                                        "input matrix contained non-finite values.");
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_new_real(&s, self, &sizes);
     if (values != NULL && work->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_EIGH, work);
@@ -596,10 +672,14 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
         f.values = lt_data(values);
         do_factor(&s, &f, self, &endless);
     }
-    return lt_scope_store(&s, do_cat(&s, (lt_tensor *[]){do_turn(&s, work), do_cast(&s, values, (lt_dtype)self->dtype)}, 2, -2), out);
+    return lt_scope_store(
+        &s,
+        do_cat(&s, (lt_tensor *[]){do_turn(&s, work), do_cast(&s, values, (lt_dtype)self->dtype)},
+               2, -2),
+        out);
 }
 
-/* ---- any square matrices: on the host, whatever device they are on, as LAPACK alone has them ---------------------------- */
+/* ---- any square matrices: on the host, whatever device they are on, as LAPACK alone has them ---- */
 
 static lt_tensor *do_to_device(lt_scope *s, lt_tensor *a, lt_device device)
 {
@@ -614,8 +694,11 @@ static lt_tensor *do_on_host(lt_scope *s, lt_tensor *a) { return do_to_device(s,
 /* The eigenvectors (n x n), or NULL, and the eigenvalues of a batch, both complex, on the host. */
 static void do_eigen(lt_scope *s, lt_tensor *a, lt_tensor **vectors, lt_tensor **values)
 {
-    static const refusal endless = {"linalg.eig", "The algorithm failed to converge because the input matrix is ill-conditioned "
-                                    "or has too many repeated eigenvalues (error code: %d).", false};
+    static const refusal endless = {
+        "linalg.eig",
+        "The algorithm failed to converge because the input matrix is ill-conditioned "
+        "or has too many repeated eigenvalues (error code: %d).",
+        false};
     const lt_dtype dtype = lt_complex_of((lt_dtype)a->dtype);
     const lt_dims row = batch_of(a, lt_rows(a), -1), square = lt_dims_of(a);
     lt_tensor *work = do_dense_copy(s, do_turn(s, do_on_host(s, a)));
@@ -634,7 +717,8 @@ static lt_status check_eigen(lt_tensor *self, bool vectors)
     const char *op = vectors ? "linalg.eig" : "linalg.eigvals";
     LT_TRY(lt_linalg_check_square(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
-    return lt_linalg_refuse_infinite(self, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+    return lt_linalg_refuse_infinite(
+        self, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
 }
 
 /* The eigenvectors, below them the eigenvalues. */
@@ -659,7 +743,8 @@ lt_status lt__linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
     return lt_scope_store(&s, do_to_device(&s, values, self->device), out);
 }
 
-lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_LD, lt_tensor **out_pivots, lt_tensor **out_info)
+lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_LD,
+                              lt_tensor **out_pivots, lt_tensor **out_info)
 {
     LT_TRY(lt_linalg_check_square("torch.linalg.ldl_factor_ex", self));
     LT_TRY(lt_linalg_check_kind("torch.linalg.ldl_factor_ex", self));
@@ -667,7 +752,8 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, do_on_host(&s, self)));
-    lt_tensor *pivots = do_new_of(&s, LT_INT32, lt_host, &row), *info = do_new_of(&s, LT_INT32, lt_host, &one);
+    lt_tensor *pivots = do_new_of(&s, LT_INT32, lt_host, &row),
+              *info = do_new_of(&s, LT_INT32, lt_host, &one);
     if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
     if (s.status == LT_OK && self->numel > 0) {
         lt_factor f = factor_of(LT_FACTOR_LDL, work);
@@ -678,10 +764,12 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
     }
     lt_tensor *factors = do_to_device(&s, do_tril(&s, do_turn(&s, work)), self->device);
     pivots = do_to_device(&s, pivots, self->device), info = do_to_device(&s, info, self->device);
-    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info}, (lt_tensor **[]){out_LD, out_pivots, out_info});
+    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info},
+                    (lt_tensor * *[]){out_LD, out_pivots, out_info});
 }
 
-/* Pivots that LAPACK would follow out of the matrix: each is a row, from 1, or the negative of one in both rows of a block of two. */
+/* Pivots that LAPACK would follow out of the matrix: each is a row, from 1, or the negative of one
+ * in both rows of a block of two. */
 static lt_status check_ldl_pivots(const int *pivots, int64_t matrices, int64_t n)
 {
     for (int64_t i = 0; i < matrices; i++, pivots += n)
@@ -690,17 +778,21 @@ static lt_status check_ldl_pivots(const int *pivots, int64_t matrices, int64_t n
             const bool whole = k + size <= n && (size == 1 || pivots[k + 1] < 0);
             for (int64_t j = k; j < k + size; j++)
                 if (!whole || pivots[j] == 0 || pivots[j] < -n || pivots[j] > n)
-                    return lt_error(LT_ERR_RUNTIME,
-                                    "torch.linalg.ldl_solve: expected pivots from 1 to %lld, and the negatives of these in pairs, but "
-                                    "entry %lld is %d. Did you properly pass the result of ldl_factor?",
-                                    (long long)n, lt_shown(whole ? j : k), pivots[whole ? j : k]);
+                    return lt_error(
+                        LT_ERR_RUNTIME,
+                        "torch.linalg.ldl_solve: expected pivots from 1 to %lld, and the negatives "
+                        "of these in pairs, but "
+                        "entry %lld is %d. Did you properly pass the result of ldl_factor?",
+                        (long long)n, lt_shown(whole ? j : k), pivots[whole ? j : k]);
         }
     return LT_OK;
 }
 
-lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor *B, bool hermitian, lt_tensor **out)
+lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor *B, bool hermitian,
+                                    lt_tensor **out)
 {
-    const lt_dims square = batch_of(B, lt_rows(LD), lt_rows(LD)), row = batch_of(B, lt_rows(LD), -1);
+    const lt_dims square = batch_of(B, lt_rows(LD), lt_rows(LD)),
+                  row = batch_of(B, lt_rows(LD), -1);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_ldl_solve));
     lt_tensor *left = do_dense_copy(&s, do_turn(&s, do_on_host(&s, do_expand(&s, LD, &square))));
@@ -719,11 +811,12 @@ lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor 
     return lt_scope_store(&s, do_to_device(&s, do_turn(&s, right), B->device), out);
 }
 
-/* ---- least squares --------------------------------------------------------------------------------------------------- */
+/* ---- least squares --------------------------------------------------------------------------- */
 
-/* By the singular values, of which those up to rcond times the largest count as 0: V diag(1 / S) U^H b. */
-static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, const lt_dims *room, lt_tensor **ranks,
-                                    lt_tensor **out)
+/* By the singular values, of which those up to rcond times the largest count as 0: V diag(1 / S)
+ * U^H b. */
+static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, const lt_dims *room,
+                                    lt_tensor **ranks, lt_tensor **out)
 {
     lt_tensor *u = NULL, *values = NULL, *vh = NULL, *largest = NULL;
     lt_scope s;
@@ -739,22 +832,28 @@ static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, co
     }
     lt_tensor *taken = do_gt(&s, values, times(&s, largest, rcond));
     if (ranks != NULL) return lt_scope_store(&s, do_sum_dim(&s, taken, -1, false), ranks);
-    lt_tensor *inverted = do_where(&s, taken, do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
-    lt_tensor *scaled = do_mul(&s, do_matmul(&s, do_adjoint(&s, u), b), do_unsqueeze(&s, inverted, -1));
+    lt_tensor *inverted =
+        do_where(&s, taken, do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
+    lt_tensor *scaled =
+        do_mul(&s, do_matmul(&s, do_adjoint(&s, u), b), do_unsqueeze(&s, inverted, -1));
     lt_tensor *right = do_zeros(&s, a, room); /* the solutions lie as LAPACK leaves them */
     lt_tensor *solution = do_turn(&s, do_part(&s, right, -1, 0, lt_columns(a)));
-    return lt_scope_store(&s, do_store(&s, solution, do_matmul(&s, do_adjoint(&s, vh), scaled)), out);
+    return lt_scope_store(&s, do_store(&s, solution, do_matmul(&s, do_adjoint(&s, vh), scaled)),
+                          out);
 }
 
-/* The solutions (n x columns) in *out; where ranks is not NULL, the ranks of the matrices in it instead. */
-static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tensor **ranks, lt_tensor **out)
+/* The solutions (n x columns) in *out; where ranks is not NULL, the ranks of the matrices in it
+ * instead. */
+static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tensor **ranks,
+                               lt_tensor **out)
 {
     const char *op = "torch.linalg.lstsq";
     LT_TRY(lt_linalg_check_matrix(op, a));
     LT_TRY(lt_linalg_check_kind(op, a));
     int64_t m = lt_rows(a), n = lt_columns(a), columns = lt_columns(b), rows = m > n ? m : n;
     lt_dims room = batch_of(a, columns, rows), numbers = batch_of(a, -1, -1);
-    if (a->device.type != LT_CPU && a->numel > 0) return by_singular_values(a, b, rcond, &room, ranks, out);
+    if (a->device.type != LT_CPU && a->numel > 0)
+        return by_singular_values(a, b, rcond, &room, ranks, out);
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *left = do_dense_copy(&s, do_turn(&s, a)), *right = do_zeros(&s, a, &room);
@@ -770,17 +869,21 @@ static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tens
         do_factor(&s, &f, a, NULL);
     }
     if (ranks != NULL) return lt_scope_store(&s, do_cast(&s, found, LT_INT64), ranks);
-    return lt_scope_store(&s, right != NULL ? do_turn(&s, do_part(&s, right, -1, 0, n)) : NULL, out);
+    return lt_scope_store(&s, right != NULL ? do_turn(&s, do_part(&s, right, -1, 0, n)) : NULL,
+                          out);
 }
 
 lt_status lt__linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, double rcond, lt_tensor **out)
 {
-    LT_TRY(lt_linalg_refuse_infinite(self, "torch.linalg.lstsq: expected finite numbers, but input contains infs or NaNs."));
-    LT_TRY(lt_linalg_refuse_infinite(other, "torch.linalg.lstsq: expected finite numbers, but other contains infs or NaNs."));
+    LT_TRY(lt_linalg_refuse_infinite(
+        self, "torch.linalg.lstsq: expected finite numbers, but input contains infs or NaNs."));
+    LT_TRY(lt_linalg_refuse_infinite(
+        other, "torch.linalg.lstsq: expected finite numbers, but other contains infs or NaNs."));
     return least_squares(self, other, rcond, NULL, out);
 }
 
-lt_status lt__linalg_lstsq_rank_impl(lt_tensor *self, lt_tensor *other, double rcond, lt_tensor **out)
+lt_status lt__linalg_lstsq_rank_impl(lt_tensor *self, lt_tensor *other, double rcond,
+                                     lt_tensor **out)
 {
     return least_squares(self, other, rcond, out, NULL);
 }

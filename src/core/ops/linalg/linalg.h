@@ -24,7 +24,8 @@ lt_status lt_linalg_refuse_infinite(lt_tensor *a, const char *message);
 /* int32, of each matrix: the number from 1 of the first nan of its diagonal, 0 for none. */
 lt_tensor *do_first_nan(lt_scope *s, lt_tensor *factors);
 
-/* f on the host, whose arrays lie on a device: what that has no library for. op: for the ledger of copies. */
+/* f on the host, whose arrays lie on a device: what that has no library for. op: for the ledger of
+ * copies. */
 lt_status lt_linalg_factor_on_host(lt_factor *f, const char *op);
 
 static inline int64_t lt_rows(const lt_tensor *a) { return a->sizes[a->ndim - 2]; }
@@ -54,8 +55,9 @@ static inline lt_tensor *do_triu_at(lt_scope *s, lt_tensor *a, int64_t diagonal)
 static inline lt_tensor *do_eye_like(lt_scope *s, const lt_tensor *like, int64_t n)
 {
     lt_tensor *out = NULL;
-    const lt_status status =
-        s->status == LT_OK ? lt_eye(n, NULL, (lt_dtype)like->dtype, &like->device, &out) : s->status;
+    const lt_status status = s->status == LT_OK
+                                 ? lt_eye(n, NULL, (lt_dtype)like->dtype, &like->device, &out)
+                                 : s->status;
     return lt_scope_hold(s, status, out);
 }
 
@@ -63,7 +65,8 @@ static inline lt_tensor *do_eye_like(lt_scope *s, const lt_tensor *like, int64_t
 static inline lt_tensor *do_largest(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *out = NULL;
-    const lt_status status = s->status == LT_OK ? lt_amax(a, &(lt_dims){1, {-1}}, true, &out) : s->status;
+    const lt_status status =
+        s->status == LT_OK ? lt_amax(a, &(lt_dims){1, {-1}}, true, &out) : s->status;
     return lt_scope_hold(s, status, out);
 }
 

@@ -10,23 +10,29 @@
 #include "step/linalg_svdvals.h"
 
 /* The two dimensions, the last ones when dims is NULL, moved to the end. */
-static lt_status at_the_end(lt_scope *s, lt_tensor *self, const lt_dims *dims, lt_dtype dtype, lt_tensor **moved,
-                            lt_dims *places)
+static lt_status at_the_end(lt_scope *s, lt_tensor *self, const lt_dims *dims, lt_dtype dtype,
+                            lt_tensor **moved, lt_dims *places)
 {
     int a = self->ndim - 2, b = self->ndim - 1;
     if (self->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.");
+        return lt_error(LT_ERR_RUNTIME,
+                        "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.");
     if (dims != NULL) {
         if (dims->n != 2)
-            return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: dim must be a 2-tuple. Got %d", dims->n);
+            return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: dim must be a 2-tuple. Got %d",
+                            dims->n);
         LT_TRY(lt_wrap_dim(dims->v[0], self->ndim, &a));
         LT_TRY(lt_wrap_dim(dims->v[1], self->ndim, &b));
         if (a == b)
-            return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: dims must be different. Got (%d, %d)", a + 1, b + 1);
+            return lt_error(LT_ERR_RUNTIME,
+                            "linalg.matrix_norm: dims must be different. Got (%d, %d)", a + 1,
+                            b + 1);
     }
     if (!lt_dtype_is_inexact((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got %s",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got %s",
+            lt_dtype_scalar_name((lt_dtype)self->dtype));
     lt_dims order = {.n = 0};
     for (int d = 0; d < self->ndim; d++)
         if (d != a && d != b) order.v[order.n++] = d;
@@ -44,18 +50,20 @@ static lt_tensor *do_extreme(lt_scope *s, lt_tensor *lines, bool largest)
     const lt_dims last = {1, {-1}};
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    const lt_status status = largest ? lt_amax(lines, &last, false, &out) : lt_amin(lines, &last, false, &out);
+    const lt_status status =
+        largest ? lt_amax(lines, &last, false, &out) : lt_amin(lines, &last, false, &out);
     return lt_scope_hold(s, status, out);
 }
 
 /* The result of a batch of matrices, with the two dimensions back as size 1 where they were. */
-static lt_tensor *do_keep(lt_scope *s, lt_tensor *norms, const lt_tensor *self, const lt_dims *places, bool keepdim)
+static lt_tensor *do_keep(lt_scope *s, lt_tensor *norms, const lt_tensor *self,
+                          const lt_dims *places, bool keepdim)
 {
     return keepdim ? do_restore_dims(s, norms, self->ndim, places, false) : norms;
 }
 
-lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_dims *dim, bool keepdim, lt_dtype dtype,
-                                     lt_tensor **out)
+lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_dims *dim,
+                                     bool keepdim, lt_dtype dtype, lt_tensor **out)
 {
     double p = lt_scalar_double(ord), size = fabs(p);
     if (size != 1 && size != 2 && !isinf(p))
@@ -66,14 +74,16 @@ lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_di
     lt_scope_open(&s, LT_COMPOSITE(linalg_matrix_norm));
     s.status = at_the_end(&s, self, dim, dtype, &a, &places);
     if (s.status != LT_OK) return lt_scope_close(&s);
-    lt_tensor *lines = size == 2 ? do_linalg_svdvals(&s, a) : do_sum_dim(&s, do_abs(&s, a), size == 1 ? -2 : -1, false);
-    const bool empty = lines != NULL && lines->sizes[lines->ndim - 1] == 0; /* the largest of nothing is 0 */
+    lt_tensor *lines = size == 2 ? do_linalg_svdvals(&s, a)
+                                 : do_sum_dim(&s, do_abs(&s, a), size == 1 ? -2 : -1, false);
+    /* the largest of nothing is 0 */
+    const bool empty = lines != NULL && lines->sizes[lines->ndim - 1] == 0;
     norms = empty && p >= 0 ? do_sum_dim(&s, lines, -1, false) : do_extreme(&s, lines, p >= 0);
     return lt_scope_give(&s, do_keep(&s, norms, self, &places, keepdim), out);
 }
 
-lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, const lt_dims *dim, bool keepdim,
-                                           lt_dtype dtype, lt_tensor **out)
+lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, const lt_dims *dim,
+                                           bool keepdim, lt_dtype dtype, lt_tensor **out)
 {
     bool nuclear = strcmp(ord, "nuc") == 0;
     if (!nuclear && strcmp(ord, "fro") != 0)
@@ -87,13 +97,15 @@ lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, con
     if (nuclear) {
         norms = do_sum_dim(&s, do_linalg_svdvals(&s, a), -1, false);
     } else {
-        lt_status status = lt_norm(a, lt_int(2), &(lt_dims){2, {-2, -1}}, false, LT_DTYPE_NONE, &norms);
+        lt_status status =
+            lt_norm(a, lt_int(2), &(lt_dims){2, {-2, -1}}, false, LT_DTYPE_NONE, &norms);
         norms = lt_scope_hold(&s, status, norms);
     }
     return lt_scope_give(&s, do_keep(&s, norms, self, &places, keepdim), out);
 }
 
-lt_status lt_linalg_matrix_rank_impl(lt_tensor *self, const double *rtol, bool hermitian, lt_tensor **out)
+lt_status lt_linalg_matrix_rank_impl(lt_tensor *self, const double *rtol, bool hermitian,
+                                     lt_tensor **out)
 {
     LT_TRY(lt_linalg_check_matrix("linalg.matrix_rank", self));
     if (hermitian) LT_TRY(lt_linalg_check_square("linalg.matrix_rank", self));
@@ -103,7 +115,8 @@ lt_status lt_linalg_matrix_rank_impl(lt_tensor *self, const double *rtol, bool h
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *values = do_linalg_svdvals(&s, self);
-    if (values != NULL && (m == 0 || n == 0)) return lt_scope_give(&s, do_cast(&s, do_sum_dim(&s, values, -1, false), LT_INT64), out);
+    if (values != NULL && (m == 0 || n == 0))
+        return lt_scope_give(&s, do_cast(&s, do_sum_dim(&s, values, -1, false), LT_INT64), out);
     lt_tensor *least = do_mul(&s, do_largest(&s, values), do_number(&s, tolerance));
     return lt_scope_give(&s, do_sum_dim(&s, do_gt(&s, values, least), -1, false), out);
 }

@@ -1,5 +1,5 @@
-/* on_host.c - factorizations that a device has no library for, of complex matrices: their arrays go to the host, LAPACK works
- * there, and what it leaves goes back. The copies are in the ledger. */
+/* on_host.c - factorizations that a device has no library for, of complex matrices: their arrays go
+ * to the host, LAPACK works there, and what it leaves goes back. The copies are in the ledger. */
 #include "linalg.h"
 
 #include "checked.h"
@@ -11,7 +11,8 @@
 
 #define ARRAYS 7
 
-/* An array of a factorization: where its address stands, and whether its contents are read. All are written. */
+/* An array of a factorization: where its address stands, and whether its contents are read. All are
+ * written. */
 typedef struct array {
     void **at;
     int64_t bytes;
@@ -25,7 +26,8 @@ static lt_status carry(const lt_factor *f, const char *op, const array *a, bool 
     void *to = back ? a->there : a->here;
     const void *from = back ? a->here : a->there;
     const lt_device target = back ? f->device : lt_host, source = back ? lt_host : f->device;
-    LT_TRY(lt_backends[f->device.type]->transfer(to, target, from, source, (size_t)a->bytes, false, LT_COPY_BLOCKING, &waited));
+    LT_TRY(lt_backends[f->device.type]->transfer(to, target, from, source, (size_t)a->bytes, false,
+                                                 LT_COPY_BLOCKING, &waited));
     const lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){op, true});
     if (outer.name != NULL) lt_copies_set_cause(outer);
     lt_copies_record(source, target, a->bytes, waited);
@@ -48,11 +50,14 @@ static int arrays_of(lt_factor *f, array *arrays)
     const int64_t values = f->kind == LT_FACTOR_Q ? f->k : f->kind == LT_FACTOR_EIGH ? n : k;
     int count = 0;
     arrays[count++] = (array){&f->a, bytes_of(f, f->stride_a, dtype), true, NULL, NULL};
-    arrays[count++] = (array){&f->b, bytes_of(f, n * (solves ? (int64_t)f->columns : n), dtype), true, NULL, NULL};
+    arrays[count++] = (array){&f->b, bytes_of(f, n * (solves ? (int64_t)f->columns : n), dtype),
+                              true, NULL, NULL};
     arrays[count++] = (array){&f->u, bytes_of(f, m * (f->full ? m : k), dtype), false, NULL, NULL};
     arrays[count++] = (array){&f->v, bytes_of(f, (f->full ? n : k) * n, dtype), false, NULL, NULL};
-    arrays[count++] = (array){&f->values, bytes_of(f, values, vectors ? dtype : lt_real_of(dtype)), f->kind == LT_FACTOR_Q, NULL, NULL};
-    arrays[count++] = (array){(void **)&f->pivots, bytes_of(f, n, LT_INT32), f->kind != LT_FACTOR_LU, NULL, NULL};
+    arrays[count++] = (array){&f->values, bytes_of(f, values, vectors ? dtype : lt_real_of(dtype)),
+                              f->kind == LT_FACTOR_Q, NULL, NULL};
+    arrays[count++] =
+        (array){(void **)&f->pivots, bytes_of(f, n, LT_INT32), f->kind != LT_FACTOR_LU, NULL, NULL};
     arrays[count++] = (array){(void **)&f->infos, bytes_of(f, 1, LT_INT32), false, NULL, NULL};
     return count;
 }

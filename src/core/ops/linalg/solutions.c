@@ -22,16 +22,18 @@
 #include "step/linalg_pinv.h"
 #include "step/real.h"
 
-/* ---- solutions -------------------------------------------------------------------------------------------------- */
+/* ---- solutions ------------------------------------------------------------------------------- */
 
 lt_status lt_linalg_solve_impl(lt_tensor *self, lt_tensor *other, bool left, lt_tensor **out)
 {
     LT_TRY(lt_linalg_check_square("torch.linalg.solve", self));
     bool vectors = other->ndim == 1 || (other->ndim == self->ndim - 1);
-    for (int d = 0; vectors && other->ndim > 1 && d < other->ndim; d++) vectors = other->sizes[d] == self->sizes[d];
+    for (int d = 0; vectors && other->ndim > 1 && d < other->ndim; d++)
+        vectors = other->sizes[d] == self->sizes[d];
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(linalg_solve));
-    lt_tensor *a = left ? self : do_turn(&s, self), *b = vectors ? do_unsqueeze(&s, other, -1) : other;
+    lt_tensor *a = left ? self : do_turn(&s, self),
+              *b = vectors ? do_unsqueeze(&s, other, -1) : other;
     if (!vectors && !left) b = do_turn(&s, b);
     lt_tensor *x = do__linalg_solve(&s, a, b);
     if (vectors)
@@ -41,22 +43,28 @@ lt_status lt_linalg_solve_impl(lt_tensor *self, lt_tensor *other, bool left, lt_
     return lt_scope_give(&s, x, out);
 }
 
-lt_status lt_linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bool upper, bool left, bool unitriangular,
-                                          lt_tensor **out)
+lt_status lt_linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bool upper, bool left,
+                                          bool unitriangular, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(linalg_solve_triangular));
-    if (left) return lt_scope_give(&s, do__linalg_solve_triangular(&s, self, other, upper, unitriangular), out);
+    if (left)
+        return lt_scope_give(&s, do__linalg_solve_triangular(&s, self, other, upper, unitriangular),
+                             out);
     lt_tensor *b = do_turn(&s, other), *a = do_turn(&s, self);
-    return lt_scope_give(&s, do_turn(&s, do__linalg_solve_triangular(&s, a, b, !upper, unitriangular)), out);
+    return lt_scope_give(
+        &s, do_turn(&s, do__linalg_solve_triangular(&s, a, b, !upper, unitriangular)), out);
 }
 
-lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output, lt_tensor *self, bool upper,
-                                                          bool unitriangular, lt_tensor **out)
+lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output, lt_tensor *self,
+                                                          bool upper, bool unitriangular,
+                                                          lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_solve_triangular_backward_other));
-    return lt_scope_give(&s, do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular), out);
+    return lt_scope_give(
+        &s, do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular),
+        out);
 }
 
 /* The elements that a triangular matrix has, without the ones of its diagonal. */
@@ -66,12 +74,14 @@ static lt_tensor *do_triangle(lt_scope *s, lt_tensor *a, bool upper, bool unitri
     return upper ? do_triu_at(s, a, skip) : do_tril_at(s, a, -skip);
 }
 
-lt_status lt__linalg_solve_triangular_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, bool upper,
+lt_status lt__linalg_solve_triangular_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                                    lt_tensor *result, bool upper,
                                                     bool unitriangular, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_solve_triangular_backward));
-    lt_tensor *right = do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular);
+    lt_tensor *right =
+        do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular);
     lt_tensor *full = do_neg(&s, do_matmul(&s, right, do_turn(&s, result)));
     return lt_scope_give(&s, do_triangle(&s, full, upper, unitriangular), out);
 }
@@ -83,23 +93,29 @@ lt_status lt__linalg_triangle_impl(lt_tensor *self, bool upper, bool unitriangul
     return lt_scope_give(&s, do_triangle(&s, self, upper, unitriangular), out);
 }
 
-lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *rcond, lt_tensor **solution,
-                               lt_tensor **residuals, lt_tensor **rank, lt_tensor **singular_values)
+lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *rcond,
+                               lt_tensor **solution, lt_tensor **residuals, lt_tensor **rank,
+                               lt_tensor **singular_values)
 {
     const char *op = "torch.linalg.lstsq";
     LT_TRY(lt_linalg_check_matrix(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
     bool vectors = other->ndim == self->ndim - 1;
     if (!vectors && other->ndim != self->ndim)
-        return lt_error(LT_ERR_RUNTIME, "%s: input.dim() must be greater or equal to other.dim() and (input.dim() - "
-                                        "other.dim()) <= 1",
-                        op);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "%s: input.dim() must be greater or equal to other.dim() and (input.dim() - "
+            "other.dim()) <= 1",
+            op);
     for (int d = 0; d < self->ndim - 1; d++)
         if (self->sizes[d] != other->sizes[d])
-            return lt_error(LT_ERR_RUNTIME, "%s: input.size(-2) should match other.size(-%d)", op, vectors ? 1 : 2);
+            return lt_error(LT_ERR_RUNTIME, "%s: input.size(-2) should match other.size(-%d)", op,
+                            vectors ? 1 : 2);
     if (self->dtype != other->dtype)
-        return lt_error(LT_ERR_RUNTIME, "%s: Expected input and other to have the same dtype, but got %s and %s", op,
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)other->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s: Expected input and other to have the same dtype, but got %s and %s",
+                        op, lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)other->dtype));
     int64_t m = lt_rows(self), n = lt_columns(self);
     double tolerance = rcond != NULL ? *rcond : lt_linalg_epsilon(self) * (double)(m > n ? m : n);
     lt_scope s;
@@ -113,9 +129,11 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
         ranks = lt_scope_hold(&s, status, ranks);
     }
     lt_tensor *given = vectors && x != NULL ? do_squeeze_dim(&s, x, -1) : x;
-    lt_tensor *none = do_zeros(&s, self, &(lt_dims){1, {0}}), *empty = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}}));
+    lt_tensor *none = do_zeros(&s, self, &(lt_dims){1, {0}}),
+              *empty = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}}));
     /* No residuals are a function of both, too. */
-    if (lt_requires_grad(self) || lt_requires_grad(other)) none = do_mul(&s, none, do_add(&s, do_sum(&s, self), do_sum(&s, other)));
+    if (lt_requires_grad(self) || lt_requires_grad(other))
+        none = do_mul(&s, none, do_add(&s, do_sum(&s, self), do_sum(&s, other)));
     none = do_real(&s, none);
     if (lt_scope_hand(&s, given, solution) == LT_OK) {
         lt_scope_hand(&s, none, residuals);
@@ -125,9 +143,10 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
     return lt_scope_close(&s);
 }
 
-/* With P the pseudo-inverse of A: -P'G X' + (B - A X) (P P'G)' + P'X G' (1 - P A); X' is the adjoint. */
-lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *other, lt_tensor *result,
-                                         lt_tensor **out)
+/* With P the pseudo-inverse of A: -P'G X' + (B - A X) (P P'G)' + P'X G' (1 - P A); X' is the
+ * adjoint. */
+lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *other,
+                                         lt_tensor *result, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_lstsq_backward));
@@ -137,14 +156,18 @@ lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self
     lt_tensor *first = do_matmul(&s, ptg, do_adjoint(&s, result));
     lt_tensor *rest = do_sub(&s, other, do_matmul(&s, self, result));
     lt_tensor *sum = do_sub(&s, do_matmul(&s, rest, do_adjoint(&s, do_matmul(&s, p, ptg))), first);
-    lt_tensor *free_part = do_sub(&s, do_eye_like(&s, self, lt_columns(self)), do_matmul(&s, p, self));
-    lt_tensor *last = do_matmul(&s, do_matmul(&s, do_matmul(&s, pt, result), do_adjoint(&s, grad_output)), free_part);
+    lt_tensor *free_part =
+        do_sub(&s, do_eye_like(&s, self, lt_columns(self)), do_matmul(&s, p, self));
+    lt_tensor *last = do_matmul(
+        &s, do_matmul(&s, do_matmul(&s, pt, result), do_adjoint(&s, grad_output)), free_part);
     return lt_scope_give(&s, do_add(&s, sum, last), out);
 }
 
-/* P P' T' rest + (1 - P A) T' P' solution - P T solution, with T the tangent of A and P its pseudo-inverse (G. H. Golub, V. Pereyra,
- * The Differentiation of Pseudo-Inverses and Nonlinear Least Squares Problems Whose Variables Separate, 1973, 4.12). */
-static lt_tensor *do_pinv_tangent(lt_scope *s, lt_tensor *p, lt_tensor *a, lt_tensor *tangent, lt_tensor *rest, lt_tensor *solution)
+/* P P' T' rest + (1 - P A) T' P' solution - P T solution, with T the tangent of A and P its
+ * pseudo-inverse (G. H. Golub, V. Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear
+ * Least Squares Problems Whose Variables Separate, 1973, 4.12). */
+static lt_tensor *do_pinv_tangent(lt_scope *s, lt_tensor *p, lt_tensor *a, lt_tensor *tangent,
+                                  lt_tensor *rest, lt_tensor *solution)
 {
     if (s->status != LT_OK) return NULL;
     lt_tensor *ph = do_adjoint(s, p), *th = do_adjoint(s, tangent);
@@ -154,15 +177,17 @@ static lt_tensor *do_pinv_tangent(lt_scope *s, lt_tensor *p, lt_tensor *a, lt_te
     return do_sub(s, do_add(s, outer, inner), do_matmul(s, p, do_matmul(s, tangent, solution)));
 }
 
-lt_status lt__linalg_lstsq_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *other, lt_tensor *result, lt_tensor **out)
+lt_status lt__linalg_lstsq_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *other,
+                                        lt_tensor *result, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_lstsq_tangent));
     lt_tensor *rest = do_sub(&s, other, do_matmul(&s, self, result));
-    return lt_scope_give(&s, do_pinv_tangent(&s, do_linalg_pinv(&s, self), self, self_t, rest, result), out);
+    return lt_scope_give(
+        &s, do_pinv_tangent(&s, do_linalg_pinv(&s, self), self, self_t, rest, result), out);
 }
 
-/* ---- pseudo-inverses ---------------------------------------------------------------------------------------------- */
+/* ---- pseudo-inverses ------------------------------------------------------------------------- */
 
 lt_status lt_linalg_pinv_impl(lt_tensor *self, const double *rtol, bool hermitian, lt_tensor **out)
 {
@@ -170,7 +195,8 @@ lt_status lt_linalg_pinv_impl(lt_tensor *self, const double *rtol, bool hermitia
     if (hermitian) LT_TRY(lt_linalg_check_square("linalg.pinv", self));
     LT_TRY(lt_linalg_check_kind("linalg.pinv", self));
     const int64_t m = lt_rows(self), n = lt_columns(self);
-    const double tolerance = rtol != NULL ? *rtol : lt_linalg_epsilon(self) * (double)(m > n ? m : n);
+    const double tolerance =
+        rtol != NULL ? *rtol : lt_linalg_epsilon(self) * (double)(m > n ? m : n);
     return lt__linalg_pinv(self, tolerance, hermitian, out);
 }
 
@@ -191,7 +217,8 @@ static lt_status pinv_hermitian(lt_tensor *self, double rtol, lt_tensor **out)
     lt_scope_hold(&s, LT_OK, vectors);
     lt_tensor *size = do_abs(&s, values), *least = times(&s, do_largest(&s, size), rtol);
     lt_tensor *kept = do_gt(&s, size, least), *one = do_number(&s, 1);
-    lt_tensor *inverted = do_where(&s, kept, do_div(&s, one, do_where(&s, kept, values, one)), do_number(&s, 0));
+    lt_tensor *inverted =
+        do_where(&s, kept, do_div(&s, one, do_where(&s, kept, values, one)), do_number(&s, 0));
     lt_tensor *scaled = do_mul(&s, vectors, do_unsqueeze(&s, inverted, -2));
     return lt_scope_store(&s, do_matmul(&s, scaled, do_adjoint(&s, vectors)), out);
 }
@@ -214,13 +241,15 @@ lt_status lt__linalg_pinv_impl(lt_tensor *self, double rtol, bool hermitian, lt_
     lt_scope_hold(&s, LT_OK, values);
     lt_scope_hold(&s, LT_OK, vh);
     lt_tensor *least = do_mul(&s, do_largest(&s, values), do_number(&s, rtol));
-    lt_tensor *inverted = do_where(&s, do_gt(&s, values, least), do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
+    lt_tensor *inverted = do_where(&s, do_gt(&s, values, least),
+                                   do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
     lt_tensor *scaled = do_mul(&s, do_adjoint(&s, vh), do_unsqueeze(&s, inverted, -2));
     return lt_scope_store(&s, do_matmul(&s, scaled, do_adjoint(&s, u)), out);
 }
 
 /* -P'G P' + (1 - A P) G' P P' + P'P G' (1 - P A); X' is the adjoint */
-lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, lt_tensor **out)
+lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,
+                                        lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv_backward));
@@ -233,7 +262,8 @@ lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self,
     return lt_scope_give(&s, do_sub(&s, do_add(&s, second, third), first), out);
 }
 
-lt_status lt__linalg_pinv_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *result, lt_tensor **out)
+lt_status lt__linalg_pinv_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *result,
+                                       lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv_tangent));

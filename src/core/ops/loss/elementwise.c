@@ -1,4 +1,5 @@
-/* elementwise.c - losses that compare element with element: differences and likelihoods, as formulas. */
+/* elementwise.c - losses that compare element with element: differences and likelihoods, as
+ * formulas. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ lt_tensor *do_lifted(lt_scope *s, lt_tensor *a, double least)
     lt_tensor *lift = NULL;
     if (s->status != LT_OK) return NULL;
     lt_scope_open(&plain, false);
-    lt_status status = lt_scope_give(&plain, do_sub(&plain, do_at_least(&plain, a, least), a), &lift);
+    lt_status status =
+        lt_scope_give(&plain, do_sub(&plain, do_at_least(&plain, a, least), a), &lift);
     return do_add(s, a, lt_scope_hold(s, status, lift));
 }
 
@@ -86,10 +88,12 @@ static lt_status check_weight(const lt_tensor *self, const lt_tensor *weight)
 /* grad_output times the derivative of one element, whose losses were numel. */
 static lt_tensor *do_chain(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_over how)
 {
-    return s->status == LT_OK ? do_mul(s, derivative, do_share(s, grad, how, derivative->numel)) : NULL;
+    return s->status == LT_OK ? do_mul(s, derivative, do_share(s, grad, how, derivative->numel))
+                              : NULL;
 }
 
-/* self - target in their common dtype. sub() refuses bools, which these losses accept as PyTorch's do. */
+/* self - target in their common dtype. sub() refuses bools, which these losses accept as PyTorch's
+ * do. */
 static lt_tensor *do_difference(lt_scope *s, lt_tensor *self, lt_tensor *target)
 {
     const lt_dtype dtype = lt_result_type((lt_tensor *[]){self, target}, 2);
@@ -98,10 +102,10 @@ static lt_tensor *do_difference(lt_scope *s, lt_tensor *self, lt_tensor *target)
     return s->status == LT_OK ? do_sub(s, self, target) : NULL;
 }
 
-/* ---- mse_loss, l1_loss ------------------------------------------------------------------------------------------- */
+/* ---- mse_loss, l1_loss ----------------------------------------------------------------------- */
 
-lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor *weight,
-                           lt_tensor **out)
+lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
+                           lt_tensor *weight, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -109,10 +113,12 @@ lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduc
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_weight(self, weight));
     lt_scope_open_together(&s, LT_COMPOSITE(mse_loss), self);
-    return lt_scope_give(&s, do_weighted(&s, do_square(&s, do_difference(&s, self, target)), weight, how), out);
+    return lt_scope_give(
+        &s, do_weighted(&s, do_square(&s, do_difference(&s, self, target)), weight, how), out);
 }
 
-lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor **out)
+lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
+                            lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -120,23 +126,27 @@ lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *redu
     lt_scope_open_together(&s, LT_COMPOSITE(_mse_loss), self);
     lt_tensor *difference = do_difference(&s, self, target);
     if (difference != NULL)
-        s.status = lt_loss_check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
+        s.status =
+            lt_loss_check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
     return lt_scope_give(&s, do_reduce(&s, do_square(&s, difference), how), out);
 }
 
-lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target, const char *reduction,
-                                     lt_tensor **out)
+lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
+                                     const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_mse_loss_backward), self);
     lt_tensor *difference = do_difference(&s, self, target);
-    double factor = how == LT_OVER_MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
-    return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))), out);
+    double factor =
+        how == LT_OVER_MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
+    return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))),
+                         out);
 }
 
-lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor *weight, lt_tensor **out)
+lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
+                          lt_tensor *weight, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -144,43 +154,51 @@ lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduct
     LT_TRY(check_weight(self, weight));
     lt_scope_open_together(&s, LT_COMPOSITE(l1_loss), self);
     lt_tensor *loss = do_abs(&s, do_sub(&s, self, target));
-    return lt_scope_give(&s, weight != NULL ? do_weighted(&s, loss, weight, how) : do_reduce(&s, loss, how), out);
+    return lt_scope_give(
+        &s, weight != NULL ? do_weighted(&s, loss, weight, how) : do_reduce(&s, loss, how), out);
 }
 
-/* ---- smooth_l1_loss, huber_loss ---------------------------------------------------------------------------------- */
+/* ---- smooth_l1_loss, huber_loss -------------------------------------------------------------- */
 
-lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, double beta,
-                                 lt_tensor **out)
+lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
+                                 double beta, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    if (!(beta >= 0)) return lt_error(LT_ERR_RUNTIME, "smooth_l1_loss does not support negative values for beta.");
+    if (!(beta >= 0))
+        return lt_error(LT_ERR_RUNTIME,
+                        "smooth_l1_loss does not support negative values for beta.");
     lt_scope_open_together(&s, LT_COMPOSITE(smooth_l1_loss), self);
     lt_tensor *size = do_abs(&s, do_difference(&s, self, target));
     if (size != NULL)
-        s.status = lt_loss_check_float(self->device.type == LT_CPU ? "smooth_l1_cpu" : "smooth_l1_cuda", size);
-    if ((self->dtype == LT_FLOAT64 ? beta : (float)beta) > 0) { /* with c = min(size, beta): c / beta * (size - c / 2) */
+        s.status = lt_loss_check_float(
+            self->device.type == LT_CPU ? "smooth_l1_cpu" : "smooth_l1_cuda", size);
+    /* with c = min(size, beta): c / beta * (size - c / 2) */
+    if ((self->dtype == LT_FLOAT64 ? beta : (float)beta) > 0) {
         lt_tensor *c = do_at_most(&s, size, beta);
-        size = do_mul(&s, do_add(&s, times(&s, c, -0.5), size), beta == 1 ? c : do_div(&s, c, do_number(&s, beta)));
+        size = do_mul(&s, do_add(&s, times(&s, c, -0.5), size),
+                      beta == 1 ? c : do_div(&s, c, do_number(&s, beta)));
     }
     return lt_scope_give(&s, do_reduce(&s, size, how), out);
 }
 
-lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                           const char *reduction, double beta, lt_tensor **out)
+lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                           lt_tensor *target, const char *reduction, double beta,
+                                           lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_smooth_l1_loss_backward), self);
     lt_tensor *difference = do_difference(&s, self, target);
-    lt_tensor *slope = beta > 0 ? do_clamp(&s, times(&s, difference, 1 / beta), -1, 1) : do_sign(&s, difference);
+    lt_tensor *slope =
+        beta > 0 ? do_clamp(&s, times(&s, difference, 1 / beta), -1, 1) : do_sign(&s, difference);
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
 
-lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction, double delta,
-                             lt_tensor *weight, lt_tensor **out)
+lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction,
+                             double delta, lt_tensor *weight, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -194,17 +212,23 @@ lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *re
     return lt_scope_give(&s, do_reduce(&s, do_mul(&s, each, weight), how), out);
 }
 
-lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, double delta, lt_tensor **out)
+lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
+                              double delta, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    if (!(delta > 0)) return lt_error(LT_ERR_RUNTIME, "huber_loss does not support non-positive values for delta.");
+    if (!(delta > 0))
+        return lt_error(LT_ERR_RUNTIME,
+                        "huber_loss does not support non-positive values for delta.");
     lt_scope_open_together(&s, LT_COMPOSITE(_huber_loss), self);
     lt_tensor *size = do_abs(&s, do_difference(&s, self, target));
-    if (size != NULL) s.status = lt_loss_check_float(self->device.type == LT_CPU ? "huber_cpu" : "huber_cuda", size);
-    lt_tensor *loss = do_where(&s, do_le(&s, size, do_number(&s, delta)), times(&s, do_square(&s, size), 0.5),
-                               times(&s, plus(&s, size, -0.5 * delta), delta));
+    if (size != NULL)
+        s.status =
+            lt_loss_check_float(self->device.type == LT_CPU ? "huber_cpu" : "huber_cuda", size);
+    lt_tensor *loss =
+        do_where(&s, do_le(&s, size, do_number(&s, delta)), times(&s, do_square(&s, size), 0.5),
+                 times(&s, plus(&s, size, -0.5 * delta), delta));
     return lt_scope_give(&s, do_reduce(&s, loss, how), out);
 }
 
@@ -219,10 +243,10 @@ lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
 
-/* ---- binary_cross_entropy ---------------------------------------------------------------------------------------- */
+/* ---- binary_cross_entropy -------------------------------------------------------------------- */
 
-lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight, const char *reduction,
-                                       lt_tensor **out)
+lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight,
+                                       const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -231,11 +255,14 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
     LT_TRY(lt_loss_check_float("binary_cross_entropy", self));
     if (!lt_same_sizes(self, target))
         return lt_error(LT_ERR_RUNTIME,
-                        "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is "
+                        "Using a target size (torch.Size(%s)) that is different to the input size "
+                        "(torch.Size(%s)) is "
                         "deprecated. Please ensure they have the same size.",
                         lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
-    LT_TRY(lt_check_values(self, (lt_value_check){.high = 1, .text = "all elements of input should be between 0 and 1"}));
+    LT_TRY(lt_check_values(
+        self,
+        (lt_value_check){.high = 1, .text = "all elements of input should be between 0 and 1"}));
     lt_scope_open_together(&s, LT_COMPOSITE(binary_cross_entropy), self);
     lt_tensor *x = do_widen(&s, self), *t = do_widen(&s, target);
     lt_tensor *log_one = do_at_least(&s, do_log(&s, x), -100),
@@ -245,8 +272,9 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
     return lt_scope_give(&s, do_narrow_to(&s, do_reduce(&s, loss, how), self), out);
 }
 
-lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                                 lt_tensor *weight, const char *reduction, lt_tensor **out)
+lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                                 lt_tensor *target, lt_tensor *weight,
+                                                 const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -256,11 +284,13 @@ lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tens
     lt_tensor *scale = do_at_least(&s, do_mul(&s, do_one_minus(&s, x), x), 1e-12);
     lt_tensor *slope = do_div(&s, do_sub(&s, x, t), scale);
     if (weight != NULL) slope = do_mul(&s, slope, weight);
-    return lt_scope_give(&s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
+    return lt_scope_give(
+        &s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
 }
 
-lt_status lt__binary_cross_entropy_backward_target_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                                        lt_tensor *weight, const char *reduction, lt_tensor **out)
+lt_status lt__binary_cross_entropy_backward_target_impl(lt_tensor *grad_output, lt_tensor *self,
+                                                        lt_tensor *target, lt_tensor *weight,
+                                                        const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -270,20 +300,23 @@ lt_status lt__binary_cross_entropy_backward_target_impl(lt_tensor *grad_output, 
     lt_tensor *x = do_widen(&s, self);
     lt_tensor *slope = do_sub(&s, do_log1p(&s, do_neg(&s, x)), do_log(&s, x));
     if (weight != NULL) slope = do_mul(&s, slope, weight);
-    return lt_scope_give(&s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
+    return lt_scope_give(
+        &s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
 }
 
-/* ---- likelihoods ------------------------------------------------------------------------------------------------- */
+/* ---- likelihoods ----------------------------------------------------------------------------- */
 
-lt_status lt_kl_div_impl(lt_tensor *input, lt_tensor *target, const char *reduction, bool log_target, lt_tensor **out)
+lt_status lt_kl_div_impl(lt_tensor *input, lt_tensor *target, const char *reduction,
+                         bool log_target, lt_tensor **out)
 {
     lt_over how = LT_OVER_SUM;
     lt_scope s;
     const bool batch = strcmp(reduction, "batchmean") == 0;
     if (!batch) LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(kl_div), input);
-    lt_tensor *loss = log_target ? do_mul(&s, do_exp(&s, target), do_sub(&s, target, input))
-                                 : do_sub(&s, do_xlogy(&s, target, target), do_mul(&s, target, input));
+    lt_tensor *loss = log_target
+                          ? do_mul(&s, do_exp(&s, target), do_sub(&s, target, input))
+                          : do_sub(&s, do_xlogy(&s, target, target), do_mul(&s, target, input));
     loss = do_reduce(&s, loss, how);
     if (batch && input->ndim > 0) loss = do_div(&s, loss, do_number(&s, (double)input->sizes[0]));
     return lt_scope_give(&s, loss, out);
@@ -291,19 +324,20 @@ lt_status lt_kl_div_impl(lt_tensor *input, lt_tensor *target, const char *reduct
 
 #define LOG_2PI 1.83787706640934548356
 
-lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log_input, bool full, double eps,
-                                   const char *reduction, lt_tensor **out)
+lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log_input, bool full,
+                                   double eps, const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(poisson_nll_loss), input);
-    lt_tensor *loss = log_input ? do_sub(&s, do_exp(&s, input), do_mul(&s, target, input))
-                                : do_sub(&s, input, do_mul(&s, target, do_log(&s, plus(&s, input, eps))));
+    lt_tensor *loss = log_input
+                          ? do_sub(&s, do_exp(&s, input), do_mul(&s, target, input))
+                          : do_sub(&s, input, do_mul(&s, target, do_log(&s, plus(&s, input, eps))));
     if (full) { /* t log(t) - t + log(2 pi t) / 2 where t > 1 */
         lt_tensor *log = do_log(&s, target);
-        lt_tensor *stirling =
-            do_add(&s, do_sub(&s, do_mul(&s, target, log), target), times(&s, plus(&s, log, LOG_2PI), 0.5));
+        lt_tensor *stirling = do_add(&s, do_sub(&s, do_mul(&s, target, log), target),
+                                     times(&s, plus(&s, log, LOG_2PI), 0.5));
         lt_tensor *large = do_gt(&s, target, do_number(&s, 1));
         loss = do_add(&s, loss, do_where(&s, large, stirling, do_number(&s, 0)));
     }
@@ -314,7 +348,8 @@ lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log
 static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *var)
 {
     if (s->status != LT_OK) return NULL;
-    if (var->flags & LT_FLAG_WRAPPED_NUMBER) { /* of the input's dtype, also where that has no dimensions either */
+    /* of the input's dtype, also where that has no dimensions either */
+    if (var->flags & LT_FLAG_WRAPPED_NUMBER) {
         const lt_dims sizes = lt_dims_of(input);
         return do_add(s, do_zeros(s, input, &sizes), var);
     }
@@ -329,12 +364,14 @@ static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *va
     return s->status == LT_OK ? var : NULL;
 }
 
-lt_status lt_gaussian_nll_loss_impl(lt_tensor *input, lt_tensor *target, lt_tensor *var, bool full, double eps,
-                                    const char *reduction, lt_tensor **out)
+lt_status lt_gaussian_nll_loss_impl(lt_tensor *input, lt_tensor *target, lt_tensor *var, bool full,
+                                    double eps, const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
-    LT_TRY(lt_check_values(var, (lt_value_check){.high = INFINITY, .nan = true, .text = "var has negative entry/entries"}));
+    LT_TRY(lt_check_values(
+        var,
+        (lt_value_check){.high = INFINITY, .nan = true, .text = "var has negative entry/entries"}));
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(gaussian_nll_loss), input);
     lt_tensor *given = do_variance(&s, input, var);
@@ -351,37 +388,44 @@ static lt_tensor *do_softplus(lt_scope *s, lt_tensor *x)
     return do_add(s, do_at_least(s, x, 0), do_log1p(s, do_exp(s, do_neg(s, do_abs(s, x)))));
 }
 
-lt_status lt_soft_margin_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction, lt_tensor **out)
+lt_status lt_soft_margin_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
+                                   lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(soft_margin_loss), self);
-    return lt_scope_give(&s, do_reduce(&s, do_softplus(&s, do_neg(&s, do_mul(&s, target, self))), how), out);
+    return lt_scope_give(
+        &s, do_reduce(&s, do_softplus(&s, do_neg(&s, do_mul(&s, target, self))), how), out);
 }
 
-lt_status lt__soft_margin_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                             const char *reduction, lt_tensor **out)
+lt_status lt__soft_margin_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                             lt_tensor *target, const char *reduction,
+                                             lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_soft_margin_loss_backward), self);
-    lt_tensor *slope = do_neg(&s, do_mul(&s, target, do_sigmoid(&s, do_neg(&s, do_mul(&s, target, self)))));
+    lt_tensor *slope =
+        do_neg(&s, do_mul(&s, target, do_sigmoid(&s, do_neg(&s, do_mul(&s, target, self)))));
     return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
 }
 
-lt_status lt_multilabel_soft_margin_loss_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight,
-                                              const char *reduction, lt_tensor **out)
+lt_status lt_multilabel_soft_margin_loss_impl(lt_tensor *input, lt_tensor *target,
+                                              lt_tensor *weight, const char *reduction,
+                                              lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     if (input->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "multilabel_soft_margin_loss: expected an input of classes, got a number");
+        return lt_error(LT_ERR_RUNTIME,
+                        "multilabel_soft_margin_loss: expected an input of classes, got a number");
     lt_scope_open_together(&s, LT_COMPOSITE(multilabel_soft_margin_loss), input);
     lt_tensor *zero = do_softplus(&s, input), *one = do_softplus(&s, do_neg(&s, input));
-    lt_tensor *loss = do_add(&s, do_mul(&s, target, one), do_mul(&s, do_one_minus(&s, target), zero));
+    lt_tensor *loss =
+        do_add(&s, do_mul(&s, target, one), do_mul(&s, do_one_minus(&s, target), zero));
     if (weight != NULL) loss = do_mul(&s, loss, weight);
     loss = times(&s, do_sum_dim(&s, loss, -1, false), 1.0 / (double)input->sizes[input->ndim - 1]);
     return lt_scope_give(&s, do_reduce(&s, loss, how), out);

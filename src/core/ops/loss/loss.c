@@ -1,5 +1,5 @@
-/* loss.c - the losses of classes and those everybody uses, with their derivatives, as formulas. The targets of
- * nll_loss are classes from 0 here; messages count them from 1. */
+/* loss.c - the losses of classes and those everybody uses, with their derivatives, as formulas. The
+ * targets of nll_loss are classes from 0 here; messages count them from 1. */
 #include <string.h>
 
 #include "loss.h"
@@ -47,7 +47,7 @@ lt_tensor *do_share(lt_scope *s, lt_tensor *grad, lt_over how, int64_t numel)
     return how == LT_OVER_MEAN ? do_div(s, grad, do_number(s, (double)numel)) : grad;
 }
 
-/* ---- negative log likelihood --------------------------------------------------------------------------------- */
+/* ---- negative log likelihood ----------------------------------------------------------------- */
 
 /* What forward and backward derive from the targets. */
 typedef struct picks {
@@ -67,29 +67,35 @@ static lt_status check_nll(const lt_dims *sizes, const lt_tensor *target, const 
         return lt_error(LT_ERR_RUNTIME, "expected target dtype to be Long or Byte, but got %s",
                         lt_dtype_scalar_name((lt_dtype)target->dtype));
     if (sizes->n == 1 && target->numel != 1)
-        return lt_error(LT_ERR_RUNTIME, "For 1D input, 1D target must have size 1, but got target size: %lld",
+        return lt_error(LT_ERR_RUNTIME,
+                        "For 1D input, 1D target must have size 1, but got target size: %lld",
                         (long long)target->numel);
     if (sizes->n > 1 && (target->ndim == 0 || target->sizes[0] != sizes->v[0]))
-        return lt_error(LT_ERR_RUNTIME, "Expected input batch_size (%lld) to match target batch_size (%lld).",
-                        (long long)sizes->v[0], (long long)(target->ndim > 0 ? target->sizes[0] : 1));
+        return lt_error(
+            LT_ERR_RUNTIME, "Expected input batch_size (%lld) to match target batch_size (%lld).",
+            (long long)sizes->v[0], (long long)(target->ndim > 0 ? target->sizes[0] : 1));
     bool fits = sizes->n == 1 ? target->ndim <= 1 : target->ndim == sizes->n - 1;
     for (int d = 1; d < target->ndim && fits; d++) fits = target->sizes[d] == sizes->v[d + 1];
     if (!fits) {
         lt_dims want = {.n = sizes->n - 1};
         for (int d = 0; d < want.n; d++) want.v[d] = sizes->v[d == 0 ? 0 : d + 1];
-        return lt_error(LT_ERR_RUNTIME, "Expected target size %s, got %s", lt_format_sizes(a, sizeof a, want.n, want.v),
+        return lt_error(LT_ERR_RUNTIME, "Expected target size %s, got %s",
+                        lt_format_sizes(a, sizeof a, want.n, want.v),
                         lt_format_sizes(b, sizeof b, target->ndim, target->sizes));
     }
     if (weight != NULL && (weight->ndim != 1 || weight->sizes[0] != sizes->v[dim]))
         return lt_error(LT_ERR_RUNTIME,
-                        "weight tensor should be defined either for all %lld classes or no classes but got weight "
+                        "weight tensor should be defined either for all %lld classes or no classes "
+                        "but got weight "
                         "tensor of shape: %s",
-                        (long long)sizes->v[dim], lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
+                        (long long)sizes->v[dim],
+                        lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
     return LT_OK;
 }
 
 /* Host targets, dense: reports a class that does not exist, and whether any is ignored. */
-static lt_status scan_targets(const lt_tensor *target, int64_t classes, int64_t ignore_index, bool *ignores)
+static lt_status scan_targets(const lt_tensor *target, int64_t classes, int64_t ignore_index,
+                              bool *ignores)
 {
     const int64_t *v = (const int64_t *)lt_data(target);
     *ignores = false;
@@ -121,8 +127,8 @@ lt_tensor *do_no_negative(lt_scope *s, lt_tensor *target)
     return lt_scope_hold(s, status, out);
 }
 
-static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
-                     bool wants_total, picks *p)
+static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_tensor *weight,
+                     int64_t ignore_index, bool wants_total, picks *p)
 {
     bool ignores = true;
     *p = (picks){.dim = sizes->n > 1 ? 1 : 0};
@@ -132,7 +138,9 @@ static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_te
     if (p->safe != NULL && p->safe->device.type == LT_CPU)
         s->status = scan_targets(p->safe, sizes->v[p->dim], ignore_index, &ignores);
     if (ignores) {
-        lt_tensor *picked = p->safe != NULL && p->safe->device.type != LT_CPU ? do_no_negative(s, p->safe) : p->safe;
+        lt_tensor *picked = p->safe != NULL && p->safe->device.type != LT_CPU
+                                ? do_no_negative(s, p->safe)
+                                : p->safe;
         p->ignored = do_eq(s, p->safe, do_scalar(s, lt_int(ignore_index)));
         p->safe = do_where(s, p->ignored, do_scalar(s, lt_int(0)), picked);
     }
@@ -147,8 +155,8 @@ static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_te
     }
 }
 
-lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
-                           const char *reduction_name, lt_tensor **out)
+lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight,
+                           int64_t ignore_index, const char *reduction_name, lt_tensor **out)
 {
     lt_scope s;
     picks p;
@@ -156,12 +164,16 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
     lt_device device;
     lt_dims sizes = lt_dims_of(self);
     LT_TRY(lt_loss_parse(reduction_name, &how));
-    LT_TRY(lt_check_same_device("nll_loss", (lt_tensor *[]){self, target, weight}, 3, false, &device));
-    LT_TRY(lt_loss_check_float(self->device.type == LT_CPU ? "nll_loss_out_frame" : "nll_loss_forward_reduce_cuda_kernel_2d",
-                       self));
+    LT_TRY(
+        lt_check_same_device("nll_loss", (lt_tensor *[]){self, target, weight}, 3, false, &device));
+    LT_TRY(lt_loss_check_float(self->device.type == LT_CPU
+                                   ? "nll_loss_out_frame"
+                                   : "nll_loss_forward_reduce_cuda_kernel_2d",
+                               self));
     if (weight != NULL && weight->dtype != self->dtype)
         return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)weight->dtype));
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)weight->dtype));
     lt_scope_open(&s, LT_COMPOSITE(nll_loss));
     do_picks(&s, &sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim), *loss = NULL;
@@ -177,13 +189,14 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
     if (p.ignored != NULL) loss = do_where(&s, p.ignored, do_number(&s, 0), loss);
     if (how == LT_OVER_NONE) return lt_scope_give(&s, loss, out);
     lt_tensor *sum = do_sum(&s, loss);
-    if (how == LT_OVER_MEAN) sum = do_div(&s, sum, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
+    if (how == LT_OVER_MEAN)
+        sum = do_div(&s, sum, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
     return lt_scope_give(&s, sum, out);
 }
 
-lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *target,
-                                     lt_tensor *weight, int64_t ignore_index, const char *reduction_name,
-                                     lt_tensor **out)
+lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                     lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
+                                     const char *reduction_name, lt_tensor **out)
 {
     lt_scope s;
     picks p;
@@ -192,7 +205,8 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
     lt_scope_open(&s, LT_COMPOSITE(_nll_loss_backward));
     do_picks(&s, sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *grad = do_neg(&s, grad_output);
-    if (how == LT_OVER_MEAN) grad = do_div(&s, grad, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
+    if (how == LT_OVER_MEAN)
+        grad = do_div(&s, grad, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
     if (p.weight != NULL) grad = do_mul(&s, grad, p.weight);
     if (p.ignored != NULL) grad = do_where(&s, p.ignored, do_number(&s, 0), grad);
     lt_tensor *index = do_unsqueeze(&s, p.safe, p.dim);
@@ -205,12 +219,13 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
     return lt_scope_give(&s, result, out);
 }
 
-/* ---- cross entropy -------------------------------------------------------------------------------------------- */
+/* ---- cross entropy --------------------------------------------------------------------------- */
 
 static lt_status check_smoothing(double label_smoothing)
 {
     if (label_smoothing >= 0 && label_smoothing <= 1) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "label_smoothing must be between 0.0 and 1.0. Got: %g", label_smoothing);
+    return lt_error(LT_ERR_RUNTIME, "label_smoothing must be between 0.0 and 1.0. Got: %g",
+                    label_smoothing);
 }
 
 /* weight, shaped to multiply an input whose classes lie along dim; NULL is 1. */
@@ -223,8 +238,8 @@ static lt_tensor *do_weigh(lt_scope *s, lt_tensor *a, lt_tensor *weight, int dim
 }
 
 /* The part of the loss that treats all classes alike. */
-static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
-                            lt_over how)
+static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_tensor *weight,
+                            int64_t ignore_index, lt_over how)
 {
     picks p;
     lt_scope plain;
@@ -244,8 +259,9 @@ static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_
     return do_div(s, do_sum(s, loss), total != NULL ? total : do_number(s, (double)target->numel));
 }
 
-lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight, int64_t ignore_index,
-                                const char *reduction_name, double label_smoothing, lt_tensor **out)
+lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight,
+                                int64_t ignore_index, const char *reduction_name,
+                                double label_smoothing, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -271,7 +287,8 @@ lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *
 }
 
 lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight,
-                                     const char *reduction_name, double label_smoothing, lt_tensor **out)
+                                     const char *reduction_name, double label_smoothing,
+                                     lt_tensor **out)
 {
     lt_over how;
     char a[256], b[256];
@@ -279,19 +296,23 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
     LT_TRY(lt_loss_parse(reduction_name, &how));
     LT_TRY(check_smoothing(label_smoothing));
     if (!lt_dtype_is_float((lt_dtype)target->dtype))
-        return lt_error(LT_ERR_RUNTIME, "Expected floating point type for target with class probabilities, got %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected floating point type for target with class probabilities, got %s",
                         lt_dtype_scalar_name((lt_dtype)target->dtype));
     if (input->ndim == 0 || !lt_same_sizes(input, target))
         return lt_error(LT_ERR_RUNTIME,
-                        "cross_entropy: probabilities as targets must have the shape of the input, got input %s and "
+                        "cross_entropy: probabilities as targets must have the shape of the input, "
+                        "got input %s and "
                         "target %s",
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes),
                         lt_format_sizes(b, sizeof b, target->ndim, target->sizes));
     if (weight != NULL && (weight->ndim != 1 || weight->sizes[0] != input->sizes[dim]))
         return lt_error(LT_ERR_RUNTIME,
-                        "cross_entropy: weight tensor should be defined either for all %lld classes or no classes but "
+                        "cross_entropy: weight tensor should be defined either for all %lld "
+                        "classes or no classes but "
                         "got weight tensor of shape: %s",
-                        (long long)input->sizes[dim], lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
+                        (long long)input->sizes[dim],
+                        lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(cross_entropy_prob));
     double classes = (double)input->sizes[dim];
@@ -305,12 +326,13 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
     return lt_scope_give(&s, loss, out);
 }
 
-/* ---- binary cross entropy ------------------------------------------------------------------------------------ */
+/* ---- binary cross entropy -------------------------------------------------------------------- */
 
 /* log(sigmoid(x)) = min(x, 0) - log1p(exp(-|x|)) */
 static lt_tensor *do_log_sigmoid(lt_scope *s, lt_tensor *x)
 {
-    return do_sub(s, do_minimum(s, x, do_number(s, 0)), do_log1p(s, do_exp(s, do_neg(s, do_abs(s, x)))));
+    return do_sub(s, do_minimum(s, x, do_number(s, 0)),
+                  do_log1p(s, do_exp(s, do_neg(s, do_abs(s, x)))));
 }
 
 static lt_tensor *do_one_minus(lt_scope *s, lt_tensor *x) { return do_sub(s, do_number(s, 1), x); }
@@ -326,13 +348,15 @@ static lt_status check_bce(const lt_tensor *self, const lt_tensor *target)
 {
     if (lt_same_sizes(self, target)) return lt_loss_check_float("log_sigmoid_cpu", self);
     char a[256], b[256];
-    return lt_error(LT_ERR_RUNTIME, "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
+    return lt_error(LT_ERR_RUNTIME,
+                    "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
                     lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                     lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
 }
 
-lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight,
-                                                   lt_tensor *pos_weight, const char *reduction_name, lt_tensor **out)
+lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *target,
+                                                   lt_tensor *weight, lt_tensor *pos_weight,
+                                                   const char *reduction_name, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -347,15 +371,16 @@ lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *t
 }
 
 /* grad_output times the derivative of one element's loss. */
-static lt_tensor *do_scale(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_tensor *weight, lt_over how,
-                           const lt_tensor *self)
+static lt_tensor *do_scale(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_tensor *weight,
+                           lt_over how, const lt_tensor *self)
 {
     if (weight != NULL) derivative = do_mul(s, derivative, weight);
     return do_mul(s, derivative, do_share(s, grad, how, self->numel));
 }
 
-lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                            lt_tensor *weight, lt_tensor *pos_weight, const char *reduction_name,
+lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *self,
+                                            lt_tensor *target, lt_tensor *weight,
+                                            lt_tensor *pos_weight, const char *reduction_name,
                                             lt_tensor **out)
 {
     lt_over how;
@@ -366,13 +391,15 @@ lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *s
     if (pos_weight == NULL)
         derivative = do_sub(&s, p, target);
     else
-        derivative = do_sub(&s, do_one_minus(&s, target),
-                            do_mul(&s, do_positive_weight(&s, target, pos_weight), do_one_minus(&s, p)));
+        derivative =
+            do_sub(&s, do_one_minus(&s, target),
+                   do_mul(&s, do_positive_weight(&s, target, pos_weight), do_one_minus(&s, p)));
     return lt_scope_give(&s, do_scale(&s, derivative, grad_output, weight, how, self), out);
 }
 
-lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
-                                                   lt_tensor *weight, lt_tensor *pos_weight,
+lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_tensor *self,
+                                                   lt_tensor *target, lt_tensor *weight,
+                                                   lt_tensor *pos_weight,
                                                    const char *reduction_name, lt_tensor **out)
 {
     lt_over how;
@@ -382,7 +409,8 @@ lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_te
     lt_scope_open_together(&s, LT_COMPOSITE(_bce_with_logits_backward_target), self);
     lt_tensor *derivative = do_neg(&s, self);
     if (pos_weight != NULL)
-        derivative = do_sub(&s, derivative,
-                            do_mul(&s, do_sub(&s, pos_weight, do_number(&s, 1)), do_log_sigmoid(&s, self)));
+        derivative =
+            do_sub(&s, derivative,
+                   do_mul(&s, do_sub(&s, pos_weight, do_number(&s, 1)), do_log_sigmoid(&s, self)));
     return lt_scope_give(&s, do_scale(&s, derivative, grad_output, weight, how, self), out);
 }

@@ -16,7 +16,8 @@ lt_tensor *do_share(lt_scope *s, lt_tensor *grad, lt_over how, int64_t numel);
 lt_tensor *do_at_least(lt_scope *s, lt_tensor *a, double least);
 /* The same with the derivative of a itself, also below least. */
 lt_tensor *do_lifted(lt_scope *s, lt_tensor *a, double least);
-/* Targets on a GPU, where the kernel that picks finds what is no class: a negative one must not count from the end. */
+/* Targets on a GPU, where the kernel that picks finds what is no class: a negative one must not
+ * count from the end. */
 lt_tensor *do_no_negative(lt_scope *s, lt_tensor *target);
 
 #endif

@@ -31,25 +31,29 @@ static lt_tensor *do_distance(lt_scope *s, lt_tensor *a, lt_tensor *b, double p,
     return do_norm(s, plus(s, do_sub(s, a, b), eps), p, -1, false);
 }
 
-/* ---- distances --------------------------------------------------------------------------------------------------- */
+/* ---- distances ------------------------------------------------------------------------------- */
 
-lt_status lt_pairwise_distance_impl(lt_tensor *x1, lt_tensor *x2, double p, double eps, bool keepdim, lt_tensor **out)
+lt_status lt_pairwise_distance_impl(lt_tensor *x1, lt_tensor *x2, double p, double eps,
+                                    bool keepdim, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(pairwise_distance));
     return lt_scope_give(&s, do_norm(&s, plus(&s, do_sub(&s, x1, x2), eps), p, -1, keepdim), out);
 }
 
-lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, double eps, lt_tensor **out)
+lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, double eps,
+                                    lt_tensor **out)
 {
     lt_scope s;
     if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
-        return lt_error(LT_ERR_RUNTIME, "expected common dtype to be floating point, yet common dtype is %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "expected common dtype to be floating point, yet common dtype is %s",
                         lt_dtype_scalar_name((lt_dtype)x1->dtype));
     lt_dims shape;
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){x1, x2}, 2, &shape.n, shape.v));
     lt_scope_open(&s, LT_COMPOSITE(cosine_similarity));
-    x1 = do_expand(&s, x1, &shape); /* lengths are of whole vectors, also where one lies along dim as a single number */
+    /* lengths are of whole vectors, also where one lies along dim as a single number */
+    x1 = do_expand(&s, x1, &shape);
     x2 = do_expand(&s, x2, &shape);
     lt_tensor *length1 = do_lifted(&s, do_norm(&s, x1, 2, dim, true), eps);
     lt_tensor *length2 = do_lifted(&s, do_norm(&s, x2, 2, dim, true), eps);
@@ -67,12 +71,14 @@ lt_status lt_normalize_impl(lt_tensor *input, double p, int64_t dim, double eps,
 
 lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
 {
-    if (input->ndim != 2) return lt_error(LT_ERR_RUNTIME, "pdist only supports 2D tensors, got: %dD", input->ndim);
+    if (input->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "pdist only supports 2D tensors, got: %dD", input->ndim);
     if (!lt_dtype_is_float((lt_dtype)input->dtype))
         return lt_error(LT_ERR_RUNTIME, "pdist only supports floating-point dtypes");
     if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "pdist only supports non-negative p values");
     const int64_t n = input->sizes[0], pairs = lt_times(n, n - 1) / 2;
-    int64_t *first = lt_mem_array(pairs, sizeof *first), *second = lt_mem_array(pairs, sizeof *second);
+    int64_t *first = lt_mem_array(pairs, sizeof *first),
+            *second = lt_mem_array(pairs, sizeof *second);
     for (int64_t i = 0, k = 0; i < n && first != NULL && second != NULL && !lt_interrupted(); i++)
         for (int64_t j = i + 1; j < n; j++, k++) {
             first[k] = i;
@@ -84,19 +90,20 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
     const lt_dims line = {1, {pairs}};
     lt_tensor *rows = do_positions(&s, first, &line, input->device),
               *others = do_positions(&s, second, &line, input->device);
-    lt_tensor *difference = do_sub(&s, do_index_select(&s, input, 0, rows), do_index_select(&s, input, 0, others));
+    lt_tensor *difference =
+        do_sub(&s, do_index_select(&s, input, 0, rows), do_index_select(&s, input, 0, others));
     return lt_scope_give(&s, do_norm(&s, difference, p, -1, false), out);
 }
 
-/* ---- pairs with a sign ------------------------------------------------------------------------------------------- */
+/* ---- pairs with a sign ----------------------------------------------------------------------- */
 
 static lt_tensor *do_equals(lt_scope *s, lt_tensor *a, int64_t value)
 {
     return do_eq(s, a, do_scalar(s, lt_int(value)));
 }
 
-lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, double margin, const char *reduction,
-                                       lt_tensor **out)
+lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, double margin,
+                                       const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -113,18 +120,18 @@ lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, doub
     return lt_scope_give(&s, do_reduce(&s, do_add(&s, apart, together), how), out);
 }
 
-lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *target, double margin,
-                                      const char *reduction, lt_tensor **out)
+lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *target,
+                                      double margin, const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     if (input1->ndim != input2->ndim || input1->ndim != target->ndim)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: %dD, "
-            "input2: %dD, target: %dD",
-            input1->ndim, input2->ndim, target->ndim);
+        return lt_error(LT_ERR_RUNTIME,
+                        "margin_ranking_loss : All input tensors should have same dimension but "
+                        "got sizes: input1: %dD, "
+                        "input2: %dD, target: %dD",
+                        input1->ndim, input2->ndim, target->ndim);
     lt_scope_open(&s, LT_COMPOSITE(margin_ranking_loss));
     lt_tensor *order = do_mul(&s, do_neg(&s, target), do_sub(&s, input1, input2));
     return lt_scope_give(&s, do_reduce(&s, do_at_least(&s, plus(&s, order, margin), 0), how), out);
@@ -132,53 +139,64 @@ lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_t
 
 #define COSINE_EPS 1e-12
 
-lt_status lt_cosine_embedding_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *target, double margin,
-                                        const char *reduction, lt_tensor **out)
+lt_status lt_cosine_embedding_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *target,
+                                        double margin, const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     char a[256], b[256];
     if (target->ndim > 1)
-        return lt_error(LT_ERR_RUNTIME, "0D or 1D target tensor expected, multi-target not supported");
-    if (input1->ndim != target->ndim + 1 || input2->ndim != target->ndim + 1)
         return lt_error(LT_ERR_RUNTIME,
-                        "%dD target tensor expects %dD input tensors, but found inputs with sizes %s and %s.",
-                        target->ndim, target->ndim + 1, lt_format_sizes(a, sizeof a, input1->ndim, input1->sizes),
-                        lt_format_sizes(b, sizeof b, input2->ndim, input2->sizes));
+                        "0D or 1D target tensor expected, multi-target not supported");
+    if (input1->ndim != target->ndim + 1 || input2->ndim != target->ndim + 1)
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "%dD target tensor expects %dD input tensors, but found inputs with sizes %s and %s.",
+            target->ndim, target->ndim + 1,
+            lt_format_sizes(a, sizeof a, input1->ndim, input1->sizes),
+            lt_format_sizes(b, sizeof b, input2->ndim, input2->sizes));
     lt_scope_open(&s, LT_COMPOSITE(cosine_embedding_loss));
     lt_tensor *product = do_sum_dim(&s, do_mul(&s, input1, input2), -1, false);
-    lt_tensor *square1 = plus(&s, do_sum_dim(&s, do_mul(&s, input1, input1), -1, false), COSINE_EPS);
-    lt_tensor *square2 = plus(&s, do_sum_dim(&s, do_mul(&s, input2, input2), -1, false), COSINE_EPS);
+    lt_tensor *square1 =
+        plus(&s, do_sum_dim(&s, do_mul(&s, input1, input1), -1, false), COSINE_EPS);
+    lt_tensor *square2 =
+        plus(&s, do_sum_dim(&s, do_mul(&s, input2, input2), -1, false), COSINE_EPS);
     lt_tensor *cosine = do_div(&s, product, do_sqrt(&s, do_mul(&s, square1, square2)));
     lt_tensor *zero = do_number(&s, 0), *gap = plus(&s, do_neg(&s, cosine), 1);
     lt_tensor *together = do_where(&s, do_equals(&s, target, 1), gap, zero);
-    lt_tensor *apart = do_where(&s, do_equals(&s, target, -1), do_at_least(&s, plus(&s, cosine, -margin), 0), zero);
+    lt_tensor *apart = do_where(&s, do_equals(&s, target, -1),
+                                do_at_least(&s, plus(&s, cosine, -margin), 0), zero);
     return lt_scope_give(&s, do_reduce(&s, do_add(&s, together, apart), how), out);
 }
 
-lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt_tensor *negative, double margin,
-                                      double p, double eps, bool swap, const char *reduction, lt_tensor **out)
+lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt_tensor *negative,
+                                      double margin, double p, double eps, bool swap,
+                                      const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
-    if (!(margin > 0)) return lt_error(LT_ERR_RUNTIME, "margin must be greater than 0, got %g", margin);
+    if (!(margin > 0))
+        return lt_error(LT_ERR_RUNTIME, "margin must be greater than 0, got %g", margin);
     if (anchor->ndim != positive->ndim || anchor->ndim != negative->ndim)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
-            "but got: anchor %dD, positive %dD, and negative %dD inputs",
-            anchor->ndim, positive->ndim, negative->ndim);
+        return lt_error(LT_ERR_RUNTIME,
+                        "The anchor, positive, and negative tensors are expected to have the same "
+                        "number of dimensions, "
+                        "but got: anchor %dD, positive %dD, and negative %dD inputs",
+                        anchor->ndim, positive->ndim, negative->ndim);
     lt_scope_open(&s, LT_COMPOSITE(triplet_margin_loss));
-    lt_tensor *near = do_distance(&s, anchor, positive, p, eps), *far = do_distance(&s, anchor, negative, p, eps);
+    lt_tensor *near = do_distance(&s, anchor, positive, p, eps),
+              *far = do_distance(&s, anchor, negative, p, eps);
     if (swap) far = do_minimum(&s, far, do_distance(&s, positive, negative, p, eps));
-    return lt_scope_give(&s, do_reduce(&s, do_at_least(&s, plus(&s, do_sub(&s, near, far), margin), 0), how), out);
+    return lt_scope_give(
+        &s, do_reduce(&s, do_at_least(&s, plus(&s, do_sub(&s, near, far), margin), 0), how), out);
 }
 
-/* ---- classes ----------------------------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
-/* Host targets: each a class. Where some end a row, these stand before it: -1, and in Lua also 0, which is no position. */
+/* Host targets: each a class. Where some end a row, these stand before it: -1, and in Lua also 0,
+ * which is no position. */
 static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t classes, bool ends)
 {
     if (s->status != LT_OK || target->device.type != LT_CPU) return s->status;
@@ -204,12 +222,14 @@ static lt_status check_scores(const lt_tensor *input)
 {
     char sizes[256];
     if (input->ndim <= 2 && (input->ndim == 0 || input->sizes[input->ndim - 1] > 0)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s",
-                    lt_format_sizes(sizes, sizeof sizes, input->ndim, input->sizes));
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s",
+        lt_format_sizes(sizes, sizeof sizes, input->ndim, input->sizes));
 }
 
-lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double p, double margin, lt_tensor *weight,
-                                    const char *reduction, lt_tensor **out)
+lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double p, double margin,
+                                    lt_tensor *weight, const char *reduction, lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -220,24 +240,29 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     const int64_t n = input->ndim == 2 ? input->sizes[0] : 1,
                   classes = input->ndim == 2 ? input->sizes[1] : input->numel;
     if (target->ndim > 1 || target->numel != n)
-        return lt_error(LT_ERR_RUNTIME,
-                        "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
-                        "(batch size). Expected target size [%lld], but got %s. Input has shape %s.",
-                        (long long)n, lt_format_sizes(a, 128, target->ndim, target->sizes),
-                        lt_format_sizes(a + 128, 128, input->ndim, input->sizes));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            "samples "
+            "(batch size). Expected target size [%lld], but got %s. Input has shape %s.",
+            (long long)n, lt_format_sizes(a, 128, target->ndim, target->sizes),
+            lt_format_sizes(a + 128, 128, input->ndim, input->sizes));
     if (weight != NULL && weight->numel != classes)
-        return lt_error(LT_ERR_RUNTIME, "inconsistent weight size, expected %lld but got %s", (long long)classes,
+        return lt_error(LT_ERR_RUNTIME, "inconsistent weight size, expected %lld but got %s",
+                        (long long)classes,
                         lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
     lt_scope_open(&s, LT_COMPOSITE(multi_margin_loss));
     lt_tensor *classes_of = do_contiguous(&s, do_cast(&s, target, LT_INT64));
     check_classes(&s, classes_of, classes, false);
-    if (s.status == LT_OK && classes_of->device.type != LT_CPU) classes_of = do_no_negative(&s, classes_of);
+    if (s.status == LT_OK && classes_of->device.type != LT_CPU)
+        classes_of = do_no_negative(&s, classes_of);
     lt_tensor *line = do_reshape(&s, classes_of, &(lt_dims){1, {n}}),
               *column = do_reshape(&s, classes_of, &(lt_dims){2, {n, 1}});
     lt_tensor *x = do_rows(&s, input), *own = do_gather(&s, x, 1, column);
     lt_tensor *loss = do_at_least(&s, plus(&s, do_sub(&s, x, own), margin), 0);
     if (p == 2) loss = do_square(&s, loss);
-    if (weight != NULL) loss = do_mul(&s, loss, do_unsqueeze(&s, do_index_select(&s, weight, 0, line), 1));
+    if (weight != NULL)
+        loss = do_mul(&s, loss, do_unsqueeze(&s, do_index_select(&s, weight, 0, line), 1));
     lt_tensor *others = do_ne(&s, do_range(&s, classes, input->device), column); /* [n, classes] */
     loss = do_where(&s, others, loss, do_number(&s, 0));
     loss = times(&s, do_sum_dim(&s, loss, 1, false), 1.0 / (double)classes);
@@ -245,7 +270,8 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     return lt_scope_give(&s, do_reduce(&s, loss, how), out);
 }
 
-lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction, lt_tensor **out)
+lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction,
+                                         lt_tensor **out)
 {
     lt_over how;
     lt_scope s;
@@ -260,17 +286,19 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     lt_scope_open(&s, LT_COMPOSITE(multilabel_margin_loss));
     lt_tensor *given = do_contiguous(&s, do_cast(&s, target, LT_INT64));
     check_classes(&s, given, classes, true);
-    lt_tensor *t = s.status == LT_OK ? do_rows(&s, given) : NULL, *x = do_rows(&s, input), *zero = do_number(&s, 0);
+    lt_tensor *t = s.status == LT_OK ? do_rows(&s, given) : NULL, *x = do_rows(&s, input),
+              *zero = do_number(&s, 0);
     /* Labels before the first end: none of those before them ends the row. */
-    lt_tensor *label = do_ge(&s, t, do_scalar(&s, lt_int(0))), *ended = do_cumsum(&s, do_logical_not(&s, label), 1);
+    lt_tensor *label = do_ge(&s, t, do_scalar(&s, lt_int(0))),
+              *ended = do_cumsum(&s, do_logical_not(&s, label), 1);
     label = do_equals(&s, ended, 0);
     lt_tensor *safe = do_where(&s, label, t, do_scalar(&s, lt_int(0)));
     lt_tensor *own = do_unsqueeze(&s, do_gather(&s, x, 1, safe), 2), *all = do_unsqueeze(&s, x, 1);
     lt_tensor *loss = do_at_least(&s, plus(&s, do_sub(&s, all, own), 1), 0); /* [n, label, class] */
     lt_tensor *column = do_unsqueeze(&s, label, 2), *named = NULL;
     if (s.status == LT_OK) { /* the classes that are labels */
-        lt_tensor *hit =
-            do_logical_and(&s, do_eq(&s, do_unsqueeze(&s, safe, 2), do_range(&s, classes, input->device)), column);
+        lt_tensor *hit = do_logical_and(
+            &s, do_eq(&s, do_unsqueeze(&s, safe, 2), do_range(&s, classes, input->device)), column);
         named = do_gt(&s, do_sum_dim(&s, hit, 1, true), do_scalar(&s, lt_int(0)));
     }
     lt_tensor *counts = do_logical_and(&s, column, do_logical_not(&s, named));

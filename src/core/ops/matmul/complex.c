@@ -1,6 +1,7 @@
-/* complex.c - products of complex matrices as one product of real ones. With the rows of A as they lie, pairs of real numbers,
- * and every row b of B as the two rows of pairs b and i b, A B is a real product of matrices m x 2k and 2k x 2n, whose rows are
- * again pairs: as many multiplications as a complex product has. */
+/* complex.c - products of complex matrices as one product of real ones. With the rows of A as they
+ * lie, pairs of real numbers, and every row b of B as the two rows of pairs b and i b, A B is a
+ * real product of matrices m x 2k and 2k x 2n, whose rows are again pairs: as many multiplications
+ * as a complex product has. */
 #include "complex.h"
 #include "dims.h"
 
@@ -27,7 +28,8 @@ done:
     return status;
 }
 
-/* New reference: each row b of the matrices as b and i b, real rows of pairs: [..., 2 rows, 2 columns]. */
+/* New reference: each row b of the matrices as b and i b, real rows of pairs: [..., 2 rows, 2
+ * columns]. */
 static lt_status doubled_rows(lt_tensor *b, lt_tensor **out)
 {
     const int d = b->ndim - 2;

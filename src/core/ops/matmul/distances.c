@@ -1,4 +1,5 @@
-/* distances.c - distances between all pairs of rows: norms of differences, or for many rows by a product of matrices. */
+/* distances.c - distances between all pairs of rows: norms of differences, or for many rows by a
+ * product of matrices. */
 #include <string.h>
 
 #include "iter.h"
@@ -23,7 +24,8 @@ typedef enum distance_way { IF_MANY, ALWAYS, NEVER } distance_way;
 
 static lt_status parse_compute_mode(const char *mode, distance_way *out)
 {
-    static const char *const modes[] = {[IF_MANY] = "use_mm_for_euclid_dist_if_necessary", [ALWAYS] = "use_mm_for_euclid_dist",
+    static const char *const modes[] = {[IF_MANY] = "use_mm_for_euclid_dist_if_necessary",
+                                        [ALWAYS] = "use_mm_for_euclid_dist",
                                         [NEVER] = "donot_use_mm_for_euclid_dist"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(mode, modes[i]) != 0) continue;
@@ -33,10 +35,14 @@ static lt_status parse_compute_mode(const char *mode, distance_way *out)
     return lt_error(LT_ERR_RUNTIME, "%s is not a valid value for compute_mode", mode);
 }
 
-static lt_tensor *do_squared_length(lt_scope *s, lt_tensor *rows) { return do_sum_dim(s, do_mul(s, rows, rows), -1, true); }
+static lt_tensor *do_squared_length(lt_scope *s, lt_tensor *rows)
+{
+    return do_sum_dim(s, do_mul(s, rows, rows), -1, true);
+}
 
-/* |a - b|^2 = a.a - 2 a.b + b.b, all three by one product: of rows (-2 a, a.a, 1) and (b, 1, b.b), or (a, a.a, 1) and (-2 b, 1, b.b), which is the
- * same to the bit where nothing overflows: those are doubled that are fewer. */
+/* |a - b|^2 = a.a - 2 a.b + b.b, all three by one product: of rows (-2 a, a.a, 1) and (b, 1, b.b),
+ * or (a, a.a, 1) and (-2 b, 1, b.b), which is the same to the bit where nothing overflows: those
+ * are doubled that are fewer. */
 lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
 {
     lt_scope s;
@@ -60,7 +66,8 @@ static lt_tensor *do_ratio(lt_scope *s, lt_tensor *a, lt_tensor *distances)
 }
 
 /* sum over j of (x1[i] - x2[j]) * ratio[i][j], where ratio = grad / distance. */
-lt_status lt__euclidean_backward_impl(lt_tensor *grad, lt_tensor *x1, lt_tensor *x2, lt_tensor *distances, lt_tensor **out)
+lt_status lt__euclidean_backward_impl(lt_tensor *grad, lt_tensor *x1, lt_tensor *x2,
+                                      lt_tensor *distances, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_euclidean_backward));
@@ -70,7 +77,8 @@ lt_status lt__euclidean_backward_impl(lt_tensor *grad, lt_tensor *x1, lt_tensor 
 }
 
 /* (x1[i] - x2[j]) tangent[i] / distance */
-lt_status lt__euclidean_tangent_impl(lt_tensor *x1_t, lt_tensor *x1, lt_tensor *x2, lt_tensor *distances, lt_tensor **out)
+lt_status lt__euclidean_tangent_impl(lt_tensor *x1_t, lt_tensor *x1, lt_tensor *x2,
+                                     lt_tensor *distances, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_euclidean_tangent));
@@ -84,24 +92,30 @@ static lt_status check(lt_tensor *x1, lt_tensor *x2, double p)
     if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
         return lt_error(LT_ERR_RUNTIME, "cdist only supports floating-point dtypes, %s got: %s",
                         lt_dtype_is_float((lt_dtype)x1->dtype) ? "X2" : "X1",
-                        lt_dtype_scalar_name((lt_dtype)(lt_dtype_is_float((lt_dtype)x1->dtype) ? x2 : x1)->dtype));
+                        lt_dtype_scalar_name(
+                            (lt_dtype)(lt_dtype_is_float((lt_dtype)x1->dtype) ? x2 : x1)->dtype));
     if (x1->ndim < 2 || x2->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "cdist only supports at least 2D tensors, X%d got: %dD", x1->ndim < 2 ? 1 : 2,
-                        x1->ndim < 2 ? x1->ndim : x2->ndim);
+        return lt_error(LT_ERR_RUNTIME, "cdist only supports at least 2D tensors, X%d got: %dD",
+                        x1->ndim < 2 ? 1 : 2, x1->ndim < 2 ? x1->ndim : x2->ndim);
     if (x1->sizes[x1->ndim - 1] != x2->sizes[x2->ndim - 1])
-        return lt_error(LT_ERR_RUNTIME, "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
+        return lt_error(LT_ERR_RUNTIME,
+                        "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
                         (long long)x1->sizes[x1->ndim - 1], (long long)x2->sizes[x2->ndim - 1]);
     if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "cdist only supports non-negative p values");
     return LT_OK;
 }
 
-/* Whether a product finds them: it rounds more, as PyTorch's does. Half types, whose squares leave their range, are summed. */
+/* Whether a product finds them: it rounds more, as PyTorch's does. Half types, whose squares leave
+ * their range, are summed. */
 static bool by_product(const lt_tensor *x1, const lt_tensor *x2, double p, distance_way way)
 {
     const lt_dtype dtype = (lt_dtype)x1->dtype;
-    if (p != 2 || way == NEVER || x1->dtype != x2->dtype || (dtype != LT_FLOAT32 && dtype != LT_FLOAT64)) return false;
+    if (p != 2 || way == NEVER || x1->dtype != x2->dtype ||
+        (dtype != LT_FLOAT32 && dtype != LT_FLOAT64))
+        return false;
     if (x1->numel == 0 || x2->numel == 0) return false;
-    return way == ALWAYS || x1->sizes[x1->ndim - 2] > FEW_ROWS || x2->sizes[x2->ndim - 2] > FEW_ROWS;
+    return way == ALWAYS || x1->sizes[x1->ndim - 2] > FEW_ROWS ||
+           x2->sizes[x2->ndim - 2] > FEW_ROWS;
 }
 
 /* x in the batches of both, so that each has a derivative of its own shape. */
@@ -111,25 +125,32 @@ static lt_tensor *do_expand_batches(lt_scope *s, lt_tensor *x, const lt_tensor *
     bool same = x->ndim == shape.n;
     for (int d = 0; d < shape.n; d++) {
         const int own = d - (shape.n - x->ndim), its = d - (shape.n - other->ndim);
-        const int64_t size = own >= 0 ? x->sizes[own] : 1, wanted = its >= 0 ? other->sizes[its] : 1;
+        const int64_t size = own >= 0 ? x->sizes[own] : 1,
+                      wanted = its >= 0 ? other->sizes[its] : 1;
         shape.v[d] = d >= shape.n - 2 || size != 1 ? size : wanted;
         same = same && shape.v[d] == size;
     }
     return same ? x : do_expand(s, x, &shape);
 }
 
-lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *compute_mode, lt_tensor **out)
+lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *compute_mode,
+                        lt_tensor **out)
 {
     distance_way way;
     LT_TRY(parse_compute_mode(compute_mode, &way));
     LT_TRY(check(x1, x2, p));
     lt_scope s;
-    lt_scope_open_together(&s, LT_COMPOSITE(cdist), x1); /* so that the differences of all pairs are not written */
+    /* so that the differences of all pairs are not written */
+    lt_scope_open_together(&s, LT_COMPOSITE(cdist), x1);
     if (by_product(x1, x2, p, way))
-        return lt_scope_give(&s, do__euclidean_dist(&s, do_expand_batches(&s, x1, x2), do_expand_batches(&s, x2, x1)), out);
+        return lt_scope_give(
+            &s,
+            do__euclidean_dist(&s, do_expand_batches(&s, x1, x2), do_expand_batches(&s, x2, x1)),
+            out);
     lt_tensor *result = NULL;
     lt_tensor *apart = do_sub(&s, do_unsqueeze(&s, x1, -2), do_unsqueeze(&s, x2, -3));
     if (apart == NULL) return lt_scope_close(&s);
-    lt_status status = lt_norm(apart, lt_float(p), &(lt_dims){1, {-1}}, false, LT_DTYPE_NONE, &result);
+    lt_status status =
+        lt_norm(apart, lt_float(p), &(lt_dims){1, {-1}}, false, LT_DTYPE_NONE, &result);
     return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }

@@ -1,9 +1,9 @@
 /* einsum.c - sums of products described by the letters of their dimensions.
  *
- * Every letter, and every dimension that an ellipsis stands for, is a label; labels are numbered in the order of
- * the result, those summed over last. Each operand is brought to one dimension per label (of size 1 where it has
- * none), repeated letters becoming diagonals. Two operands at a time are multiplied as batches of matrices, summing
- * what no later operand and not the result needs. */
+ * Every letter, and every dimension that an ellipsis stands for, is a label; labels are numbered in
+ * the order of the result, those summed over last. Each operand is brought to one dimension per
+ * label (of size 1 where it has none), repeated letters becoming diagonals. Two operands at a time
+ * are multiplied as batches of matrices, summing what no later operand and not the result needs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "op/einsum.h"
 #include "counting.h"
 
-#define LETTERS 52
-#define ELLIPSIS 52
+#define LETTERS      52
+#define ELLIPSIS     52
 #define MAX_OPERANDS 64
 
 static int letter_number(char c)
@@ -88,7 +88,7 @@ static lt_status parse(const char *text, equation *e)
 
 /* Where labels stand among the dimensions of the brought operands. */
 typedef struct layout {
-    int total, out; /* all dimensions; the first `out` are the result's */
+    int total, out;  /* all dimensions; the first `out` are the result's */
     int at[LETTERS]; /* -1: not used */
     int ellipsis_at, ellipsis_dims;
 } layout;
@@ -134,11 +134,14 @@ static lt_status lay_out(const equation *e, const lt_tensor_list *operands, layo
                 continue;
             }
             if (l->at[label] >= 0)
-                return lt_error(LT_ERR_RUNTIME, "einsum(): output subscript %c appears more than once in the output",
-                                letter_name(label));
+                return lt_error(
+                    LT_ERR_RUNTIME,
+                    "einsum(): output subscript %c appears more than once in the output",
+                    letter_name(label));
             if (count[label] == 0)
                 return lt_error(LT_ERR_RUNTIME,
-                                "einsum(): output subscript %c does not appear in the equation for any input operand",
+                                "einsum(): output subscript %c does not appear in the equation for "
+                                "any input operand",
                                 letter_name(label));
             l->at[label] = l->total++;
         }
@@ -157,7 +160,8 @@ static lt_status lay_out(const equation *e, const lt_tensor_list *operands, layo
 }
 
 /* t with its dimensions put where the layout has them, diagonals taken of repeated letters. */
-static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int operand, const layout *l)
+static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int operand,
+                          const layout *l)
 {
     int place[LT_MAX_DIMS], n = 0; /* of the dimensions of t, in its order */
     for (int k = 0; k < in->n; k++) {
@@ -208,7 +212,8 @@ static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int o
 
 static int64_t broadcast_size(int64_t a, int64_t b) { return a == 1 ? b : a; }
 
-/* a and b multiplied, both with all labels; summed over the labels in `summed`, which stay with size 1. */
+/* a and b multiplied, both with all labels; summed over the labels in `summed`, which stay with
+ * size 1. */
 static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t summed)
 {
     if (a == NULL || b == NULL) return NULL;
@@ -223,7 +228,8 @@ static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t s
     if (a == NULL || b == NULL) return NULL;
     bool sums = false;
     for (int d = 0; d < a->ndim; d++) sums = sums || (summed >> d & 1 && a->sizes[d] != 1);
-    if (!sums) return do_mul(s, a, b); /* of the promoted dtype: a sum of small integers is of int64 */
+    /* of the promoted dtype: a sum of small integers is of int64 */
+    if (!sums) return do_mul(s, a, b);
     /* batch (both), rows (a alone), columns (b alone), inner (both, summed) */
     lt_dims batch = {.n = 0}, rows = {.n = 0}, columns = {.n = 0}, inner = {.n = 0};
     int64_t n_batch = 1, n_rows = 1, n_columns = 1, n_inner = 1;
@@ -251,8 +257,10 @@ static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t s
             back.v[label] = shape.n;
             shape.v[shape.n++] = g == 3 ? 1 : broadcast_size(a->sizes[label], b->sizes[label]);
         }
-    lt_tensor *left = do_reshape(s, do_permute(s, a, &of_a), &(lt_dims){3, {n_batch, n_rows, n_inner}});
-    lt_tensor *right = do_reshape(s, do_permute(s, b, &of_b), &(lt_dims){3, {n_batch, n_inner, n_columns}});
+    lt_tensor *left =
+        do_reshape(s, do_permute(s, a, &of_a), &(lt_dims){3, {n_batch, n_rows, n_inner}});
+    lt_tensor *right =
+        do_reshape(s, do_permute(s, b, &of_b), &(lt_dims){3, {n_batch, n_inner, n_columns}});
     return do_permute(s, do_reshape(s, do_bmm(s, left, right), &shape), &back);
 }
 
@@ -299,10 +307,12 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
     layout l;
     lt_tensor *ready[MAX_OPERANDS] = {NULL}, *now = NULL;
     lt_status status = LT_OK;
-    if (operands->n == 0) return lt_error(LT_ERR_RUNTIME, "einsum(): must provide at least one operand");
+    if (operands->n == 0)
+        return lt_error(LT_ERR_RUNTIME, "einsum(): must provide at least one operand");
     LT_TRY(parse(text, &e));
     if (operands->n != e.operands)
-        return lt_error(LT_ERR_RUNTIME, "einsum(): %s operands were provided than specified in the equation",
+        return lt_error(LT_ERR_RUNTIME,
+                        "einsum(): %s operands were provided than specified in the equation",
                         operands->n > e.operands ? "more" : "fewer");
     LT_TRY(lay_out(&e, operands, &l));
     for (int i = 0; i < e.operands; i++) {
@@ -316,7 +326,8 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
     for (int i = 1; i < e.operands; i++) {
         lt_scope s;
         lt_scope_open(&s, LT_COMPOSITE(einsum));
-        lt_tensor *t = contracted(&s, now, ready[i], finished(ready, i + 1, e.operands, &l)), *next = NULL;
+        lt_tensor *t = contracted(&s, now, ready[i], finished(ready, i + 1, e.operands, &l)),
+                  *next = NULL;
         LT_CHECK(lt_scope_give(&s, t, &next));
         lt_tensor_release(now);
         now = next;

@@ -1,6 +1,7 @@
-/* matmul.c - products of matrices and vectors. Everything comes down to one call of the backend's gemm: an
- * operand whose rows or columns are dense is read where it lies, any other is copied first. The result is
- * always dense. matmul, outer and linear are made of these products and record themselves for autograd. */
+/* matmul.c - products of matrices and vectors. Everything comes down to one call of the backend's
+ * gemm: an operand whose rows or columns are dense is read where it lies, any other is copied
+ * first. The result is always dense. matmul, outer and linear are made of these products and record
+ * themselves for autograd. */
 #include "autograd/dual.h"
 #include "ops/compose.h"
 #include "complex.h"
@@ -91,17 +92,34 @@ static lt_status as_row(lt_tensor *t, matrix *x)
 }
 
 /* c = alpha a b + beta c; c is dense. */
-static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const matrix *a, const matrix *b, double beta, double alpha)
+static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const matrix *a, const matrix *b, double beta,
+                       double alpha)
 {
-    return (lt_gemm){.dtype = (lt_dtype)c->dtype, .m = a->rows, .n = b->cols, .k = a->cols, .batch = batch,
-                     .trans_a = a->transposed, .trans_b = b->transposed, .alpha = alpha, .beta = beta,
-                     .a = a->data, .b = b->data, .c = lt_data(c), .lda = a->ld, .ldb = b->ld,
-                     .ldc = b->cols > 1 ? b->cols : 1, .batch_a = a->batch_stride, .batch_b = b->batch_stride,
-                     .batch_c = a->rows * b->cols, .device = c->device};
+    return (lt_gemm){.dtype = (lt_dtype)c->dtype,
+                     .m = a->rows,
+                     .n = b->cols,
+                     .k = a->cols,
+                     .batch = batch,
+                     .trans_a = a->transposed,
+                     .trans_b = b->transposed,
+                     .alpha = alpha,
+                     .beta = beta,
+                     .a = a->data,
+                     .b = b->data,
+                     .c = lt_data(c),
+                     .lda = a->ld,
+                     .ldb = b->ld,
+                     .ldc = b->cols > 1 ? b->cols : 1,
+                     .batch_a = a->batch_stride,
+                     .batch_b = b->batch_stride,
+                     .batch_c = a->rows * b->cols,
+                     .device = c->device};
 }
 
-/* The same, or with bias, a row for each row of the product, in c's place where it is not NULL. Frees what a and b hold. */
-static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_tensor *bias, double beta, double alpha)
+/* The same, or with bias, a row for each row of the product, in c's place where it is not NULL.
+ * Frees what a and b hold. */
+static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_tensor *bias,
+                          double beta, double alpha)
 {
     lt_gemm g = gemm_of(c, batch, a, b, beta, alpha);
     g.bias = bias != NULL ? lt_data(bias) : NULL;
@@ -113,37 +131,49 @@ static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_
 
 enum { LARGE = 1024 }; /* elements */
 
-static bool is_floating(const lt_tensor *t) { return t->dtype == LT_FLOAT32 || t->dtype == LT_FLOAT64; }
+static bool is_floating(const lt_tensor *t)
+{
+    return t->dtype == LT_FLOAT32 || t->dtype == LT_FLOAT64;
+}
 
 /* Whether integers are multiplied by numbers other than 0 and 1, which may be no doubles. */
 static bool scales_integers(const lt_tensor *t, lt_scalar beta, lt_scalar alpha)
 {
     return lt_dtype_is_int((lt_dtype)t->dtype) &&
-           !(lt_scalar_equals(alpha, 1) && (lt_scalar_equals(beta, 0) || lt_scalar_equals(beta, 1)));
+           !(lt_scalar_equals(alpha, 1) &&
+             (lt_scalar_equals(beta, 0) || lt_scalar_equals(beta, 1)));
 }
 
 typedef lt_status (*operand_fn)(lt_tensor *t, matrix *x);
 
-/* Whether the product of a GPU can add `start` as it ends: one row of the result, `common` being its matrices' other size. */
+/* Whether the product of a GPU can add `start` as it ends: one row of the result, `common` being
+ * its matrices' other size. */
 static bool is_bias(const lt_tensor *start, const lt_tensor *result, int64_t common, double beta)
 {
-    if (start == NULL || result->device.type == LT_CPU || beta != 1 || start->dtype != result->dtype || result->ndim != 2)
+    if (start == NULL || result->device.type == LT_CPU || beta != 1 ||
+        start->dtype != result->dtype || result->ndim != 2)
         return false;
-    if (!lt_dtype_is_float((lt_dtype)result->dtype) || (start->ndim != 1 && (start->ndim != 2 || start->sizes[0] != 1))) return false;
+    if (!lt_dtype_is_float((lt_dtype)result->dtype) ||
+        (start->ndim != 1 && (start->ndim != 2 || start->sizes[0] != 1)))
+        return false;
     const int last = start->ndim - 1;
-    return start->sizes[last] == result->sizes[1] && (start->strides[last] == 1 || start->sizes[last] == 1) && common > 0;
+    return start->sizes[last] == result->sizes[1] &&
+           (start->strides[last] == 1 || start->sizes[last] == 1) && common > 0;
 }
 
-/* The result: alpha a b + beta start, `start` broadcast (NULL: none), in a tensor of the given sizes. */
-static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_tensor *tb, operand_fn read_b,
-                         double beta, double alpha, int ndim, const int64_t *sizes, lt_tensor **out)
+/* The result: alpha a b + beta start, `start` broadcast (NULL: none), in a tensor of the given
+ * sizes. */
+static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_tensor *tb,
+                         operand_fn read_b, double beta, double alpha, int ndim,
+                         const int64_t *sizes, lt_tensor **out)
 {
     lt_tensor *given = *out, *work = NULL, *spread = NULL;
     lt_dtype dtype = (lt_dtype)ta->dtype;
     lt_status status;
     matrix a, b;
-    bool aside = given != NULL && (given->storage == ta->storage || given->storage == tb->storage ||
-                                   (start != NULL && start != given && start->storage == given->storage));
+    bool aside =
+        given != NULL && (given->storage == ta->storage || given->storage == tb->storage ||
+                          (start != NULL && start != given && start->storage == given->storage));
     if (aside) {
         LT_TRY(lt_output(&given, dtype, ta->device, ndim, sizes));
         LT_TRY(lt_tensor_new(dtype, ta->device, ndim, sizes, &work));
@@ -151,11 +181,14 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
         LT_TRY(lt_begin_output(out, dtype, ta->device, ndim, sizes, &work));
     }
     const bool bias = start != work && is_bias(start, work, ta->sizes[ta->ndim - 1], beta);
-    /* On the CPU a pass over a large result costs less than products that begin with what is there. */
-    const bool after = start != NULL && start != work && beta != 0 && work->device.type == LT_CPU && is_floating(work) && work->numel >= LARGE;
+    /* On the CPU a pass over a large result costs less than products that begin with what is
+     * there. */
+    const bool after = start != NULL && start != work && beta != 0 && work->device.type == LT_CPU &&
+                       is_floating(work) && work->numel >= LARGE;
     if (start != NULL && start != work && !bias) {
-        LT_CHECK(lt_expand_impl(start, &(lt_dims){ndim, {sizes[0], ndim > 1 ? sizes[1] : 0, ndim > 2 ? sizes[2] : 0}},
-                                &spread));
+        LT_CHECK(lt_expand_impl(
+            start, &(lt_dims){ndim, {sizes[0], ndim > 1 ? sizes[1] : 0, ndim > 2 ? sizes[2] : 0}},
+            &spread));
         if (beta != 0 && !after) LT_CHECK(lt_copy_elements(work, spread));
     }
     LT_CHECK(read_a(ta, &a));
@@ -164,10 +197,12 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
         lt_tensor_release(a.copy);
         goto done;
     }
-    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL, start != NULL && !bias && !after ? beta : 0, alpha));
+    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL,
+                      start != NULL && !bias && !after ? beta : 0, alpha));
     if (after) {
         lt_tensor *sum = work;
-        LT_CHECK(lt_pointwise_run(LT_PW_ADD, (lt_tensor *[]){work, spread}, 2, (lt_scalar[]){lt_float(beta)}, 1, &sum));
+        LT_CHECK(lt_pointwise_run(LT_PW_ADD, (lt_tensor *[]){work, spread}, 2,
+                                  (lt_scalar[]){lt_float(beta)}, 1, &sum));
     }
     status = lt_finish_output(out, work);
     work = NULL;
@@ -177,19 +212,22 @@ done:
     return status;
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static lt_status check_supported(const lt_tensor *t, const char *on_cpu, const char *on_cuda)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
     if (dtype != LT_BOOL && dtype != LT_COMPLEX32 && !lt_dtype_is_unsigned(dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", t->device.type == LT_CPU ? on_cpu : on_cuda,
-                    lt_dtype_scalar_name(dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'",
+                    t->device.type == LT_CPU ? on_cpu : on_cuda, lt_dtype_scalar_name(dtype));
 }
 
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
 
-static const char *scalar_name(const lt_tensor *t) { return lt_dtype_scalar_name((lt_dtype)t->dtype); }
+static const char *scalar_name(const lt_tensor *t)
+{
+    return lt_dtype_scalar_name((lt_dtype)t->dtype);
+}
 
 static lt_status check_devices(const char *op, lt_tensor *a, lt_tensor *b, lt_tensor *c)
 {
@@ -200,8 +238,10 @@ static lt_status check_devices(const char *op, lt_tensor *a, lt_tensor *b, lt_te
 static lt_status check_mm_shapes(const lt_tensor *a, const lt_tensor *b)
 {
     if (a->sizes[1] == b->sizes[0]) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-                    (long long)a->sizes[0], (long long)a->sizes[1], (long long)b->sizes[0], (long long)b->sizes[1]);
+    return lt_error(LT_ERR_RUNTIME,
+                    "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                    (long long)a->sizes[0], (long long)a->sizes[1], (long long)b->sizes[0],
+                    (long long)b->sizes[1]);
 }
 
 static lt_status check_bmm_shapes(const lt_tensor *a, const lt_tensor *b)
@@ -209,13 +249,15 @@ static lt_status check_bmm_shapes(const lt_tensor *a, const lt_tensor *b)
     if (a->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch1 must be a 3D tensor");
     if (b->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch2 must be a 3D tensor");
     if (a->sizes[0] == b->sizes[0] && a->sizes[2] == b->sizes[1]) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
-                    "[%lld, %lld].",
-                    (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0], (long long)b->sizes[1]);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
+        "[%lld, %lld].",
+        (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0],
+        (long long)b->sizes[1]);
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------------------ */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
 {
@@ -224,19 +266,23 @@ lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     LT_TRY(check_devices("mm", self, mat2, *out));
     LT_TRY(check_mm_shapes(self, mat2));
     if (self->dtype != mat2->dtype)
-        return lt_error(LT_ERR_RUNTIME, "expected m1 and m2 to have the same dtype, but got: %s != %s",
-                        lt_dtype_element_name((lt_dtype)self->dtype), lt_dtype_element_name((lt_dtype)mat2->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "expected m1 and m2 to have the same dtype, but got: %s != %s",
+                        lt_dtype_element_name((lt_dtype)self->dtype),
+                        lt_dtype_element_name((lt_dtype)mat2->dtype));
     LT_TRY(check_supported(self, "addmm_impl_cpu_", "addmm_cuda"));
     if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
     return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 2, sizes, out);
 }
 
-lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_scalar beta, lt_scalar alpha,
-                        lt_tensor **out)
+lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_scalar beta,
+                        lt_scalar alpha, lt_tensor **out)
 {
-    if (mat1->ndim != 2) return lt_error(LT_ERR_RUNTIME, "mat1 must be a matrix, got %d-D tensor", mat1->ndim);
-    if (mat2->ndim != 2) return lt_error(LT_ERR_RUNTIME, "mat2 must be a matrix, got %d-D tensor", mat2->ndim);
+    if (mat1->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "mat1 must be a matrix, got %d-D tensor", mat1->ndim);
+    if (mat2->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "mat2 must be a matrix, got %d-D tensor", mat2->ndim);
     LT_TRY(check_devices("addmm", self, mat1, mat2));
     LT_TRY(check_mm_shapes(mat1, mat2));
     if (self->dtype != mat2->dtype)
@@ -247,10 +293,11 @@ lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_sc
                         scalar_name(mat1), scalar_name(mat2));
     LT_TRY(check_supported(mat1, "addmm_impl_cpu_", "addmm_cuda"));
     if (is_complex(self)) return lt_complex_product(self, mat1, mat2, beta, alpha, out);
-    if (scales_integers(self, beta, alpha)) return lt_integer_product(self, mat1, mat2, beta, alpha, out);
+    if (scales_integers(self, beta, alpha))
+        return lt_integer_product(self, mat1, mat2, beta, alpha, out);
     int64_t sizes[] = {mat1->sizes[0], mat2->sizes[1]};
-    return product(self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 2, sizes,
-                   out);
+    return product(self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta),
+                   lt_scalar_double(alpha), 2, sizes, out);
 }
 
 lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
@@ -258,53 +305,61 @@ lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     LT_TRY(check_bmm_shapes(self, mat2));
     LT_TRY(check_devices("bmm", self, mat2, *out));
     if (self->dtype != mat2->dtype)
-        return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s", scalar_name(self), scalar_name(mat2));
+        return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s", scalar_name(self),
+                        scalar_name(mat2));
     LT_TRY(check_supported(self, "bmm", "baddbmm_cuda"));
     if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
     return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 3, sizes, out);
 }
 
-lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, lt_scalar beta, lt_scalar alpha,
-                          lt_tensor **out)
+lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, lt_scalar beta,
+                          lt_scalar alpha, lt_tensor **out)
 {
     LT_TRY(check_bmm_shapes(batch1, batch2));
     LT_TRY(check_devices("baddbmm", self, batch1, batch2));
     if (self->dtype != batch1->dtype || batch1->dtype != batch2->dtype)
-        return lt_error(LT_ERR_RUNTIME, "Input dtypes must be the same, got: input %s, batch1: %s, batch2: %s",
-                        lt_dtype_element_name((lt_dtype)self->dtype), lt_dtype_element_name((lt_dtype)batch1->dtype), lt_dtype_element_name((lt_dtype)batch2->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "Input dtypes must be the same, got: input %s, batch1: %s, batch2: %s",
+                        lt_dtype_element_name((lt_dtype)self->dtype),
+                        lt_dtype_element_name((lt_dtype)batch1->dtype),
+                        lt_dtype_element_name((lt_dtype)batch2->dtype));
     LT_TRY(check_supported(batch1, "baddbmm", "baddbmm_cuda"));
     if (is_complex(self)) return lt_complex_product(self, batch1, batch2, beta, alpha, out);
-    if (scales_integers(self, beta, alpha)) return lt_integer_product(self, batch1, batch2, beta, alpha, out);
+    if (scales_integers(self, beta, alpha))
+        return lt_integer_product(self, batch1, batch2, beta, alpha, out);
     int64_t sizes[] = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};
-    return product(self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta), lt_scalar_double(alpha), 3,
-                   sizes, out);
+    return product(self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta),
+                   lt_scalar_double(alpha), 3, sizes, out);
 }
 
-/* ---- vectors --------------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 /* self NULL: no addend. */
-static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta, lt_scalar alpha,
-                               lt_tensor **out)
+static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta,
+                               lt_scalar alpha, lt_tensor **out)
 {
     if (mat->ndim != 2 || vec->ndim != 1 || (self != NULL && self->ndim > 1))
         return lt_error(LT_ERR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d",
                         self != NULL ? self->ndim : 1, mat->ndim, vec->ndim);
     int64_t rows = mat->sizes[0], length = self == NULL || self->ndim == 0 ? 1 : self->sizes[0];
     if (mat->sizes[1] != vec->sizes[0] || (length != 1 && length != rows))
-        return lt_error(LT_ERR_RUNTIME, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-                        (long long)(self != NULL ? length : rows), (long long)rows, (long long)mat->sizes[1],
-                        (long long)vec->sizes[0]);
+        return lt_error(LT_ERR_RUNTIME,
+                        "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
+                        (long long)(self != NULL ? length : rows), (long long)rows,
+                        (long long)mat->sizes[1], (long long)vec->sizes[0]);
     LT_TRY(check_devices(self != NULL ? "addmv" : "mv", self, mat, vec));
     const lt_tensor *first = self != NULL ? self : vec;
     if (mat->dtype != vec->dtype || first->dtype != vec->dtype)
-        return lt_error(LT_ERR_RUNTIME, "addmv input tensors must have the same dtype, but got %s, %s, and %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "addmv input tensors must have the same dtype, but got %s, %s, and %s",
                         scalar_name(first), scalar_name(mat), scalar_name(vec));
     LT_TRY(check_supported(mat, "addmv_impl_cpu", "addmv_impl_cuda"));
     if (is_complex(mat)) return lt_complex_product(self, mat, vec, beta, alpha, out);
-    if (self != NULL && scales_integers(self, beta, alpha)) return lt_integer_product(self, mat, vec, beta, alpha, out);
-    return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta), lt_scalar_double(alpha), 1, &rows,
-                   out);
+    if (self != NULL && scales_integers(self, beta, alpha))
+        return lt_integer_product(self, mat, vec, beta, alpha, out);
+    return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta),
+                   lt_scalar_double(alpha), 1, &rows, out);
 }
 
 lt_status lt_mv_impl(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
@@ -312,8 +367,8 @@ lt_status lt_mv_impl(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
     return matrix_vector(NULL, self, vec, lt_int(0), lt_int(1), out);
 }
 
-lt_status lt_addmv_impl(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta, lt_scalar alpha,
-                        lt_tensor **out)
+lt_status lt_addmv_impl(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta,
+                        lt_scalar alpha, lt_tensor **out)
 {
     return matrix_vector(self, mat, vec, beta, alpha, out);
 }
@@ -321,14 +376,17 @@ lt_status lt_addmv_impl(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scal
 lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
 {
     if (self->ndim != 1 || tensor->ndim != 1)
-        return lt_error(LT_ERR_RUNTIME, "1D tensors expected, but got %dD and %dD tensors", self->ndim, tensor->ndim);
+        return lt_error(LT_ERR_RUNTIME, "1D tensors expected, but got %dD and %dD tensors",
+                        self->ndim, tensor->ndim);
     if (self->dtype != tensor->dtype)
-        return lt_error(LT_ERR_RUNTIME, "dot : expected both vectors to have same dtype, but found %s and %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "dot : expected both vectors to have same dtype, but found %s and %s",
                         scalar_name(self), scalar_name(tensor));
     long long n = (long long)self->numel, m = (long long)tensor->numel;
     if (n != m)
         return lt_error(LT_ERR_RUNTIME,
-                        "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                        "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have "
+                        "the same number of "
                         "elements, but got %lld and %lld elements respectively",
                         n, m, n, m);
     LT_TRY(check_devices("dot", self, tensor, *out));
@@ -340,28 +398,34 @@ lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
 lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)
 {
     if (self->ndim != 1)
-        return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument self, but got %d-D", self->ndim);
+        return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument self, but got %d-D",
+                        self->ndim);
     if (vec2->ndim != 1)
-        return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument vec2, but got %d-D", vec2->ndim);
+        return lt_error(LT_ERR_RUNTIME, "outer: Expected 1-D argument vec2, but got %d-D",
+                        vec2->ndim);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(outer));
     return lt_scope_give(&s, do_mul(&s, do_unsqueeze(&s, self, 1), vec2), out);
 }
 
-/* ---- the derivatives of addmm ------------------------------------------------------------------------------- */
+/* ---- the derivatives of addmm ---------------------------------------------------------------- */
 
-/* Whether a GPU can sum up the gradient of a bias within the product that is the weight's: a linear layer's, whose weight
- * comes turned around. */
-static bool sums_within(const lt_tensor *grad, const lt_tensor *mat1, const lt_dims *sizes, const lt_dims *strides,
-                        double beta, double alpha)
+/* Whether a GPU can sum up the gradient of a bias within the product that is the weight's: a linear
+ * layer's, whose weight comes turned around. */
+static bool sums_within(const lt_tensor *grad, const lt_tensor *mat1, const lt_dims *sizes,
+                        const lt_dims *strides, double beta, double alpha)
 {
-    if (grad->device.type == LT_CPU || beta != 1 || alpha != 1 || grad->dtype != mat1->dtype) return false;
-    if (!lt_dtype_is_float((lt_dtype)grad->dtype) || grad->numel == 0 || mat1->numel == 0) return false;
-    return sizes->n == 1 && sizes->v[0] == grad->sizes[1] && strides->v[0] == 1 && strides->v[1] != 1;
+    if (grad->device.type == LT_CPU || beta != 1 || alpha != 1 || grad->dtype != mat1->dtype)
+        return false;
+    if (!lt_dtype_is_float((lt_dtype)grad->dtype) || grad->numel == 0 || mat1->numel == 0)
+        return false;
+    return sizes->n == 1 && sizes->v[0] == grad->sizes[1] && strides->v[0] == 1 &&
+           strides->v[1] != 1;
 }
 
 /* grad^T mat1, turned back, and the sums of grad over its rows. */
-static lt_status product_and_sums(lt_tensor *grad, lt_tensor *mat1, lt_tensor **out_self, lt_tensor **out_mat2)
+static lt_status product_and_sums(lt_tensor *grad, lt_tensor *mat1, lt_tensor **out_self,
+                                  lt_tensor **out_mat2)
 {
     lt_scope s;
     matrix a, b;
@@ -399,8 +463,9 @@ static lt_status product_and_sums(lt_tensor *grad, lt_tensor *mat1, lt_tensor **
     return lt_scope_close(&s);
 }
 
-lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const lt_dims *sizes, const lt_dims *strides,
-                                  lt_scalar beta, lt_scalar alpha, bool needs_self, bool needs_mat2, lt_tensor **out_self,
+lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const lt_dims *sizes,
+                                  const lt_dims *strides, lt_scalar beta, lt_scalar alpha,
+                                  bool needs_self, bool needs_mat2, lt_tensor **out_self,
                                   lt_tensor **out_mat2)
 {
     lt_scope s;
@@ -408,7 +473,8 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
     const bool again = lt_is_differentiated(grad_output) || lt_is_differentiated(mat1);
     *out_self = *out_mat2 = NULL;
     if (needs_self && needs_mat2 && !again &&
-        sums_within(grad_output, mat1, sizes, strides, lt_scalar_double(beta), lt_scalar_double(alpha)))
+        sums_within(grad_output, mat1, sizes, strides, lt_scalar_double(beta),
+                    lt_scalar_double(alpha)))
         return product_and_sums(grad_output, mat1, out_self, out_mat2);
     lt_scope_open(&s, LT_COMPOSITE(_addmm_backward));
     if (needs_self) {
@@ -417,7 +483,8 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
     }
     if (needs_mat2) {
         lt_tensor *turned = do_t(&s, mat1), *whole = NULL;
-        lt_status status = s.status == LT_OK ? lt__mm_as(turned, grad_output, strides, &whole) : s.status;
+        lt_status status =
+            s.status == LT_OK ? lt__mm_as(turned, grad_output, strides, &whole) : s.status;
         whole = lt_scope_hold(&s, status, whole);
         status = s.status == LT_OK ? lt__scaled(whole, alpha, &of_mat2) : s.status;
         of_mat2 = lt_scope_hold(&s, status, of_mat2);
@@ -427,7 +494,7 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
     return lt_scope_close(&s);
 }
 
-/* ---- matmul and linear ------------------------------------------------------------------------------------- */
+/* ---- matmul and linear ----------------------------------------------------------------------- */
 
 /* Another shape of a fresh product. */
 static lt_tensor *do_unsafe_view(lt_scope *s, lt_tensor *t, const lt_dims *sizes)
@@ -476,7 +543,8 @@ static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
         batch.v[d] = x == 1 ? y : x;
         count *= batch.v[d];
     }
-    int64_t n = a->sizes[a->ndim - 2], k = a->sizes[a->ndim - 1], l = b->sizes[b->ndim - 2], m = b->sizes[b->ndim - 1];
+    int64_t n = a->sizes[a->ndim - 2], k = a->sizes[a->ndim - 1], l = b->sizes[b->ndim - 2],
+            m = b->sizes[b->ndim - 1];
     lt_dims wide = batch;
     wide.n += 2;
     wide.v[batch.n] = n, wide.v[batch.n + 1] = k;
@@ -508,7 +576,8 @@ static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
 lt_status lt_matmul_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
     if (self->ndim == 0 || other->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
+        return lt_error(LT_ERR_RUNTIME,
+                        "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
                         self->ndim, other->ndim);
     if (self->ndim == 2 && other->ndim == 2) return lt_mm(self, other, out);
     if (self->ndim == 2 && other->ndim == 1) return lt_mv(self, other, out);

@@ -1,4 +1,5 @@
-/* products.c - products made of other products: outer and inner ones, chains, powers, tensordot, kron, cross. */
+/* products.c - products made of other products: outer and inner ones, chains, powers, tensordot,
+ * kron, cross. */
 #include <math.h>
 #include <string.h>
 
@@ -46,10 +47,12 @@ lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_scaled));
-    return lt_scope_give(&s, lt_scalar_equals(factor, 1) ? self : do_mul_scalar(&s, self, factor), out);
+    return lt_scope_give(&s, lt_scalar_equals(factor, 1) ? self : do_mul_scalar(&s, self, factor),
+                         out);
 }
 
-/* Multiplied in the dtype of a: an integer's factor loses its fraction, a bool's is true or false. */
+/* Multiplied in the dtype of a: an integer's factor loses its fraction, a bool's is true or
+ * false. */
 static lt_tensor *do_scaled_as(lt_scope *s, lt_tensor *a, lt_scalar factor)
 {
     if (s->status != LT_OK) return NULL;
@@ -58,60 +61,71 @@ static lt_tensor *do_scaled_as(lt_scope *s, lt_tensor *a, lt_scalar factor)
     return do_mul_scalar(s, a, factor);
 }
 
-static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *product, lt_scalar beta, lt_scalar alpha)
+static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *product, lt_scalar beta,
+                                  lt_scalar alpha)
 {
     lt_tensor *right = lt_scalar_equals(alpha, 1) ? product : do_scaled_as(s, product, alpha);
     if (lt_scalar_equals(beta, 0)) return right; /* not even NaN of self counts */
     return do_add(s, lt_scalar_equals(beta, 1) ? self : do_scaled_as(s, self, beta), right);
 }
 
-lt_status lt_integer_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta, lt_scalar alpha, lt_tensor **out)
+lt_status lt_integer_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta,
+                             lt_scalar alpha, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *product = b->ndim == 1 ? do_mv(&s, a, b) : b->ndim == 2 ? do_mm(&s, a, b) : do_bmm(&s, a, b);
+    lt_tensor *product = b->ndim == 1   ? do_mv(&s, a, b)
+                         : b->ndim == 2 ? do_mm(&s, a, b)
+                                        : do_bmm(&s, a, b);
     if (product == NULL) return lt_scope_store(&s, NULL, out);
     const lt_dims sizes = lt_dims_of(product);
-    return lt_scope_store(&s, do_addmm_scaled(&s, do_expand(&s, start, &sizes), product, beta, alpha), out);
+    return lt_scope_store(
+        &s, do_addmm_scaled(&s, do_expand(&s, start, &sizes), product, beta, alpha), out);
 }
 
-lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_scalar beta, lt_scalar alpha,
-                       lt_tensor **out)
+lt_status lt_addr_impl(lt_tensor *self, lt_tensor *vec1, lt_tensor *vec2, lt_scalar beta,
+                       lt_scalar alpha, lt_tensor **out)
 {
     if (vec1->ndim != 1 || vec2->ndim != 1)
-        return lt_error(LT_ERR_RUNTIME, "addr: Expected 1-D argument %s, but got %d-D", vec1->ndim != 1 ? "vec1" : "vec2",
+        return lt_error(LT_ERR_RUNTIME, "addr: Expected 1-D argument %s, but got %d-D",
+                        vec1->ndim != 1 ? "vec1" : "vec2",
                         vec1->ndim != 1 ? vec1->ndim : vec2->ndim);
     if (!lt_dtype_is_float(lt_result_type((lt_tensor *[]){self, vec1, vec2}, 3)) &&
         (beta.kind == LT_SCALAR_FLOAT || alpha.kind == LT_SCALAR_FLOAT))
-        return lt_error(LT_ERR_RUNTIME,
-                        "For integral input tensors, argument %s must not be a floating point number.",
-                        beta.kind == LT_SCALAR_FLOAT ? "beta" : "alpha");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "For integral input tensors, argument %s must not be a floating point number.",
+            beta.kind == LT_SCALAR_FLOAT ? "beta" : "alpha");
     lt_dims sizes = {2, {vec1->numel, vec2->numel}};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(addr));
     lt_tensor *product = do_mul(&s, do_unsqueeze(&s, vec1, 1), vec2);
-    return lt_scope_store(&s, do_addmm_scaled(&s, do_expand(&s, self, &sizes), product, beta, alpha), out);
+    return lt_scope_store(
+        &s, do_addmm_scaled(&s, do_expand(&s, self, &sizes), product, beta, alpha), out);
 }
 
-lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, lt_scalar beta, lt_scalar alpha,
-                         lt_tensor **out)
+lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, lt_scalar beta,
+                         lt_scalar alpha, lt_tensor **out)
 {
     if (batch1->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch1 must be a 3D tensor");
     if (batch2->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch2 must be a 3D tensor");
     if (batch1->sizes[0] != batch2->sizes[0])
-        return lt_error(LT_ERR_RUNTIME, "batch1 and batch2 must have same number of batches, got %lld and %lld",
+        return lt_error(LT_ERR_RUNTIME,
+                        "batch1 and batch2 must have same number of batches, got %lld and %lld",
                         (long long)batch1->sizes[0], (long long)batch2->sizes[0]);
     int64_t b = batch1->sizes[0], n = batch1->sizes[1], k = batch1->sizes[2], m = batch2->sizes[2];
     if (batch2->sizes[1] != k)
         return lt_error(LT_ERR_RUNTIME,
-                        "Incompatible matrix sizes for bmm (%lldx%lld and %lldx%lld)", (long long)n, (long long)k,
-                        (long long)batch2->sizes[1], (long long)m);
+                        "Incompatible matrix sizes for bmm (%lldx%lld and %lldx%lld)", (long long)n,
+                        (long long)k, (long long)batch2->sizes[1], (long long)m);
     if (b > 0 && batch1->dtype != batch2->dtype)
         return lt_error(LT_ERR_RUNTIME, "mat1 and mat2 must have the same dtype, but got %s and %s",
-                        lt_dtype_scalar_name((lt_dtype)batch1->dtype), lt_dtype_scalar_name((lt_dtype)batch2->dtype));
+                        lt_dtype_scalar_name((lt_dtype)batch1->dtype),
+                        lt_dtype_scalar_name((lt_dtype)batch2->dtype));
     if (b > 0 && self->dtype != batch2->dtype)
         return lt_error(LT_ERR_RUNTIME, "self and mat2 must have the same dtype, but got %s and %s",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype), lt_dtype_scalar_name((lt_dtype)batch2->dtype));
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)batch2->dtype));
     lt_dims sizes = {2, {n, m}};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(addbmm));
@@ -119,7 +133,8 @@ lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, 
     lt_tensor *left = do_reshape(&s, do_transpose(&s, batch1, 0, 1), &(lt_dims){2, {n, b * k}});
     lt_tensor *right = do_reshape(&s, batch2, &(lt_dims){2, {b * k, m}});
     return lt_scope_store(
-        &s, do_addmm_scaled(&s, do_expand(&s, self, &sizes), do_mm(&s, left, right), beta, alpha), out);
+        &s, do_addmm_scaled(&s, do_expand(&s, self, &sizes), do_mm(&s, left, right), beta, alpha),
+        out);
 }
 
 lt_status lt_inner_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
@@ -130,10 +145,11 @@ lt_status lt_inner_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     int64_t k = self->sizes[self->ndim - 1];
     if (k != other->sizes[other->ndim - 1]) {
         char a[256], b[256];
-        s.status = lt_error(LT_ERR_RUNTIME,
-                            "inner() the last dimension must match on both input tensors but got shapes %s and %s",
-                            lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
-                            lt_format_sizes(b, sizeof b, other->ndim, other->sizes));
+        s.status = lt_error(
+            LT_ERR_RUNTIME,
+            "inner() the last dimension must match on both input tensors but got shapes %s and %s",
+            lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
+            lt_format_sizes(b, sizeof b, other->ndim, other->sizes));
         return lt_scope_close(&s);
     }
     lt_dims shape = {.n = 0};
@@ -158,19 +174,22 @@ lt_status lt_vdot_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     return status;
 }
 
-/* ---- tensordot, kron ---------------------------------------------------------------------------------------- */
+/* ---- tensordot, kron ------------------------------------------------------------------------- */
 
-static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, const lt_dims *dims_b, lt_tensor **out)
+static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, const lt_dims *dims_b,
+                           lt_tensor **out)
 {
     uint32_t in_a = 0, in_b = 0;
     if (dims_a->n != dims_b->n)
-        return lt_error(LT_ERR_RUNTIME, "both dimension lists should have same length, got %d and %d", dims_a->n,
+        return lt_error(LT_ERR_RUNTIME,
+                        "both dimension lists should have same length, got %d and %d", dims_a->n,
                         dims_b->n);
     if (dims_a->n > 0) LT_TRY(lt_dims_mask(dims_a, a->ndim, &in_a));
     if (dims_b->n > 0) LT_TRY(lt_dims_mask(dims_b, b->ndim, &in_b));
     if (a->ndim + b->ndim - 2 * dims_a->n > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
-    lt_dims order_a = {.n = 0}, order_b = {.n = 0}, shape = {.n = 0}, sums_a = {.n = 0}, sums_b = {.n = 0};
+    lt_dims order_a = {.n = 0}, order_b = {.n = 0}, shape = {.n = 0}, sums_a = {.n = 0},
+            sums_b = {.n = 0};
     int64_t rows = 1, columns = 1, inner = 1;
     for (int d = 0; d < a->ndim; d++) {
         if (in_a >> d & 1) continue;
@@ -190,7 +209,8 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
                             lt_shown(db));
         order_a.v[order_a.n++] = da;
         order_b.v[order_b.n++] = db;
-        if (a->sizes[da] != b->sizes[db]) { /* the one is broadcast: the sum of the other is enough */
+        /* the one is broadcast: the sum of the other is enough */
+        if (a->sizes[da] != b->sizes[db]) {
             lt_dims *longer = a->sizes[da] == 1 ? &sums_b : &sums_a;
             longer->v[longer->n++] = a->sizes[da] == 1 ? db : da;
         } else {
@@ -214,16 +234,19 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
 lt_status lt_tensordot_impl(lt_tensor *self, lt_tensor *other, int64_t dims, lt_tensor **out)
 {
     if (dims < 0)
-        return lt_error(LT_ERR_RUNTIME, "tensordot expects dims >= 0, but got dims=%lld", (long long)dims);
+        return lt_error(LT_ERR_RUNTIME, "tensordot expects dims >= 0, but got dims=%lld",
+                        (long long)dims);
     if (dims > self->ndim || dims > other->ndim)
-        return lt_error(LT_ERR_RUNTIME, "tensordot expects dims < ndim_a or ndim_b, but got dims=%lld", (long long)dims);
+        return lt_error(LT_ERR_RUNTIME,
+                        "tensordot expects dims < ndim_a or ndim_b, but got dims=%lld",
+                        (long long)dims);
     lt_dims last = {.n = (int)dims}, first = {.n = (int)dims};
     for (int i = 0; i < dims; i++) last.v[i] = self->ndim - dims + i, first.v[i] = i;
     return tensordot(self, other, &last, &first, out);
 }
 
-lt_status lt_tensordot_dims_impl(lt_tensor *self, lt_tensor *other, const lt_dims *dims_self, const lt_dims *dims_other,
-                                 lt_tensor **out)
+lt_status lt_tensordot_dims_impl(lt_tensor *self, lt_tensor *other, const lt_dims *dims_self,
+                                 const lt_dims *dims_other, lt_tensor **out)
 {
     return tensordot(self, other, dims_self, dims_other, out);
 }
@@ -231,7 +254,8 @@ lt_status lt_tensordot_dims_impl(lt_tensor *self, lt_tensor *other, const lt_dim
 lt_status lt_kron_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
     int n = self->ndim > other->ndim ? self->ndim : other->ndim;
-    if (2 * n > LT_MAX_DIMS) return lt_error(LT_ERR_RUNTIME, "kron(): at most %d dimensions", LT_MAX_DIMS / 2);
+    if (2 * n > LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "kron(): at most %d dimensions", LT_MAX_DIMS / 2);
     lt_dims a = {.n = 2 * n}, b = {.n = 2 * n}, shape = {.n = n};
     for (int d = 0; d < n; d++) {
         int of_a = d - (n - self->ndim), of_b = d - (n - other->ndim);
@@ -246,14 +270,15 @@ lt_status lt_kron_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     return lt_scope_give(&s, do_reshape(&s, product, &shape), out);
 }
 
-/* ---- cross ----------------------------------------------------------------------------------------------------- */
+/* ---- cross ----------------------------------------------------------------------------------- */
 
 lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, lt_tensor **out)
 {
     lt_dims shape;
     int d = -1;
     if (self->ndim != other->ndim)
-        return lt_error(LT_ERR_RUNTIME, "linalg.cross: inputs must have the same number of dimensions.");
+        return lt_error(LT_ERR_RUNTIME,
+                        "linalg.cross: inputs must have the same number of dimensions.");
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, other}, 2, &shape.n, shape.v));
     if (dim != NULL)
         LT_TRY(lt_wrap_dim(*dim, self->ndim, &d));
@@ -282,10 +307,10 @@ lt_status lt_linalg_cross_impl(lt_tensor *self, lt_tensor *other, int64_t dim, l
     return lt_cross(self, other, &dim, out);
 }
 
-/* ---- chains and powers --------------------------------------------------------------------------------------- */
+/* ---- chains and powers ----------------------------------------------------------------------- */
 
-/* The first matrix of each pair is split_at[from * n + to] + 1 matrices long: the cheapest order, by dynamic
- * programming over the sizes of matrices 0 .. n - 1. */
+/* The first matrix of each pair is split_at[from * n + to] + 1 matrices long: the cheapest order,
+ * by dynamic programming over the sizes of matrices 0 .. n - 1. */
 static void best_splits(int n, const int64_t *sizes, double *cost, int *split_at)
 {
     for (int i = 0; i < n; i++) cost[i * n + i] = 0;
@@ -303,7 +328,8 @@ static void best_splits(int n, const int64_t *sizes, double *cost, int *split_at
         }
 }
 
-static lt_status multiply_chain(const lt_tensor_list *m, const int *split_at, int from, int to, lt_tensor **out)
+static lt_status multiply_chain(const lt_tensor_list *m, const int *split_at, int from, int to,
+                                lt_tensor **out)
 {
     if (from == to) {
         *out = lt_tensor_retain(m->v[from]);
@@ -326,8 +352,10 @@ done:
 lt_status lt_linalg_multi_dot_impl(const lt_tensor_list *tensors, lt_tensor **out)
 {
     int n = (int)tensors->n;
-    if (n < 2) return lt_error(LT_ERR_RUNTIME, "multi_dot(): expected at least 2 tensors but got %d", n);
-    if (n > MAX_CHAIN) return lt_error(LT_ERR_RUNTIME, "multi_dot(): at most %d tensors", MAX_CHAIN);
+    if (n < 2)
+        return lt_error(LT_ERR_RUNTIME, "multi_dot(): expected at least 2 tensors but got %d", n);
+    if (n > MAX_CHAIN)
+        return lt_error(LT_ERR_RUNTIME, "multi_dot(): at most %d tensors", MAX_CHAIN);
     lt_tensor_list matrices = {.n = 0, .v = lt_mem_zarray(n, sizeof *matrices.v)};
     int64_t sizes[MAX_CHAIN + 1];
     double *cost = lt_mem_array(n * n, sizeof *cost);
@@ -381,8 +409,10 @@ lt_status lt_chain_matmul_impl(const lt_tensor_list *matrices, lt_tensor **out)
 {
     for (int64_t i = 0; i < matrices->n; i++)
         if (matrices->v[i]->ndim != 2)
-            return lt_error(LT_ERR_RUNTIME, "Tensor dimension is %d, expected 2 instead.", matrices->v[i]->ndim);
-    if (matrices->n == 0) return lt_error(LT_ERR_RUNTIME, "chain_matmul(): Expected one or more matrices");
+            return lt_error(LT_ERR_RUNTIME, "Tensor dimension is %d, expected 2 instead.",
+                            matrices->v[i]->ndim);
+    if (matrices->n == 0)
+        return lt_error(LT_ERR_RUNTIME, "chain_matmul(): Expected one or more matrices");
     if (matrices->n == 1) {
         *out = lt_tensor_retain(matrices->v[0]);
         return LT_OK;
@@ -393,16 +423,19 @@ lt_status lt_chain_matmul_impl(const lt_tensor_list *matrices, lt_tensor **out)
 lt_status lt_matrix_power_impl(lt_tensor *self, int64_t n, lt_tensor **out)
 {
     if (self->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
+        return lt_error(LT_ERR_RUNTIME,
+                        "linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
     int64_t size = self->sizes[self->ndim - 1];
     if (self->sizes[self->ndim - 2] != size)
         return lt_error(LT_ERR_RUNTIME,
-                        "linalg.matrix_power: A must be batches of square matrices, but they are %lld by %lld matrices",
+                        "linalg.matrix_power: A must be batches of square matrices, but they are "
+                        "%lld by %lld matrices",
                         (long long)self->sizes[self->ndim - 2], (long long)size);
     lt_status status = LT_OK;
     lt_tensor *base = NULL, *result = NULL, *next = NULL;
     if (n == 0) {
-        LT_CHECK(lt_clone_format(self, "contiguous_format", &result)); /* of the graph, with a gradient of zeros */
+        /* of the graph, with a gradient of zeros */
+        LT_CHECK(lt_clone_format(self, "contiguous_format", &result));
         LT_CHECK(lt_eye(size, NULL, (lt_dtype)self->dtype, &self->device, &next));
         LT_CHECK(lt_copy_(result, next, false));
         *out = lt_tensor_retain(result);

@@ -4,7 +4,9 @@
 
 #include "ops/common.h"
 
-/* alpha a b + beta start of integers, whose factors keep all their digits: matrices, batches of them, or a matrix and a vector. *out as lt_output takes it. */
-lt_status lt_integer_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta, lt_scalar alpha, lt_tensor **out);
+/* alpha a b + beta start of integers, whose factors keep all their digits: matrices, batches of
+ * them, or a matrix and a vector. *out as lt_output takes it. */
+lt_status lt_integer_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta,
+                             lt_scalar alpha, lt_tensor **out);
 
 #endif

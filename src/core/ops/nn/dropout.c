@@ -1,5 +1,5 @@
-/* dropout.c - dropout of elements and of whole channels, as products with noise. The noise is drawn as PyTorch
- * draws it: one number per element of it. */
+/* dropout.c - dropout of elements and of whole channels, as products with noise. The noise is drawn
+ * as PyTorch draws it: one number per element of it. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -26,29 +26,34 @@ static lt_tensor *do_noise(lt_scope *s, lt_tensor *input, double p, bool channel
     lt_dims sizes = lt_dims_of(input);
     for (int d = 2; d < sizes.n; d++) sizes.v[d] = 1;
     if (s->status != LT_OK) return NULL;
-    lt_status status = channels ? lt_tensor_new((lt_dtype)input->dtype, input->device, sizes.n, sizes.v, &noise)
-                                : lt_tensor_like(input, (lt_dtype)input->dtype, input->device, &noise);
+    lt_status status =
+        channels ? lt_tensor_new((lt_dtype)input->dtype, input->device, sizes.n, sizes.v, &noise)
+                 : lt_tensor_like(input, (lt_dtype)input->dtype, input->device, &noise);
     noise = lt_scope_hold(s, status, noise);
     if (s->status == LT_OK) s->status = lt_bernoulli_(noise, 1 - p, NULL);
     return noise;
 }
 
-static lt_status finish(lt_scope *s, lt_tensor *input, lt_tensor *result, bool inplace, lt_tensor **out)
+static lt_status finish(lt_scope *s, lt_tensor *input, lt_tensor *result, bool inplace,
+                        lt_tensor **out)
 {
     if (inplace && s->status == LT_OK) s->status = lt_copy_(input, result, false);
     return lt_scope_give(s, inplace ? input : result, out);
 }
 
-static lt_status drop(kind k, lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+static lt_status drop(kind k, lt_tensor *input, double p, bool training, bool inplace,
+                      lt_tensor **out)
 {
     if (!(p >= 0 && p <= 1))
-        return lt_error(LT_ERR_RUNTIME, "dropout probability has to be between 0 and 1, but got %g", p);
+        return lt_error(LT_ERR_RUNTIME, "dropout probability has to be between 0 and 1, but got %g",
+                        p);
     if (!training || p == 0 || input->numel == 0) {
         *out = lt_tensor_retain(input);
         return LT_OK;
     }
     if (k.channels && input->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Feature dropout requires at least 2 dimensions in the input");
     lt_scope s;
     lt_scope_open(&s, true);
     if (p == 1) {
@@ -63,7 +68,8 @@ static lt_status drop(kind k, lt_tensor *input, double p, bool training, bool in
     }
     const double a = 1 / sqrt((ALPHA * ALPHA * p + 1) * (1 - p));
     lt_tensor *shift = plus(&s, times(&s, plus(&s, noise, -1), ALPHA * a), ALPHA * a * p);
-    return finish(&s, input, do_add(&s, do_mul(&s, input, times(&s, noise, a)), shift), inplace, out);
+    return finish(&s, input, do_add(&s, do_mul(&s, input, times(&s, noise, a)), shift), inplace,
+                  out);
 }
 
 lt_status lt_dropout_impl(lt_tensor *input, double p, bool training, lt_tensor **out)
@@ -71,23 +77,27 @@ lt_status lt_dropout_impl(lt_tensor *input, double p, bool training, lt_tensor *
     return drop((kind){false, false}, input, p, training, false, out);
 }
 
-lt_status lt_dropout_nn_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+lt_status lt_dropout_nn_impl(lt_tensor *input, double p, bool training, bool inplace,
+                             lt_tensor **out)
 {
     return drop((kind){false, false}, input, p, training, inplace, out);
 }
 
-lt_status lt_alpha_dropout_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+lt_status lt_alpha_dropout_impl(lt_tensor *input, double p, bool training, bool inplace,
+                                lt_tensor **out)
 {
     return drop((kind){false, true}, input, p, training, inplace, out);
 }
 
-lt_status lt_feature_alpha_dropout_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+lt_status lt_feature_alpha_dropout_impl(lt_tensor *input, double p, bool training, bool inplace,
+                                        lt_tensor **out)
 {
     return drop((kind){true, true}, input, p, training, inplace, out);
 }
 
 /* An input without a batch, which has `ndim` dimensions, is a batch of one. */
-static lt_status drop_channels(lt_tensor *input, int ndim, double p, bool training, bool inplace, lt_tensor **out)
+static lt_status drop_channels(lt_tensor *input, int ndim, double p, bool training, bool inplace,
+                               lt_tensor **out)
 {
     lt_scope s;
     if (input->ndim != ndim) return drop((kind){true, false}, input, p, training, inplace, out);
@@ -102,20 +112,25 @@ static lt_status drop_channels(lt_tensor *input, int ndim, double p, bool traini
     return finish(&s, input, do_squeeze_dim(&s, result, 0), inplace, out);
 }
 
-lt_status lt_dropout1d_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+lt_status lt_dropout1d_impl(lt_tensor *input, double p, bool training, bool inplace,
+                            lt_tensor **out)
 {
     if (input->ndim != 2 && input->ndim != 3)
-        return lt_error(LT_ERR_RUNTIME, "dropout1d: Expected 2D or 3D input, but received a %dD input.", input->ndim);
+        return lt_error(LT_ERR_RUNTIME,
+                        "dropout1d: Expected 2D or 3D input, but received a %dD input.",
+                        input->ndim);
     return drop_channels(input, 2, p, training, inplace, out);
 }
 
 /* PyTorch takes three dimensions for [n, channels, l] here. */
-lt_status lt_dropout2d_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+lt_status lt_dropout2d_impl(lt_tensor *input, double p, bool training, bool inplace,
+                            lt_tensor **out)
 {
     return drop((kind){true, false}, input, p, training, inplace, out);
 }
 
-lt_status lt_dropout3d_impl(lt_tensor *input, double p, bool training, bool inplace, lt_tensor **out)
+lt_status lt_dropout3d_impl(lt_tensor *input, double p, bool training, bool inplace,
+                            lt_tensor **out)
 {
     return drop_channels(input, 4, p, training, inplace, out);
 }

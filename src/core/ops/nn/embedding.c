@@ -1,4 +1,5 @@
-/* embedding.c - looking up rows of a matrix, and bags of them. The ids are positions from 0 here. */
+/* embedding.c - looking up rows of a matrix, and bags of them. The ids are positions from 0
+ * here. */
 #include <math.h>
 #include <string.h>
 
@@ -25,15 +26,16 @@ static lt_status check_table(const char *op, const lt_tensor *weight, const lt_t
     if (weight->ndim != 2) return lt_error(LT_ERR_RUNTIME, "'weight' must be 2-D");
     if ((lt_dtype)indices->dtype == LT_INT64 || (lt_dtype)indices->dtype == LT_INT32) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
-                    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
+                    "Expected tensor for argument #1 'indices' to have one of the following scalar "
+                    "types: Long, "
                     "Int; but got %s instead (while checking arguments for %s)",
                     lt_dtype_scalar_name((lt_dtype)indices->dtype), op);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t *padding_idx, bool scale_grad_by_freq,
-                            bool sparse, lt_tensor **out)
+lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t *padding_idx,
+                            bool scale_grad_by_freq, bool sparse, lt_tensor **out)
 {
     (void)padding_idx, (void)scale_grad_by_freq, (void)sparse; /* all about the gradient */
     LT_TRY(check_table("embedding", weight, indices));
@@ -64,8 +66,10 @@ static lt_tensor *do_counts(lt_scope *s, lt_tensor *line, int64_t n, const lt_te
     return do_unsqueeze(s, do_index_select(s, counts, 0, line), 1);
 }
 
-/* The rows that were looked up, each at its place: as many as there were indices, but for the padding. */
-static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows, const lt_dims *sizes, const int64_t *padding_idx)
+/* The rows that were looked up, each at its place: as many as there were indices, but for the
+ * padding. */
+static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows,
+                                 const lt_dims *sizes, const int64_t *padding_idx)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -73,7 +77,8 @@ static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows, 
     if (line->flags & LT_FLAG_POSITIONS) from_0 = do_sub(s, from_0, do_scalar(s, lt_int(1)));
     if (padding_idx != NULL) {
         const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
-        lt_tensor *present = do_flatten(s, do_nonzero(s, do_ne(s, from_0, do_scalar(s, lt_int(row)))));
+        lt_tensor *present =
+            do_flatten(s, do_nonzero(s, do_ne(s, from_0, do_scalar(s, lt_int(row)))));
         from_0 = do_index_select(s, from_0, 0, present);
         rows = do_index_select(s, rows, 0, present);
     }
@@ -83,12 +88,15 @@ static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows, 
     return lt_scope_hold(s, status, out);
 }
 
-lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor *indices,
-                                      const int64_t *padding_idx, bool scale_grad_by_freq, bool sparse, lt_tensor **out)
+lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                      lt_tensor *indices, const int64_t *padding_idx,
+                                      bool scale_grad_by_freq, bool sparse, lt_tensor **out)
 {
     lt_scope s;
     if (sparse && scale_grad_by_freq)
-        return lt_error(LT_ERR_RUNTIME, "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
     lt_scope_open(&s, LT_COMPOSITE(_embedding_backward));
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
     lt_tensor *rows = do_reshape(&s, grad_output, &(lt_dims){2, {indices->numel, sizes->v[1]}});
@@ -104,7 +112,8 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
 }
 
 /* Rows that are looked up and longer than max_norm are shortened to it, for good. */
-static lt_status renormalize(lt_tensor *weight, lt_tensor *indices, double max_norm, double norm_type)
+static lt_status renormalize(lt_tensor *weight, lt_tensor *indices, double max_norm,
+                             double norm_type)
 {
     lt_scope s;
     lt_tensor *norms = NULL;
@@ -112,7 +121,8 @@ static lt_status renormalize(lt_tensor *weight, lt_tensor *indices, double max_n
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
     lt_tensor *rows = do_index_select(&s, weight, 0, line);
     if (s.status == LT_OK) {
-        lt_status status = lt_norm(rows, lt_float(norm_type), &(lt_dims){1, {1}}, true, LT_DTYPE_NONE, &norms);
+        lt_status status =
+            lt_norm(rows, lt_float(norm_type), &(lt_dims){1, {1}}, true, LT_DTYPE_NONE, &norms);
         norms = lt_scope_hold(&s, status, norms);
     }
     lt_tensor *limit = do_number(&s, max_norm);
@@ -132,8 +142,9 @@ static lt_status check_padding(const lt_tensor *weight, const int64_t *padding_i
                     lt_shown(*padding_idx), (long long)n);
 }
 
-lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_t *padding_idx, const double *max_norm,
-                               double norm_type, bool scale_grad_by_freq, bool sparse, lt_tensor **out)
+lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_t *padding_idx,
+                               const double *max_norm, double norm_type, bool scale_grad_by_freq,
+                               bool sparse, lt_tensor **out)
 {
     LT_TRY(check_table("embedding", weight, input));
     LT_TRY(check_padding(weight, padding_idx));
@@ -141,7 +152,7 @@ lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_
     return lt_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse, out);
 }
 
-/* ---- bags -------------------------------------------------------------------------------------------------------- */
+/* ---- bags ------------------------------------------------------------------------------------ */
 
 /* Host offsets begin at the first element and do not go back or beyond the end. */
 static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
@@ -166,15 +177,20 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
 /* The same of offsets on a device, which reports it at the next wait. */
 static lt_status check_device_offsets(lt_scope *s, lt_tensor *offsets, int64_t n)
 {
-    if (s->status != LT_OK || offsets->device.type == LT_CPU || offsets->numel == 0) return s->status;
-    lt_tensor *first = do_part(s, offsets, 0, 0, 1), *rest = do_part(s, offsets, 0, 1, offsets->numel);
+    if (s->status != LT_OK || offsets->device.type == LT_CPU || offsets->numel == 0)
+        return s->status;
+    lt_tensor *first = do_part(s, offsets, 0, 0, 1),
+              *rest = do_part(s, offsets, 0, 1, offsets->numel);
     lt_tensor *end = do_add(s, do_mul(s, first, do_scalar(s, lt_int(0))), do_scalar(s, lt_int(n)));
     lt_tensor *steps = do_sub(s, do_cat(s, (lt_tensor *[]){rest, end}, 2, 0), offsets);
-    lt_tensor *all = do_cat(s, (lt_tensor *[]){do_neg(s, do_abs(s, first)), steps}, 2, 0); /* none is negative */
+    /* none is negative */
+    lt_tensor *all = do_cat(s, (lt_tensor *[]){do_neg(s, do_abs(s, first)), steps}, 2, 0);
     all = do_cast(s, all, LT_FLOAT64);
     if (s->status != LT_OK) return s->status;
-    return s->status = lt_check_values(all, (lt_value_check){.high = INFINITY, .text = "offsets have to begin with the first index, must not "
-                                                             "decrease, nor go beyond the last one"});
+    return s->status = lt_check_values(
+               all, (lt_value_check){.high = INFINITY,
+                                     .text = "offsets have to begin with the first index, must not "
+                                             "decrease, nor go beyond the last one"});
 }
 
 /* The bag of every index, from 0. */
@@ -184,7 +200,8 @@ static lt_tensor *do_bags(lt_scope *s, const lt_tensor *input, lt_tensor *offset
     if (s->status != LT_OK) return NULL;
     lt_tensor *each = do_range(s, input->numel, input->device);
     if (offsets == NULL)
-        return do_floor_divide(s, each, do_scalar(s, lt_int(bags > 0 && input->numel > 0 ? input->numel / bags : 1)));
+        return do_floor_divide(
+            s, each, do_scalar(s, lt_int(bags > 0 && input->numel > 0 ? input->numel / bags : 1)));
     lt_tensor *starts = do_part(s, offsets, 0, 0, bags);
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_searchsorted(starts, each, false, true, NULL, NULL, &found);
@@ -198,47 +215,53 @@ static lt_tensor *do_largest(lt_scope *s, lt_tensor *rows, lt_tensor *bag, const
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
     const lt_dims wide = lt_dims_of(rows);
-    lt_tensor *index = do_expand(s, do_unsqueeze(s, bag, 1), &wide), *zeros = do_zeros(s, rows, sizes);
+    lt_tensor *index = do_expand(s, do_unsqueeze(s, bag, 1), &wide),
+              *zeros = do_zeros(s, rows, sizes);
     if (zeros == NULL) return NULL;
     lt_status status = lt_scatter_reduce(zeros, 0, index, rows, "amax", false, &out);
     return lt_scope_hold(s, status, out);
 }
 
-static lt_status check_bags(const lt_tensor *input, const lt_tensor *offsets, const char *mode, const lt_tensor *each,
-                            bool include_last_offset)
+static lt_status check_bags(const lt_tensor *input, const lt_tensor *offsets, const char *mode,
+                            const lt_tensor *each, bool include_last_offset)
 {
     char a[256], b[256];
     if (strcmp(mode, "sum") != 0 && strcmp(mode, "mean") != 0 && strcmp(mode, "max") != 0)
         return lt_error(LT_ERR_RUNTIME, "mode has to be one of sum, mean or max");
     if (input->ndim != 1 && input->ndim != 2)
-        return lt_error(LT_ERR_RUNTIME, "input has to be 1D or 2D Tensor, but got Tensor of dimension %d", input->ndim);
+        return lt_error(LT_ERR_RUNTIME,
+                        "input has to be 1D or 2D Tensor, but got Tensor of dimension %d",
+                        input->ndim);
     if (input->ndim == 2 && offsets != NULL)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "if input is 2D, then offsets has to be nil, as input is treated is a mini-batch of fixed length "
-            "sequences.");
+        return lt_error(LT_ERR_RUNTIME, "if input is 2D, then offsets has to be nil, as input is "
+                                        "treated is a mini-batch of fixed length "
+                                        "sequences.");
     if (input->ndim == 1 && offsets == NULL)
         return lt_error(LT_ERR_RUNTIME, "offsets has to be a 1D Tensor but got nil");
-    if (offsets != NULL && offsets->ndim != 1) return lt_error(LT_ERR_RUNTIME, "offsets has to be a 1D Tensor");
+    if (offsets != NULL && offsets->ndim != 1)
+        return lt_error(LT_ERR_RUNTIME, "offsets has to be a 1D Tensor");
     if (include_last_offset && (offsets == NULL || offsets->numel < 1))
-        return lt_error(LT_ERR_RUNTIME, "include_last_offset: number of offset should be at least 1");
+        return lt_error(LT_ERR_RUNTIME,
+                        "include_last_offset: number of offset should be at least 1");
     if (each == NULL) return LT_OK;
     if (strcmp(mode, "sum") != 0)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "embedding_bag: per_sample_weights was not nil. per_sample_weights is only supported for mode='sum' "
-            "(got mode='%s'). Please open a feature request on GitHub.",
-            mode);
+        return lt_error(LT_ERR_RUNTIME,
+                        "embedding_bag: per_sample_weights was not nil. per_sample_weights is only "
+                        "supported for mode='sum' "
+                        "(got mode='%s'). Please open a feature request on GitHub.",
+                        mode);
     if (lt_same_sizes(each, input)) return LT_OK;
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "embedding_bag: If per_sample_weights (%s) is not nil, then it must have the same shape as the input (%s)",
-        lt_format_sizes(a, sizeof a, each->ndim, each->sizes), lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
+    return lt_error(LT_ERR_RUNTIME,
+                    "embedding_bag: If per_sample_weights (%s) is not nil, then it must have the "
+                    "same shape as the input (%s)",
+                    lt_format_sizes(a, sizeof a, each->ndim, each->sizes),
+                    lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
 }
 
-lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *offsets, const double *max_norm,
-                                double norm_type, bool scale_grad_by_freq, const char *mode, bool sparse,
-                                lt_tensor *per_sample_weights, bool include_last_offset, const int64_t *padding_idx,
+lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *offsets,
+                                const double *max_norm, double norm_type, bool scale_grad_by_freq,
+                                const char *mode, bool sparse, lt_tensor *per_sample_weights,
+                                bool include_last_offset, const int64_t *padding_idx,
                                 lt_tensor **out)
 {
     lt_scope s;
@@ -253,8 +276,8 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
     lt_tensor *starts = offsets != NULL ? do_contiguous(&s, do_cast(&s, offsets, LT_INT64)) : NULL;
     if (starts != NULL) s.status = check_offsets(starts, input->numel);
     if (starts != NULL) check_device_offsets(&s, starts, input->numel);
-    lt_tensor *ids = do_reshape(&s, do_cast(&s, input, LT_INT64), &line), *bag = do_bags(&s, input, starts, bags),
-              *rows = NULL;
+    lt_tensor *ids = do_reshape(&s, do_cast(&s, input, LT_INT64), &line),
+              *bag = do_bags(&s, input, starts, bags), *rows = NULL;
     if (padding_idx != NULL) { /* as if they were not there */
         const int64_t row = *padding_idx < 0 ? *padding_idx + weight->sizes[0] : *padding_idx;
         lt_tensor *present = do_ne(&s, ids, do_scalar(&s, lt_int(row)));
@@ -265,17 +288,21 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
                 do_masked_select(&s, do_reshape(&s, per_sample_weights, &line), present);
     }
     if (s.status == LT_OK) {
-        lt_status status = lt_embedding_nn(ids, weight, NULL, max_norm, norm_type, scale_grad_by_freq, sparse, &rows);
+        lt_status status = lt_embedding_nn(ids, weight, NULL, max_norm, norm_type,
+                                           scale_grad_by_freq, sparse, &rows);
         rows = lt_scope_hold(&s, status, rows);
     }
     if (per_sample_weights != NULL && s.status == LT_OK)
         rows = do_mul(&s, rows, do_reshape(&s, per_sample_weights, &(lt_dims){2, {ids->numel, 1}}));
     if (strcmp(mode, "max") == 0) return lt_scope_give(&s, do_largest(&s, rows, bag, &sizes), out);
-    lt_tensor *sum = s.status == LT_OK ? do_index_add(&s, do_zeros(&s, rows, &sizes), bag, rows) : NULL;
+    lt_tensor *sum =
+        s.status == LT_OK ? do_index_add(&s, do_zeros(&s, rows, &sizes), bag, rows) : NULL;
     if (strcmp(mode, "mean") == 0 && s.status == LT_OK) {
         lt_tensor *ones = plus(&s, do_zeros(&s, rows, &(lt_dims){1, {ids->numel}}), 1);
         lt_tensor *counts =
-            s.status == LT_OK ? do_index_add(&s, do_zeros(&s, rows, &(lt_dims){1, {bags}}), bag, ones) : NULL;
+            s.status == LT_OK
+                ? do_index_add(&s, do_zeros(&s, rows, &(lt_dims){1, {bags}}), bag, ones)
+                : NULL;
         sum = do_div(&s, sum, do_unsqueeze(&s, do_maximum(&s, counts, do_number(&s, 1)), 1));
     }
     return lt_scope_give(&s, sum, out);

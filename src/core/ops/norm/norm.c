@@ -1,6 +1,7 @@
-/* norm.c - layer_norm, rms_norm, group_norm: checks, the kernels' calls, and the derivatives, which are kernels too unless
- * they are to be differentiated themselves: then formulas (formula.c). Kernels read half types as they are and compute in
- * float; every tensor of statistics is float, or double. */
+/* norm.c - layer_norm, rms_norm, group_norm: checks, the kernels' calls, and the derivatives, which
+ * are kernels too unless they are to be differentiated themselves: then formulas (formula.c).
+ * Kernels read half types as they are and compute in float; every tensor of statistics is float, or
+ * double. */
 #include <stdio.h>
 
 #include "autograd/dual.h"
@@ -23,9 +24,12 @@
 #include "op/rms_norm.h"
 #include "step/rsqrt.h"
 
-lt_dtype lt_norm_type(const lt_tensor *input) { return input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32; }
+lt_dtype lt_norm_type(const lt_tensor *input)
+{
+    return input->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
+}
 
-/* ---- calls of kernels -------------------------------------------------------------------------------------------- */
+/* ---- calls of kernels ------------------------------------------------------------------------ */
 
 /* The tensor as the kernels take it: dense, on the CPU of the statistics' type. */
 lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool channels_last)
@@ -37,11 +41,13 @@ lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool ch
     return lt_scope_hold(s, status, dense);
 }
 
-lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes, bool channels_last)
+lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes,
+                       bool channels_last)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, channels_last, &out);
+    lt_status status =
+        lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, channels_last, &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -59,19 +65,24 @@ lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor 
 }
 
 /* weight and bias must be of input's dtype, or float when that is a half type. */
-lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight, const lt_tensor *bias)
+lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight,
+                                   const lt_tensor *bias)
 {
     const lt_tensor *both[] = {weight, bias};
     if (!lt_dtype_is_float((lt_dtype)input->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"LayerNormKernelImpl\" not implemented for '%s'",
                         lt_dtype_scalar_name((lt_dtype)input->dtype));
     for (int i = 0; i < 2; i++)
-        if (both[i] != NULL && both[i]->dtype != input->dtype && (lt_dtype)both[i]->dtype != lt_norm_type(input))
-            return lt_error(LT_ERR_RUNTIME, "mixed dtype: expect parameter to have scalar type of %s, got %s",
-                            lt_dtype_scalar_name(lt_norm_type(input)), lt_dtype_scalar_name((lt_dtype)both[i]->dtype));
+        if (both[i] != NULL && both[i]->dtype != input->dtype &&
+            (lt_dtype)both[i]->dtype != lt_norm_type(input))
+            return lt_error(LT_ERR_RUNTIME,
+                            "mixed dtype: expect parameter to have scalar type of %s, got %s",
+                            lt_dtype_scalar_name(lt_norm_type(input)),
+                            lt_dtype_scalar_name((lt_dtype)both[i]->dtype));
     if (weight != NULL && bias != NULL && weight->dtype != bias->dtype)
         return lt_error(LT_ERR_RUNTIME, "mixed dtype: weight is %s, bias is %s",
-                        lt_dtype_scalar_name((lt_dtype)weight->dtype), lt_dtype_scalar_name((lt_dtype)bias->dtype));
+                        lt_dtype_scalar_name((lt_dtype)weight->dtype),
+                        lt_dtype_scalar_name((lt_dtype)bias->dtype));
     return LT_OK;
 }
 
@@ -83,31 +94,41 @@ static lt_status take_rows(const void *context, const lt_fed *fed)
 }
 
 /* Rows with their statistics; mean NULL: not subtracted. */
-static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
-                                double eps, lt_tensor **out, lt_tensor **out_mean, lt_tensor **out_rstd)
+static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt_tensor *weight,
+                                lt_tensor *bias, double eps, lt_tensor **out, lt_tensor **out_mean,
+                                lt_tensor **out_rstd)
 {
     lt_scope s;
     lt_device device;
     const lt_dtype type = lt_norm_type(input);
-    LT_TRY(lt_check_same_device("layer_norm", (lt_tensor *[]){input, weight, bias}, 3, false, &device));
+    LT_TRY(lt_check_same_device("layer_norm", (lt_tensor *[]){input, weight, bias}, 3, false,
+                                &device));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
     const bool fed = lt_window_feeds_rows(input, shape->length);
     if (!fed) LT_TRY(lt_refuse_hollow("layer_norm", input));
     /* What is saved for backward is read again. */
-    const bool saved = lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
+    const bool saved =
+        lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
     lt_scope_open(&s, false);
     const lt_dims sizes = lt_dims_of(input);
-    lt_tensor *x = fed ? NULL : lt_norm_dense(&s, input, type, false), *w = lt_norm_dense(&s, weight, type, false),
+    lt_tensor *x = fed ? NULL : lt_norm_dense(&s, input, type, false),
+              *w = lt_norm_dense(&s, weight, type, false),
               *b = lt_norm_dense(&s, bias, type, false);
-    const lt_dtype dtype = x != NULL ? (lt_dtype)x->dtype : device.type == LT_CPU ? type : (lt_dtype)input->dtype;
+    const lt_dtype dtype = x != NULL               ? (lt_dtype)x->dtype
+                           : device.type == LT_CPU ? type
+                                                   : (lt_dtype)input->dtype;
     lt_tensor *result = lt_norm_new(&s, dtype, device, &sizes, false);
     lt_tensor *mean = out_mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
     lt_tensor *rstd = do_vector(&s, type, device, shape->rows);
     if (s.status == LT_OK && input->numel > 0) {
-        lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
+        lt_row_norm_args n = {.rows = shape->rows,
+                              .length = shape->length,
+                              .groups = shape->groups,
+                              .run = shape->run};
         const lt_tensor *parameter = w != NULL ? w : b;
         n.norm = (lt_norm_args){.dtype = dtype,
-                                .parameter_dtype = parameter != NULL ? (lt_dtype)parameter->dtype : dtype,
+                                .parameter_dtype =
+                                    parameter != NULL ? (lt_dtype)parameter->dtype : dtype,
                                 .device = device,
                                 .eps = eps,
                                 .in = lt_norm_data(x),
@@ -116,33 +137,39 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
                                 .out = lt_norm_data(result),
                                 .mean = lt_norm_data(mean),
                                 .rstd = lt_norm_data(rstd)};
-        s.status = fed ? lt_window_feed("layer_norm", input, saved, take_rows, &n) : take_rows(&n, NULL);
+        s.status =
+            fed ? lt_window_feed("layer_norm", input, saved, take_rows, &n) : take_rows(&n, NULL);
     }
     lt_tensor *results[] = {do_narrow_to(&s, result, input), rstd, mean};
-    return lt_norm_give(&s, out_mean != NULL ? 3 : 2, results, (lt_tensor * *const[]){out, out_rstd, out_mean});
+    return lt_norm_give(&s, out_mean != NULL ? 3 : 2, results,
+                        (lt_tensor * *const[]){out, out_rstd, out_mean});
 }
 
 /* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
-static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device, const lt_dims *sizes,
-                              bool channels_last, bool empty)
+static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device,
+                              const lt_dims *sizes, bool channels_last, bool empty)
 {
     lt_tensor *t = wanted ? lt_norm_new(s, dtype, device, sizes, channels_last) : NULL;
     if (t != NULL && empty) s->status = lt_fill_value(t, lt_int(0));
     return t;
 }
 
-lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight, const lt_dims *parameters,
-                                   lt_tensor **results)
+lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight,
+                                   const lt_dims *parameters, lt_tensor **results)
 {
     lt_tensor *input = g->input;
     const lt_device device = input->device;
-    const lt_dtype type = lt_norm_type(input), parameter = weight != NULL ? (lt_dtype)weight->dtype : type;
+    const lt_dtype type = lt_norm_type(input),
+                   parameter = weight != NULL ? (lt_dtype)weight->dtype : type;
     const lt_dims sizes = lt_dims_of(input);
     const bool empty = input->numel == 0, last = g->channels_last;
     lt_tensor *x = lt_norm_dense(s, input, type, last);
     /* One without memory is fed to the kernel. */
-    lt_tensor *grad = x != NULL && !g->grad->storage->hollow ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last) : NULL;
-    if (s->status == LT_OK) results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, last, empty);
+    lt_tensor *grad = x != NULL && !g->grad->storage->hollow
+                          ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last)
+                          : NULL;
+    if (s->status == LT_OK)
+        results[0] = do_gradient(s, g->needs[0], (lt_dtype)x->dtype, device, &sizes, last, empty);
     results[1] = do_gradient(s, g->needs[1], parameter, device, parameters, false, empty);
     results[2] = do_gradient(s, g->needs[2], parameter, device, parameters, false, empty);
     if (s->status != LT_OK) return (lt_norm_args){.dtype = type};
@@ -173,79 +200,95 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
     lt_scope s;
     lt_device device;
     lt_tensor *input = g->input;
-    LT_TRY(lt_check_same_device("layer_norm_backward", (lt_tensor *[]){input, g->grad, g->weight}, 3, false, &device));
+    LT_TRY(lt_check_same_device("layer_norm_backward", (lt_tensor *[]){input, g->grad, g->weight},
+                                3, false, &device));
     const bool fed = lt_window_feeds_lines(g->grad, shape->length);
     if (!fed) LT_TRY(lt_refuse_hollow("layer_norm_backward", g->grad));
     lt_scope_open(&s, false);
     const lt_dims line = {1, {shape->groups * (shape->length / shape->run)}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
-    lt_row_norm_args n = {.rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
-    n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input), false), &line, results);
+    lt_row_norm_args n = {
+        .rows = shape->rows, .length = shape->length, .groups = shape->groups, .run = shape->run};
+    n.norm = lt_norm_backward_args(&s, g, lt_norm_dense(&s, g->weight, lt_norm_type(input), false),
+                                   &line, results);
     if (s.status == LT_OK && input->numel > 0)
-        s.status = fed ? lt_window_feed("layer_norm_backward", g->grad, false, take_row_gradients, &n) : take_row_gradients(&n, NULL);
+        s.status =
+            fed ? lt_window_feed("layer_norm_backward", g->grad, false, take_row_gradients, &n)
+                : take_row_gradients(&n, NULL);
     return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 
 /* Whether a derivative will be differentiated: then it must be a formula. */
 bool lt_norm_differentiated(const lt_norm_grads *g)
 {
-    return lt_is_differentiated(g->grad) || lt_is_differentiated(g->input) || lt_is_differentiated(g->weight);
+    return lt_is_differentiated(g->grad) || lt_is_differentiated(g->input) ||
+           lt_is_differentiated(g->weight);
 }
 
 /* Rows as the formulas see them: [rows / groups, groups, entries, run]. */
 static lt_dims sizes_of_rows(const lt_rows_shape *shape)
 {
-    return (lt_dims){4, {shape->rows / shape->groups, shape->groups, shape->length / shape->run, shape->run}};
+    return (lt_dims){
+        4, {shape->rows / shape->groups, shape->groups, shape->length / shape->run, shape->run}};
 }
 
-static lt_dims parameters_of_rows(const lt_rows_shape *shape) { return (lt_dims){4, {1, shape->groups, shape->length / shape->run, 1}}; }
+static lt_dims parameters_of_rows(const lt_rows_shape *shape)
+{
+    return (lt_dims){4, {1, shape->groups, shape->length / shape->run, 1}};
+}
 
-static lt_status rows_gradients(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)
+static lt_status rows_gradients(const lt_rows_shape *shape, const lt_norm_grads *g,
+                                lt_tensor **outs)
 {
     if (!lt_norm_differentiated(g)) return rows_backward(shape, g, outs);
     const lt_dims sizes = sizes_of_rows(shape), parameters = parameters_of_rows(shape);
     return lt_norm_formula(g, &sizes, &parameters, &(lt_dims){2, {2, 3}}, g->mean != NULL, outs);
 }
 
-static lt_status rows_tangent(const lt_rows_shape *shape, const lt_norm_tangents *t, bool centered, lt_tensor **out)
+static lt_status rows_tangent(const lt_rows_shape *shape, const lt_norm_tangents *t, bool centered,
+                              lt_tensor **out)
 {
     const lt_dims sizes = sizes_of_rows(shape), parameters = parameters_of_rows(shape);
     return lt_norm_tangent(t, &sizes, &parameters, &(lt_dims){2, {2, 3}}, centered, out);
 }
 
-/* ---- layer_norm, rms_norm ---------------------------------------------------------------------------------------- */
+/* ---- layer_norm, rms_norm -------------------------------------------------------------------- */
 
-static lt_status check_normalized_shape(const lt_tensor *input, const lt_dims *shape, const lt_tensor *weight,
-                                        const lt_tensor *bias)
+static lt_status check_normalized_shape(const lt_tensor *input, const lt_dims *shape,
+                                        const lt_tensor *weight, const lt_tensor *bias)
 {
     char a[256], b[256];
     if (shape->n < 1)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
-            "but got normalized_shape = []");
+        return lt_error(LT_ERR_RUNTIME, "Expected normalized_shape to be at least 1-dimensional, "
+                                        "i.e., containing at least one element, "
+                                        "but got normalized_shape = []");
     const lt_tensor *both[] = {weight, bias};
     for (int i = 0; i < 2; i++) {
         bool same = both[i] == NULL || both[i]->ndim == shape->n;
-        for (int d = 0; both[i] != NULL && same && d < shape->n; d++) same = both[i]->sizes[d] == shape->v[d];
+        for (int d = 0; both[i] != NULL && same && d < shape->n; d++)
+            same = both[i]->sizes[d] == shape->v[d];
         if (!same)
-            return lt_error(LT_ERR_RUNTIME,
-                            "Expected %s to be of same shape as normalized_shape, but got %s of shape %s and "
-                            "normalized_shape = %s",
-                            i == 0 ? "weight" : "bias", i == 0 ? "weight" : "bias",
-                            lt_format_sizes(a, sizeof a, both[i]->ndim, both[i]->sizes),
-                            lt_format_sizes(b, sizeof b, shape->n, shape->v));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "Expected %s to be of same shape as normalized_shape, but got %s of shape %s and "
+                "normalized_shape = %s",
+                i == 0 ? "weight" : "bias", i == 0 ? "weight" : "bias",
+                lt_format_sizes(a, sizeof a, both[i]->ndim, both[i]->sizes),
+                lt_format_sizes(b, sizeof b, shape->n, shape->v));
     }
     bool fits = input->ndim >= shape->n;
-    for (int d = 0; fits && d < shape->n; d++) fits = input->sizes[input->ndim - shape->n + d] == shape->v[d];
+    for (int d = 0; fits && d < shape->n; d++)
+        fits = input->sizes[input->ndim - shape->n + d] == shape->v[d];
     if (fits) return LT_OK;
     char expected[256] = "";
     for (int d = 0, at = 0; d < shape->n && at < (int)sizeof expected; d++)
-        at += snprintf(expected + at, sizeof expected - (size_t)at, ", %lld", (long long)shape->v[d]);
-    return lt_error(LT_ERR_RUNTIME,
-                    "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s",
-                    lt_format_sizes(a, sizeof a, shape->n, shape->v), expected,
-                    lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
+        at +=
+            snprintf(expected + at, sizeof expected - (size_t)at, ", %lld", (long long)shape->v[d]);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s",
+        lt_format_sizes(a, sizeof a, shape->n, shape->v), expected,
+        lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
 }
 
 /* Parameters of several dimensions as one line. */
@@ -262,8 +305,8 @@ static int64_t length_of(const lt_dims *shape)
     return length;
 }
 
-lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight, lt_tensor *bias,
-                             double eps, lt_tensor **out)
+lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight,
+                             lt_tensor *bias, double eps, lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
@@ -271,7 +314,8 @@ lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, 
     lt_scope_open(&s, LT_COMPOSITE(layer_norm));
     lt_tensor *w = do_line(&s, weight), *b = do_line(&s, bias);
     if (s.status == LT_OK)
-        s.status = lt__layer_norm(input, w, b, length_of(normalized_shape), eps, &result, &mean, &rstd);
+        s.status =
+            lt__layer_norm(input, w, b, length_of(normalized_shape), eps, &result, &mean, &rstd);
     if (mean != NULL) lt_tensor_release(mean);
     if (rstd != NULL) lt_tensor_release(rstd);
     return lt_scope_give(&s, lt_scope_hold(&s, s.status, result), out);
@@ -282,19 +326,23 @@ static lt_rows_shape rows_of(const lt_tensor *input, int64_t length)
     return (lt_rows_shape){length > 0 ? input->numel / length : 0, length, 1, 1};
 }
 
-lt_status lt__layer_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, int64_t length, double eps,
-                              lt_tensor **out_result, lt_tensor **out_mean, lt_tensor **out_rstd)
+lt_status lt__layer_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, int64_t length,
+                              double eps, lt_tensor **out_result, lt_tensor **out_mean,
+                              lt_tensor **out_rstd)
 {
     const lt_rows_shape shape = rows_of(input, length);
     return normalize_rows(&shape, input, weight, bias, eps, out_result, out_mean, out_rstd);
 }
 
-lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight, lt_tensor *mean,
-                                       lt_tensor *rstd, int64_t length, double eps, bool needs_input, bool needs_weight,
-                                       bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
+lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,
+                                       lt_tensor *mean, lt_tensor *rstd, int64_t length, double eps,
+                                       bool needs_input, bool needs_weight, bool needs_bias,
+                                       lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
                                        lt_tensor **out_grad_bias)
 {
-    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}, false};
+    const lt_norm_grads g = {
+        grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias},
+        false};
     const lt_rows_shape shape = rows_of(input, length);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
@@ -304,15 +352,19 @@ lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     return LT_OK;
 }
 
-lt_status lt__layer_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps, lt_tensor *input_t,
-                                      lt_tensor *weight_t, lt_tensor *bias_t, lt_tensor **out)
+lt_status lt__layer_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length,
+                                      double eps, lt_tensor *input_t, lt_tensor *weight_t,
+                                      lt_tensor *bias_t, lt_tensor **out)
 {
     const lt_rows_shape shape = rows_of(input, length);
-    return rows_tangent(&shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps}, true, out);
+    return rows_tangent(
+        &shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps},
+        true, out);
 }
 
 /* As PyTorch has it: the mean of the squares is complex, and so is its root. */
-static lt_tensor *do_rms_norm_complex(lt_scope *s, lt_tensor *input, int ndim, lt_tensor *weight, double eps)
+static lt_tensor *do_rms_norm_complex(lt_scope *s, lt_tensor *input, int ndim, lt_tensor *weight,
+                                      double eps)
 {
     lt_dims dims = {.n = ndim};
     lt_tensor *mean = NULL;
@@ -324,35 +376,41 @@ static lt_tensor *do_rms_norm_complex(lt_scope *s, lt_tensor *input, int ndim, l
     return weight != NULL ? do_mul(s, result, weight) : result;
 }
 
-lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight, const double *eps,
-                           lt_tensor **out)
+lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt_tensor *weight,
+                           const double *eps, lt_tensor **out)
 {
     lt_scope s;
     lt_tensor *result = NULL, *rstd = NULL;
     /* PyTorch's default: the spacing of numbers at 1. */
-    const double epsilon = eps != NULL ? *eps : lt_real_of((lt_dtype)input->dtype) == LT_FLOAT64 ? 0x1p-52 : 0x1p-23;
+    const double epsilon = eps != NULL                                        ? *eps
+                           : lt_real_of((lt_dtype)input->dtype) == LT_FLOAT64 ? 0x1p-52
+                                                                              : 0x1p-23;
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, NULL));
     lt_scope_open(&s, LT_COMPOSITE(rms_norm));
     if (lt_dtype_is_complex((lt_dtype)input->dtype))
-        return lt_scope_give(&s, do_rms_norm_complex(&s, input, normalized_shape->n, weight, epsilon), out);
+        return lt_scope_give(
+            &s, do_rms_norm_complex(&s, input, normalized_shape->n, weight, epsilon), out);
     lt_tensor *w = do_line(&s, weight);
-    if (s.status == LT_OK) s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
+    if (s.status == LT_OK)
+        s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
     if (rstd != NULL) lt_tensor_release(rstd);
     return lt_scope_give(&s, lt_scope_hold(&s, s.status, result), out);
 }
 
-lt_status lt__rms_norm_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps, lt_tensor **out_result,
-                            lt_tensor **out_rstd)
+lt_status lt__rms_norm_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps,
+                            lt_tensor **out_result, lt_tensor **out_rstd)
 {
     const lt_rows_shape shape = rows_of(input, length);
     return normalize_rows(&shape, input, weight, NULL, eps, out_result, NULL, out_rstd);
 }
 
-lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight, lt_tensor *rstd,
-                                     int64_t length, double eps, bool needs_input, bool needs_weight,
-                                     lt_tensor **out_grad_input, lt_tensor **out_grad_weight)
+lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,
+                                     lt_tensor *rstd, int64_t length, double eps, bool needs_input,
+                                     bool needs_weight, lt_tensor **out_grad_input,
+                                     lt_tensor **out_grad_weight)
 {
-    const lt_norm_grads g = {grad_output, input, weight, NULL, rstd, eps, {needs_input, needs_weight, false}, false};
+    const lt_norm_grads g = {
+        grad_output, input, weight, NULL, rstd, eps, {needs_input, needs_weight, false}, false};
     const lt_rows_shape shape = rows_of(input, length);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
@@ -361,44 +419,53 @@ lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, l
     return LT_OK;
 }
 
-lt_status lt__rms_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps, lt_tensor *input_t,
-                                    lt_tensor *weight_t, lt_tensor **out)
+lt_status lt__rms_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps,
+                                    lt_tensor *input_t, lt_tensor *weight_t, lt_tensor **out)
 {
     const lt_rows_shape shape = rows_of(input, length);
-    return rows_tangent(&shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, NULL, eps}, false, out);
+    return rows_tangent(
+        &shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, NULL, eps}, false,
+        out);
 }
 
-/* ---- group_norm -------------------------------------------------------------------------------------------------- */
+/* ---- group_norm ------------------------------------------------------------------------------ */
 
-static lt_status check_channels(const lt_tensor *input, const char *what, const lt_tensor *parameter, int64_t channels)
+static lt_status check_channels(const lt_tensor *input, const char *what,
+                                const lt_tensor *parameter, int64_t channels)
 {
     char a[256];
     if (parameter == NULL || (parameter->ndim == 1 && parameter->numel == channels)) return LT_OK;
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "Expected %s to be a vector of size equal to the number of channels in input, but got %s of shape %s "
-        "and input of shape %s",
-        what, what, lt_format_sizes(a, 128, parameter->ndim, parameter->sizes),
-        lt_format_sizes(a + 128, 128, input->ndim, input->sizes));
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected %s to be a vector of size equal to the number of channels in input, "
+                    "but got %s of shape %s "
+                    "and input of shape %s",
+                    what, what, lt_format_sizes(a, 128, parameter->ndim, parameter->sizes),
+                    lt_format_sizes(a + 128, 128, input->ndim, input->sizes));
 }
 
-lt_status lt_group_norm_impl(lt_tensor *input, int64_t num_groups, lt_tensor *weight, lt_tensor *bias, double eps,
-                             lt_tensor **out)
+lt_status lt_group_norm_impl(lt_tensor *input, int64_t num_groups, lt_tensor *weight,
+                             lt_tensor *bias, double eps, lt_tensor **out)
 {
     char a[256];
     if (input->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "Expected at least 2 dimensions for input tensor but received %d", input->ndim);
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected at least 2 dimensions for input tensor but received %d",
+                        input->ndim);
     if (num_groups <= 0)
-        return lt_error(LT_ERR_RUNTIME, "Expected num groups to be greater than 0, got %lld", (long long)num_groups);
+        return lt_error(LT_ERR_RUNTIME, "Expected num groups to be greater than 0, got %lld",
+                        (long long)num_groups);
     if (input->sizes[1] % num_groups != 0)
         return lt_error(LT_ERR_RUNTIME,
-                        "Expected number of channels in input to be divisible by num_groups, but got input of shape %s "
+                        "Expected number of channels in input to be divisible by num_groups, but "
+                        "got input of shape %s "
                         "and num_groups=%lld",
-                        lt_format_sizes(a, sizeof a, input->ndim, input->sizes), (long long)num_groups);
+                        lt_format_sizes(a, sizeof a, input->ndim, input->sizes),
+                        (long long)num_groups);
     LT_TRY(check_channels(input, "weight", weight, input->sizes[1]));
     LT_TRY(check_channels(input, "bias", bias, input->sizes[1]));
     if (input->numel == num_groups) /* each group is one value, which minus its mean is 0 */
-        return lt_error(LT_ERR_RUNTIME, "Expected more than 1 value per channel when training, got input size %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected more than 1 value per channel when training, got input size %s",
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
     lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
     LT_TRY(lt__group_norm(input, weight, bias, num_groups, eps, &result, &mean, &rstd));
@@ -412,22 +479,27 @@ static lt_rows_shape group_rows(const lt_tensor *input, int64_t groups)
 {
     int64_t inner = 1;
     for (int d = 2; d < input->ndim; d++) inner *= input->sizes[d];
-    return (lt_rows_shape){input->sizes[0] * groups, input->sizes[1] / groups * inner, groups, inner > 0 ? inner : 1};
+    return (lt_rows_shape){input->sizes[0] * groups, input->sizes[1] / groups * inner, groups,
+                           inner > 0 ? inner : 1};
 }
 
-lt_status lt__group_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, int64_t groups, double eps,
-                              lt_tensor **out_result, lt_tensor **out_mean, lt_tensor **out_rstd)
+lt_status lt__group_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, int64_t groups,
+                              double eps, lt_tensor **out_result, lt_tensor **out_mean,
+                              lt_tensor **out_rstd)
 {
     const lt_rows_shape shape = group_rows(input, groups);
     return normalize_rows(&shape, input, weight, bias, eps, out_result, out_mean, out_rstd);
 }
 
-lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight, lt_tensor *mean,
-                                       lt_tensor *rstd, int64_t groups, double eps, bool needs_input, bool needs_weight,
-                                       bool needs_bias, lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
+lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,
+                                       lt_tensor *mean, lt_tensor *rstd, int64_t groups, double eps,
+                                       bool needs_input, bool needs_weight, bool needs_bias,
+                                       lt_tensor **out_grad_input, lt_tensor **out_grad_weight,
                                        lt_tensor **out_grad_bias)
 {
-    const lt_norm_grads g = {grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias}, false};
+    const lt_norm_grads g = {
+        grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias},
+        false};
     const lt_rows_shape shape = group_rows(input, groups);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
@@ -437,9 +509,12 @@ lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     return LT_OK;
 }
 
-lt_status lt__group_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t groups, double eps, lt_tensor *input_t,
-                                      lt_tensor *weight_t, lt_tensor *bias_t, lt_tensor **out)
+lt_status lt__group_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t groups,
+                                      double eps, lt_tensor *input_t, lt_tensor *weight_t,
+                                      lt_tensor *bias_t, lt_tensor **out)
 {
     const lt_rows_shape shape = group_rows(input, groups);
-    return rows_tangent(&shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps}, true, out);
+    return rows_tangent(
+        &shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps},
+        true, out);
 }

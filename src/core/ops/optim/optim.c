@@ -1,6 +1,7 @@
-/* optim.c - the steps of optimizers: each takes lists of parameters, gradients and state, and updates parameters and
- * state in one pass over memory. The numbers of a step (bias corrections and the like) are made here, in double, in
- * the order that the rule's formula names (formulas/optim.inc). */
+/* optim.c - the steps of optimizers: each takes lists of parameters, gradients and state, and
+ * updates parameters and state in one pass over memory. The numbers of a step (bias corrections and
+ * the like) are made here, in double, in the order that the rule's formula names
+ * (formulas/optim.inc). */
 #include <math.h>
 
 #include "ops/common.h"
@@ -35,7 +36,7 @@ static const int arrays_of[] = {
 #undef ARRAYS
 };
 
-/* ---- layout --------------------------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 static bool same_numbers(int n, const int64_t *a, const int64_t *b)
 {
@@ -44,7 +45,8 @@ static bool same_numbers(int n, const int64_t *a, const int64_t *b)
     return true;
 }
 
-/* Whether element i of every array lies at the same place, so that all can be walked as one line. */
+/* Whether element i of every array lies at the same place, so that all can be walked as one
+ * line. */
 static bool walks_as_one(const step *s, int64_t row)
 {
     const lt_tensor *w = s->lists[0]->v[row];
@@ -62,14 +64,17 @@ static lt_status check_row(const step *s, int64_t row)
     const lt_tensor *w = s->lists[0]->v[row];
     char text[256], other[256];
     if (!lt_dtype_is_float((lt_dtype)w->dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", s->name, lt_dtype_scalar_name((lt_dtype)w->dtype));
+        return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", s->name,
+                        lt_dtype_scalar_name((lt_dtype)w->dtype));
     for (int k = 1; k < s->arrays; k++) {
         const lt_tensor *t = s->lists[k]->v[row];
         if (k > 1) LT_TRY(lt_refuse_read_only(t));
         if (!lt_device_equal(t->device, w->device))
             return lt_error(LT_ERR_RUNTIME,
-                            "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                            lt_format_device(text, sizeof text, w->device), lt_format_device(other, sizeof other, t->device));
+                            "Expected all tensors to be on the same device, but found at least two "
+                            "devices, %s and %s!",
+                            lt_format_device(text, sizeof text, w->device),
+                            lt_format_device(other, sizeof other, t->device));
         if (t->dtype != w->dtype)
             return lt_error(
                 LT_ERR_RUNTIME,
@@ -90,13 +95,13 @@ static lt_status check(const step *s)
 {
     for (int k = 1; k < s->arrays; k++)
         if (s->lists[k]->n != s->lists[0]->n)
-            return lt_error(LT_ERR_RUNTIME, "%s: %lld parameters, but %lld gradients or states", s->name,
-                            (long long)s->lists[0]->n, (long long)s->lists[k]->n);
+            return lt_error(LT_ERR_RUNTIME, "%s: %lld parameters, but %lld gradients or states",
+                            s->name, (long long)s->lists[0]->n, (long long)s->lists[k]->n);
     for (int64_t row = 0; row < s->lists[0]->n; row++) LT_TRY(check_row(s, row));
     return LT_OK;
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* One parameter whose arrays lie differently: through contiguous copies. */
 static lt_status run_copied(const step *s, int64_t row, lt_optim *o)
@@ -113,7 +118,8 @@ static lt_status run_copied(const step *s, int64_t row, lt_optim *o)
     o->data = data;
     LT_CHECK(lt_backends[o->device.type]->optimize(o));
     for (int k = 0; k < s->arrays; k++)
-        if (k != 1 && work[k] != s->lists[k]->v[row]) LT_CHECK(lt_copy_elements(s->lists[k]->v[row], work[k]));
+        if (k != 1 && work[k] != s->lists[k]->v[row])
+            LT_CHECK(lt_copy_elements(s->lists[k]->v[row], work[k]));
 done:
     for (int k = 0; k < s->arrays; k++) lt_tensor_release(work[k]);
     return status;
@@ -140,9 +146,12 @@ static lt_status run(const step *s)
         o.n = 0;
         for (; row < n; row++) {
             const lt_tensor *w = s->lists[0]->v[row];
-            if (w->dtype != first->dtype || !lt_device_equal(w->device, first->device) || !walks_as_one(s, row)) break;
+            if (w->dtype != first->dtype || !lt_device_equal(w->device, first->device) ||
+                !walks_as_one(s, row))
+                break;
             if (w->numel == 0) continue;
-            for (int k = 0; k < s->arrays; k++) data[o.n * s->arrays + k] = lt_data(s->lists[k]->v[row]);
+            for (int k = 0; k < s->arrays; k++)
+                data[o.n * s->arrays + k] = lt_data(s->lists[k]->v[row]);
             numel[o.n++] = w->numel;
         }
         o.numel = numel;
@@ -162,8 +171,8 @@ done:
 }
 
 /* lists: parameters, gradients, state ...; as many as the rule has. */
-static lt_status take(const char *name, lt_optim_rule rule, const lt_tensor_list *const *lists, const double *numbers,
-                      int count)
+static lt_status take(const char *name, lt_optim_rule rule, const lt_tensor_list *const *lists,
+                      const double *numbers, int count)
 {
     step s = {.name = name, .rule = rule, .arrays = arrays_of[rule]};
     for (int k = 0; k < s.arrays; k++) s.lists[k] = lists[k];
@@ -172,100 +181,123 @@ static lt_status take(const char *name, lt_optim_rule rule, const lt_tensor_list
 }
 
 #define LISTS(...) ((const lt_tensor_list *const[]){__VA_ARGS__})
-#define NUMBERS(...) ((const double[]){__VA_ARGS__}), (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+#define NUMBERS(...)                                                                               \
+    ((const double[]){__VA_ARGS__}), (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 static double sign_of(bool maximize) { return maximize ? -1 : 1; }
 
-/* ---- the optimizers --------------------------------------------------------------------------------------------- */
+/* ---- the optimizers -------------------------------------------------------------------------- */
 
-lt_status lt__fused_sgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *momentum_buffers,
-                              double lr, double weight_decay, double momentum, double dampening, bool nesterov, bool maximize,
-                              bool is_first_step)
+lt_status lt__fused_sgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                              const lt_tensor_list *momentum_buffers, double lr,
+                              double weight_decay, double momentum, double dampening, bool nesterov,
+                              bool maximize, bool is_first_step)
 {
-    return take("SGD", momentum != 0 ? LT_OPTIM_SGD_MOMENTUM : LT_OPTIM_SGD, LISTS(self, grads, momentum_buffers),
-                NUMBERS(sign_of(maximize), weight_decay, lr, momentum, 1 - dampening, nesterov, is_first_step));
+    return take("SGD", momentum != 0 ? LT_OPTIM_SGD_MOMENTUM : LT_OPTIM_SGD,
+                LISTS(self, grads, momentum_buffers),
+                NUMBERS(sign_of(maximize), weight_decay, lr, momentum, 1 - dampening, nesterov,
+                        is_first_step));
 }
 
-lt_status lt__fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *exp_avgs,
-                               const lt_tensor_list *exp_avg_sqs, const lt_tensor_list *max_exp_avg_sqs, double step, double lr,
-                               double beta1, double beta2, double weight_decay, double eps, bool decoupled, bool amsgrad,
-                               bool maximize)
+lt_status lt__fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                               const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
+                               const lt_tensor_list *max_exp_avg_sqs, double step, double lr,
+                               double beta1, double beta2, double weight_decay, double eps,
+                               bool decoupled, bool amsgrad, bool maximize)
 {
     double correction1 = 1 - pow(beta1, step), correction2 = 1 - pow(beta2, step);
     return take("Adam", amsgrad ? LT_OPTIM_ADAM_AMSGRAD : LT_OPTIM_ADAM,
                 LISTS(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs),
-                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay, decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2,
-                        1 - beta2, sqrt(correction2), eps, lr / correction1));
+                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
+                        decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
+                        sqrt(correction2), eps, lr / correction1));
 }
 
-lt_status lt__fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *exp_avgs,
-                                const lt_tensor_list *exp_avg_sqs, double step, double mu, double mu_next, double mu_product,
-                                double lr, double beta1, double beta2, double weight_decay, double eps, bool decoupled,
-                                bool maximize)
+lt_status lt__fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
+                                double step, double mu, double mu_next, double mu_product,
+                                double lr, double beta1, double beta2, double weight_decay,
+                                double eps, bool decoupled, bool maximize)
 {
     return take("NAdam", LT_OPTIM_NADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
-                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay, decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2,
-                        1 - beta2, 1 - pow(beta2, step), eps, lr * (1 - mu) / (1 - mu_product),
+                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
+                        decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
+                        1 - pow(beta2, step), eps, lr * (1 - mu) / (1 - mu_product),
                         lr * mu_next / (1 - mu_product * mu_next)));
 }
 
-lt_status lt__fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *exp_avgs,
-                                const lt_tensor_list *exp_avg_sqs, double step, double lr, double beta1, double beta2,
+lt_status lt__fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
+                                double step, double lr, double beta1, double beta2,
                                 double weight_decay, double eps, bool decoupled, bool maximize)
 {
-    double power = pow(beta2, step), most = 2 / (1 - beta2) - 1, length = most - 2 * step * power / (1 - power);
+    double power = pow(beta2, step), most = 2 / (1 - beta2) - 1,
+           length = most - 2 * step * power / (1 - power);
     double rectified = 0;
     if (length > 5)
-        rectified = sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) * sqrt(1 - power);
+        rectified = sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) *
+                    sqrt(1 - power);
     return take("RAdam", LT_OPTIM_RADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
-                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay, decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2,
-                        1 - beta2, 1 - pow(beta1, step), eps, lr, rectified));
+                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
+                        decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
+                        1 - pow(beta1, step), eps, lr, rectified));
 }
 
-lt_status lt__fused_adagrad__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *sums, double step,
-                                  double lr, double lr_decay, double weight_decay, double eps, bool maximize)
+lt_status lt__fused_adagrad__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                  const lt_tensor_list *sums, double step, double lr,
+                                  double lr_decay, double weight_decay, double eps, bool maximize)
 {
     return take("Adagrad", LT_OPTIM_ADAGRAD, LISTS(self, grads, sums),
                 NUMBERS(sign_of(maximize), weight_decay, lr / (1 + (step - 1) * lr_decay), eps));
 }
 
-lt_status lt__fused_adadelta__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *square_avgs,
-                                   const lt_tensor_list *acc_deltas, double lr, double rho, double eps, double weight_decay,
-                                   bool maximize)
+lt_status lt__fused_adadelta__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                   const lt_tensor_list *square_avgs,
+                                   const lt_tensor_list *acc_deltas, double lr, double rho,
+                                   double eps, double weight_decay, bool maximize)
 {
     return take("Adadelta", LT_OPTIM_ADADELTA, LISTS(self, grads, square_avgs, acc_deltas),
                 NUMBERS(sign_of(maximize), weight_decay, lr, rho, 1 - rho, eps));
 }
 
-lt_status lt__fused_adamax__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *exp_avgs,
-                                 const lt_tensor_list *exp_infs, double step, double lr, double beta1, double beta2,
+lt_status lt__fused_adamax__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                 const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_infs,
+                                 double step, double lr, double beta1, double beta2,
                                  double weight_decay, double eps, bool maximize)
 {
     return take("Adamax", LT_OPTIM_ADAMAX, LISTS(self, grads, exp_avgs, exp_infs),
-                NUMBERS(sign_of(maximize), weight_decay, lr / (1 - pow(beta1, step)), 1 - beta1, beta2, eps));
+                NUMBERS(sign_of(maximize), weight_decay, lr / (1 - pow(beta1, step)), 1 - beta1,
+                        beta2, eps));
 }
 
-lt_status lt__fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *square_avgs,
-                                  const lt_tensor_list *grad_avgs, const lt_tensor_list *momentum_buffers, double lr,
-                                  double alpha, double eps, double weight_decay, double momentum, bool centered, bool maximize)
+lt_status lt__fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                  const lt_tensor_list *square_avgs,
+                                  const lt_tensor_list *grad_avgs,
+                                  const lt_tensor_list *momentum_buffers, double lr, double alpha,
+                                  double eps, double weight_decay, double momentum, bool centered,
+                                  bool maximize)
 {
     const lt_tensor_list *plain[] = {self, grads, square_avgs, momentum_buffers};
     const lt_tensor_list *with_mean[] = {self, grads, square_avgs, grad_avgs, momentum_buffers};
-    lt_optim_rule rule = centered ? momentum > 0 ? LT_OPTIM_RMSPROP_CENTERED_MOMENTUM : LT_OPTIM_RMSPROP_CENTERED
-                                  : momentum > 0 ? LT_OPTIM_RMSPROP_MOMENTUM : LT_OPTIM_RMSPROP;
+    lt_optim_rule rule =
+        centered ? momentum > 0 ? LT_OPTIM_RMSPROP_CENTERED_MOMENTUM : LT_OPTIM_RMSPROP_CENTERED
+        : momentum > 0 ? LT_OPTIM_RMSPROP_MOMENTUM
+                       : LT_OPTIM_RMSPROP;
     return take("RMSprop", rule, centered ? with_mean : plain,
                 NUMBERS(sign_of(maximize), weight_decay, lr, alpha, 1 - alpha, eps, momentum));
 }
 
-lt_status lt__fused_asgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *averages, double eta,
-                               double lambd, double mu, double weight_decay, bool maximize)
+lt_status lt__fused_asgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                               const lt_tensor_list *averages, double eta, double lambd, double mu,
+                               double weight_decay, bool maximize)
 {
     return take("ASGD", LT_OPTIM_ASGD, LISTS(self, grads, averages),
                 NUMBERS(sign_of(maximize), weight_decay, eta, 1 - lambd * eta, mu));
 }
 
-lt_status lt__fused_rprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads, const lt_tensor_list *prevs,
-                                const lt_tensor_list *step_sizes, double etaminus, double etaplus, double step_size_min,
+lt_status lt__fused_rprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                const lt_tensor_list *prevs, const lt_tensor_list *step_sizes,
+                                double etaminus, double etaplus, double step_size_min,
                                 double step_size_max, bool maximize)
 {
     return take("Rprop", LT_OPTIM_RPROP, LISTS(self, grads, prevs, step_sizes),

@@ -1,5 +1,6 @@
-/* distinct.c - distinct elements and counts: unique, unique_consecutive, bincount, histc. Formulas of other ops;
- * the size of a result of unique and bincount is known only when the device is done. */
+/* distinct.c - distinct elements and counts: unique, unique_consecutive, bincount, histc. Formulas
+ * of other ops; the size of a result of unique and bincount is known only when the device is
+ * done. */
 #include <math.h>
 
 #include "ops/pointwise.h"
@@ -22,7 +23,7 @@
 #include "op/unique_consecutive.h"
 #include "step/floor.h"
 
-/* ---- distinct elements ----------------------------------------------------------------------------------------- */
+/* ---- distinct elements ----------------------------------------------------------------------- */
 
 /* Vectors over the entries in an order in which equals are neighbours. */
 typedef struct runs {
@@ -59,7 +60,8 @@ static runs do_runs(lt_scope *s, lt_tensor *entries, bool numbered)
     r.starts = lt_scope_hold(s, status, flags);
     if (r.starts != NULL) s->status = lt_fill_value(r.starts, lt_int(1));
     if (n > 1) {
-        lt_tensor *differs = do_ne(s, do_part(s, entries, 0, 1, n), do_part(s, entries, 0, 0, n - 1));
+        lt_tensor *differs =
+            do_ne(s, do_part(s, entries, 0, 1, n), do_part(s, entries, 0, 0, n - 1));
         if (entries->ndim == 2) differs = do_any_along(s, differs, 1);
         do_store(s, do_part(s, r.starts, 0, 1, n), differs);
     }
@@ -84,7 +86,8 @@ static lt_tensor *do_row_order(lt_scope *s, lt_tensor *rows)
 {
     lt_tensor *order = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_arange(lt_int(rows->sizes[0]), NULL, lt_int(1), LT_INT64, &rows->device, &order);
+    lt_status status =
+        lt_arange(lt_int(rows->sizes[0]), NULL, lt_int(1), LT_INT64, &rows->device, &order);
     for (int64_t column = rows->sizes[1] - 1; column >= 0 && status == LT_OK; column--) {
         lt_scope step;
         lt_tensor *next = NULL, *by = NULL;
@@ -104,15 +107,17 @@ static lt_tensor *do_row_order(lt_scope *s, lt_tensor *rows)
 }
 
 /* order NULL: entries stay where they are. whole: the tensor whose entries along dim are chosen. */
-static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_tensor *entries, lt_tensor *order,
-                               const lt_dims *inverse_sizes, bool want_inverse, bool want_counts, lt_tensor **output,
-                               lt_tensor **inverse, lt_tensor **counts)
+static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_tensor *entries,
+                               lt_tensor *order, const lt_dims *inverse_sizes, bool want_inverse,
+                               bool want_counts, lt_tensor **output, lt_tensor **inverse,
+                               lt_tensor **counts)
 {
     lt_tensor *back = NULL, *lengths = NULL, *chosen = NULL;
     if (s->status == LT_OK) {
         runs r = do_runs(s, entries, want_inverse);
         lt_tensor *places = do_places_of(s, r.starts);
-        lt_tensor *from = order != NULL && whole != entries ? do_index_select(s, order, 0, places) : places;
+        lt_tensor *from =
+            order != NULL && whole != entries ? do_index_select(s, order, 0, places) : places;
         chosen = do_index_select(s, whole, dim, from);
         if (want_counts) lengths = do_lengths(s, places, entries->sizes[0]);
         if (want_inverse && s->status == LT_OK) {
@@ -136,8 +141,9 @@ static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_te
     return lt_scope_close(s);
 }
 
-static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool want_counts, const int64_t *dim,
-                          lt_tensor **output, lt_tensor **inverse, lt_tensor **counts)
+static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool want_counts,
+                          const int64_t *dim, lt_tensor **output, lt_tensor **inverse,
+                          lt_tensor **counts)
 {
     int d = 0;
     lt_scope s;
@@ -153,19 +159,24 @@ static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool w
             entries = lt_scope_hold(&s, status, values);
             order = entries != NULL ? lt_scope_hold(&s, status, indices) : NULL;
         }
-        return give_distinct(&s, entries, 0, entries, order, &sizes, want_inverse, want_counts, output, inverse, counts);
+        return give_distinct(&s, entries, 0, entries, order, &sizes, want_inverse, want_counts,
+                             output, inverse, counts);
     }
     const int64_t n = self->sizes[d];
     int empty = 0;
     for (int other = 0; other < self->ndim; other++) empty += self->sizes[other] == 0;
     if (empty > (n == 0)) {
-        s.status = lt_error(LT_ERR_RUNTIME,
-                            n == 0 ? "Number of zero sized dimensions is more than one, so unique cannot be applied "
-                                   : "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+        s.status = lt_error(
+            LT_ERR_RUNTIME,
+            n == 0
+                ? "Number of zero sized dimensions is more than one, so unique cannot be applied "
+                : "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+                  "applied");
         return lt_scope_close(&s);
     }
     lt_dims rows = {.n = 2, .v = {n, n > 0 ? self->numel / n : 1}}, sizes = {.n = 1, .v = {n}};
-    lt_dims order_of = {.n = 1, .v = {d}}; /* entries are compared by the other dimensions as they follow each other */
+    /* entries are compared by the other dimensions as they follow each other */
+    lt_dims order_of = {.n = 1, .v = {d}};
     for (int other = 0; other < self->ndim; other++)
         if (other != d) order_of.v[order_of.n++] = other;
     entries = do_reshape(&s, do_permute(&s, self, &order_of), &rows);
@@ -173,23 +184,28 @@ static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool w
         order = do_row_order(&s, entries);
         entries = do_index_select(&s, entries, 0, order);
     }
-    return give_distinct(&s, self, d, entries, order, &sizes, want_inverse, want_counts, output, inverse, counts);
+    return give_distinct(&s, self, d, entries, order, &sizes, want_inverse, want_counts, output,
+                         inverse, counts);
 }
 
-lt_status lt_unique_impl(lt_tensor *self, bool sorted, bool return_inverse, bool return_counts, const int64_t *dim,
-                         lt_tensor **out_output, lt_tensor **out_inverse_indices, lt_tensor **out_counts)
+lt_status lt_unique_impl(lt_tensor *self, bool sorted, bool return_inverse, bool return_counts,
+                         const int64_t *dim, lt_tensor **out_output,
+                         lt_tensor **out_inverse_indices, lt_tensor **out_counts)
 {
     (void)sorted;
-    return distinct(self, true, return_inverse, return_counts, dim, out_output, out_inverse_indices, out_counts);
+    return distinct(self, true, return_inverse, return_counts, dim, out_output, out_inverse_indices,
+                    out_counts);
 }
 
-lt_status lt_unique_consecutive_impl(lt_tensor *self, bool return_inverse, bool return_counts, const int64_t *dim,
-                                     lt_tensor **out_output, lt_tensor **out_inverse_indices, lt_tensor **out_counts)
+lt_status lt_unique_consecutive_impl(lt_tensor *self, bool return_inverse, bool return_counts,
+                                     const int64_t *dim, lt_tensor **out_output,
+                                     lt_tensor **out_inverse_indices, lt_tensor **out_counts)
 {
-    return distinct(self, false, return_inverse, return_counts, dim, out_output, out_inverse_indices, out_counts);
+    return distinct(self, false, return_inverse, return_counts, dim, out_output,
+                    out_inverse_indices, out_counts);
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* The least and the largest element; unchanged of an empty tensor. */
 static lt_status range_of(lt_tensor *self, lt_scalar *least, lt_scalar *most)
@@ -207,19 +223,24 @@ done:
     return status;
 }
 
-/* Sums of the weights of dense int64 in host memory, in the dtype of the result. They were found to be within it. */
-static lt_status add_weights(lt_tensor *sums, const lt_tensor *self, const lt_tensor *weights, int64_t base)
+/* Sums of the weights of dense int64 in host memory, in the dtype of the result. They were found to
+ * be within it. */
+static lt_status add_weights(lt_tensor *sums, const lt_tensor *self, const lt_tensor *weights,
+                             int64_t base)
 {
     const int64_t *at = (const int64_t *)lt_data(self);
     for (int64_t from = 0; from < self->numel; from += LT_INTERRUPT_STEP) {
-        const int64_t to = self->numel - from < LT_INTERRUPT_STEP ? self->numel : from + LT_INTERRUPT_STEP;
+        const int64_t to =
+            self->numel - from < LT_INTERRUPT_STEP ? self->numel : from + LT_INTERRUPT_STEP;
         if (lt_interrupted()) return lt_stopped();
         if (weights->dtype == LT_FLOAT32) {
             float *out = (float *)lt_data(sums);
-            for (int64_t i = from; i < to; i++) out[at[i] - base] += ((const float *)lt_data(weights))[i];
+            for (int64_t i = from; i < to; i++)
+                out[at[i] - base] += ((const float *)lt_data(weights))[i];
         } else {
             double *out = (double *)lt_data(sums);
-            for (int64_t i = from; i < to; i++) out[at[i] - base] += ((const double *)lt_data(weights))[i];
+            for (int64_t i = from; i < to; i++)
+                out[at[i] - base] += ((const double *)lt_data(weights))[i];
         }
     }
     return LT_OK;
@@ -236,15 +257,20 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     LT_TRY(range_of(self, &least, &most));
     const int64_t base = (self->flags & LT_FLAG_POSITIONS) != 0;
     if (least.v.i == 0 && base == 1 && self->numel > 0)
-        return lt_error(LT_ERR_INDEX, "bincount(): 0 among the positions, which count from 1 (x + 1 counts values from 0)");
+        return lt_error(
+            LT_ERR_INDEX,
+            "bincount(): 0 among the positions, which count from 1 (x + 1 counts values from 0)");
     if (least.v.i < base && self->numel > 0)
         return lt_error(LT_ERR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
     const int64_t bins = most.v.i + 1 - base;
-    lt_dtype dtype = weights == NULL ? LT_INT64 : weights->dtype == LT_FLOAT32 ? LT_FLOAT32 : LT_FLOAT64;
+    lt_dtype dtype = weights == NULL                ? LT_INT64
+                     : weights->dtype == LT_FLOAT32 ? LT_FLOAT32
+                                                    : LT_FLOAT64;
     lt_tensor *counts = NULL, *heavy = NULL;
     lt_status status;
     if (weights != NULL) LT_TRY(lt_cast(weights, dtype, &heavy));
-    status = lt_tensor_new(dtype, self->device, 1, &(int64_t){bins > minlength ? bins : minlength}, &counts);
+    status = lt_tensor_new(dtype, self->device, 1, &(int64_t){bins > minlength ? bins : minlength},
+                           &counts);
     if (status == LT_OK) status = lt_fill_value(counts, lt_int(0));
     const bool dense = heavy != NULL && lt_is_contiguous(self) && lt_is_contiguous(heavy);
     if (status == LT_OK && self->device.type == LT_CPU && self->dtype == LT_INT64 && dense) {
@@ -252,7 +278,8 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     } else if (status == LT_OK && self->numel > 0) {
         lt_array to = lt_array_of(counts), at = lt_array_of(self), source;
         if (heavy != NULL) source = lt_array_of(heavy);
-        status = lt_backend_of(self)->scatter(LT_SCATTER_ADD, &to, 0, &at, heavy != NULL ? &source : NULL, lt_int(1), true);
+        status = lt_backend_of(self)->scatter(LT_SCATTER_ADD, &to, 0, &at,
+                                              heavy != NULL ? &source : NULL, lt_int(1), true);
     }
     lt_tensor_release(heavy);
     if (status == LT_OK)
@@ -262,14 +289,17 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     return status;
 }
 
-lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar max, lt_tensor **out)
+lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar max,
+                        lt_tensor **out)
 {
     lt_scope s;
     double low = lt_scalar_double(min), high = lt_scalar_double(max);
-    if (bins <= 0) return lt_error(LT_ERR_RUNTIME, "bins must be > 0, but got %lld", (long long)bins);
+    if (bins <= 0)
+        return lt_error(LT_ERR_RUNTIME, "bins must be > 0, but got %lld", (long long)bins);
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "\"histogram_%s\" not implemented for '%s'",
-                        lt_device_type_name(self->device), lt_dtype_scalar_name((lt_dtype)self->dtype));
+                        lt_device_type_name(self->device),
+                        lt_dtype_scalar_name((lt_dtype)self->dtype));
     if (low == high) {
         lt_scalar a = min, b = max;
         LT_TRY(range_of(self, &a, &b));
@@ -286,12 +316,15 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
     lt_scope_open_together(&s, LT_COMPOSITE(histc), self);
     /* Bounds, and places, are rounded as its dtype is. */
     const lt_dtype dtype = (lt_dtype)self->dtype;
-    lt_tensor *x = do_flatten(&s, self), *first = do_cast(&s, do_number(&s, low), dtype), *last = do_cast(&s, do_number(&s, high), dtype);
+    lt_tensor *x = do_flatten(&s, self), *first = do_cast(&s, do_number(&s, low), dtype),
+              *last = do_cast(&s, do_number(&s, high), dtype);
     lt_tensor *inside = do_logical_and(&s, do_ge(&s, x, first), do_le(&s, x, last));
-    lt_tensor *place = do_div(&s, times(&s, do_sub(&s, x, first), (double)bins), do_sub(&s, last, first));
+    lt_tensor *place =
+        do_div(&s, times(&s, do_sub(&s, x, first), (double)bins), do_sub(&s, last, first));
     place = do_minimum(&s, do_floor(&s, place), do_number(&s, (double)(bins - 1)));
     place = do_cast(&s, do_where(&s, inside, place, do_number(&s, 0)), LT_INT64);
-    lt_tensor *zeros = s.status == LT_OK ? do_zeros(&s, self, &(lt_dims){1, {bins}}) : NULL, *sums = NULL;
+    lt_tensor *zeros = s.status == LT_OK ? do_zeros(&s, self, &(lt_dims){1, {bins}}) : NULL,
+              *sums = NULL;
     lt_tensor *source = do_cast(&s, inside, dtype);
     if (s.status == LT_OK) {
         lt_status status = lt_scatter_add(zeros, 0, place, source, &sums);

@@ -1,5 +1,6 @@
-/* order.c - sorting and what follows from a sorted line by formulas of other ops: the k largest, medians, modes,
- * quantiles; running extremes. The backend sorts stably and gives positions; all else stays on the device. */
+/* order.c - sorting and what follows from a sorted line by formulas of other ops: the k largest,
+ * medians, modes, quantiles; running extremes. The backend sorts stably and gives positions; all
+ * else stays on the device. */
 #include <math.h>
 #include <string.h>
 
@@ -27,21 +28,23 @@
 #include "op/to.h"
 #include "op/topk.h"
 
-/* ---- sorting --------------------------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 /* The same of integers that hold the elements of an unsigned dtype. */
-static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
-                                 lt_tensor **out_indices);
+static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count,
+                                 lt_tensor **out_values, lt_tensor **out_indices);
 
 /* The first `count` places of sorted lines, as new tensors; values NULL: not wanted. */
-static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
-                             lt_tensor **out_indices)
+static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t count,
+                             lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_tensor *values = NULL, *indices = NULL;
     lt_status status;
     if (lt_dtype_is_complex((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "Sort does not support complex dtypes on %s", self->device.type == LT_CPU ? "CPU" : "CUDA");
-    if (lt_dtype_is_unsigned((lt_dtype)self->dtype)) return sorted_unsigned(self, dim, descending, count, out_values, out_indices);
+        return lt_error(LT_ERR_RUNTIME, "Sort does not support complex dtypes on %s",
+                        self->device.type == LT_CPU ? "CPU" : "CUDA");
+    if (lt_dtype_is_unsigned((lt_dtype)self->dtype))
+        return sorted_unsigned(self, dim, descending, count, out_values, out_indices);
     lt_dims sizes = lt_dims_of(self);
     if (self->ndim > 0) sizes.v[dim] = count;
     if (out_values != NULL)
@@ -61,25 +64,33 @@ done:
     return status;
 }
 
-static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count, lt_tensor **out_values,
-                                 lt_tensor **out_indices)
+static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count,
+                                 lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_scope s;
     lt_tensor *values = NULL, *indices = NULL;
     lt_scope_open(&s, false);
     /* of 64 bits, the least becomes the least that there is with a sign */
-    lt_tensor *shift = self->dtype == LT_UINT64 ? do_scalar(&s, lt_int(INT64_MIN)) : do_scalar(&s, lt_int(0));
+    lt_tensor *shift =
+        self->dtype == LT_UINT64 ? do_scalar(&s, lt_int(INT64_MIN)) : do_scalar(&s, lt_int(0));
     lt_tensor *wide = do_sub(&s, do_cast(&s, self, LT_INT64), shift);
-    if (s.status == LT_OK) s.status = sorted_part(wide, dim, descending, count, out_values != NULL ? &values : NULL, &indices);
+    if (s.status == LT_OK)
+        s.status = sorted_part(wide, dim, descending, count, out_values != NULL ? &values : NULL,
+                               &indices);
     if (s.status == LT_OK) indices = lt_scope_hold(&s, LT_OK, indices);
-    if (values != NULL) values = do_cast(&s, do_add(&s, lt_scope_hold(&s, s.status, values), shift), (lt_dtype)self->dtype);
+    if (values != NULL)
+        values = do_cast(&s, do_add(&s, lt_scope_hold(&s, s.status, values), shift),
+                         (lt_dtype)self->dtype);
     if (s.status == LT_OK && values != NULL) *out_values = lt_tensor_retain(values);
     if (s.status == LT_OK) *out_indices = lt_tensor_retain(indices);
     return lt_scope_close(&s);
 }
 
 /* Size of a dimension; 1 where there is none. */
-static int64_t length_of(const lt_tensor *self, int dim) { return self->ndim > 0 ? self->sizes[dim] : 1; }
+static int64_t length_of(const lt_tensor *self, int dim)
+{
+    return self->ndim > 0 ? self->sizes[dim] : 1;
+}
 
 static lt_status sorted_along(lt_tensor *self, int dim, bool descending, lt_tensor **out_values,
                               lt_tensor **out_indices)
@@ -87,8 +98,8 @@ static lt_status sorted_along(lt_tensor *self, int dim, bool descending, lt_tens
     return sorted_part(self, dim, descending, length_of(self, dim), out_values, out_indices);
 }
 
-lt_status lt_sort_impl(lt_tensor *self, int64_t dim, bool descending, bool stable, lt_tensor **out_values,
-                       lt_tensor **out_indices)
+lt_status lt_sort_impl(lt_tensor *self, int64_t dim, bool descending, bool stable,
+                       lt_tensor **out_values, lt_tensor **out_indices)
 {
     int d;
     (void)stable;
@@ -96,7 +107,8 @@ lt_status lt_sort_impl(lt_tensor *self, int64_t dim, bool descending, bool stabl
     return sorted_along(self, d, descending, out_values, out_indices);
 }
 
-lt_status lt_argsort_impl(lt_tensor *self, int64_t dim, bool descending, bool stable, lt_tensor **out)
+lt_status lt_argsort_impl(lt_tensor *self, int64_t dim, bool descending, bool stable,
+                          lt_tensor **out)
 {
     int d;
     (void)stable;
@@ -113,7 +125,8 @@ lt_status lt_msort_impl(lt_tensor *self, lt_tensor **out)
 }
 
 /* The first `count` places of self in ascending order, held by the scope; false after a failure. */
-static bool do_sort(lt_scope *s, lt_tensor *self, int dim, int64_t count, lt_tensor **values, lt_tensor **indices)
+static bool do_sort(lt_scope *s, lt_tensor *self, int dim, int64_t count, lt_tensor **values,
+                    lt_tensor **indices)
 {
     lt_tensor *v = NULL, *i = NULL;
     if (s->status != LT_OK) return false;
@@ -124,8 +137,8 @@ static bool do_sort(lt_scope *s, lt_tensor *self, int dim, int64_t count, lt_ten
 }
 
 /* Closes the scope; values and indices become contiguous results of their own. */
-static lt_status give_pair(lt_scope *s, lt_tensor *values, lt_tensor *indices, lt_tensor **out_values,
-                           lt_tensor **out_indices)
+static lt_status give_pair(lt_scope *s, lt_tensor *values, lt_tensor *indices,
+                           lt_tensor **out_values, lt_tensor **out_indices)
 {
     values = values != NULL ? do_contiguous(s, values) : NULL;
     indices = indices != NULL ? do_contiguous(s, indices) : NULL;
@@ -136,13 +149,14 @@ static lt_status give_pair(lt_scope *s, lt_tensor *values, lt_tensor *indices, l
     return lt_scope_close(s);
 }
 
-lt_status lt_topk_impl(lt_tensor *self, int64_t k, int64_t dim, bool largest, bool sorted, lt_tensor **out_values,
-                       lt_tensor **out_indices)
+lt_status lt_topk_impl(lt_tensor *self, int64_t k, int64_t dim, bool largest, bool sorted,
+                       lt_tensor **out_values, lt_tensor **out_indices)
 {
     int d;
     (void)sorted;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    if (k < 0 || k > length_of(self, d)) return lt_error(LT_ERR_RUNTIME, "selected index k out of range");
+    if (k < 0 || k > length_of(self, d))
+        return lt_error(LT_ERR_RUNTIME, "selected index k out of range");
     return sorted_part(self, d, largest, k, out_values, out_indices);
 }
 
@@ -156,7 +170,8 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, int dim)
 /* One place of the sorted lines by the backend's kernel; false without one. k: see backend.h. */
 static bool has_kth(const lt_tensor *self) { return lt_backend_of(self)->kth != NULL; }
 
-static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim,
+                           lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_scope s;
     LT_TRY(lt_refuse_complex("kthvalue", self));
@@ -165,12 +180,14 @@ static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt
     if (self->ndim > 0) sizes.v[dim] = 1;
     lt_scope_open(&s, false);
     lt_tensor *values = NULL, *indices = NULL;
-    lt_status status = lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &values);
+    lt_status status =
+        lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &values);
     values = lt_scope_hold(&s, status, values);
     if (values != NULL) status = lt_tensor_new(LT_INT64, self->device, sizes.n, sizes.v, &indices);
     if (values != NULL) indices = lt_scope_hold(&s, status, indices);
     if (s.status == LT_OK && values->numel > 0) {
-        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values), i = lt_line_array_of(indices);
+        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values),
+                 i = lt_line_array_of(indices);
         s.status = lt_backend_of(self)->kth(k, &v, &i, &in, dim);
     }
     if (s.status == LT_OK && self->ndim > 0 && !keepdim) {
@@ -181,8 +198,8 @@ static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim, lt
 }
 
 /* Entry `at` of sorted lines. */
-static lt_status pick_one(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, int64_t at, bool keepdim,
-                          lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status pick_one(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, int64_t at,
+                          bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
 {
     if (s->status == LT_OK && values->ndim > 0) {
         values = do_part(s, values, dim, at, at + 1);
@@ -193,8 +210,8 @@ static lt_status pick_one(lt_scope *s, lt_tensor *values, lt_tensor *indices, in
     return give_pair(s, values, indices, out_values, out_indices);
 }
 
-lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim, lt_tensor **out_values,
-                           lt_tensor **out_indices)
+lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim,
+                           lt_tensor **out_values, lt_tensor **out_indices)
 {
     int d;
     lt_scope s;
@@ -211,11 +228,11 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
     return pick_one(&s, values, indices, d, k - 1, keepdim, out_values, out_indices);
 }
 
-/* ---- medians, modes -------------------------------------------------------------------------------------------- */
+/* ---- medians, modes -------------------------------------------------------------------------- */
 
 /* Entries of sorted lines at a tensor of places, which has size 1 in dim. */
-static lt_status pick_at(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, lt_tensor *at, bool keepdim,
-                         lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status pick_at(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, lt_tensor *at,
+                         bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
 {
     values = do_gather(s, values, dim, at);
     indices = do_gather(s, indices, dim, at);
@@ -239,8 +256,8 @@ static lt_status check_not_bool(const lt_tensor *self, const char *kernel)
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for 'Bool'", kernel);
 }
 
-static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool keepdim, bool ignore_nan,
-                              lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool keepdim,
+                              bool ignore_nan, lt_tensor **out_values, lt_tensor **out_indices)
 {
     int d;
     lt_scope s;
@@ -250,24 +267,27 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     LT_TRY(check_not_empty(op, self, d));
     const int64_t n = length_of(self, d), middle = (n - 1) / 2;
     if (has_kth(self))
-        return kth_along(self, d, ignore_nan ? LT_KTH_NANMEDIAN : LT_KTH_MEDIAN, keepdim, out_values, out_indices);
+        return kth_along(self, d, ignore_nan ? LT_KTH_NANMEDIAN : LT_KTH_MEDIAN, keepdim,
+                         out_values, out_indices);
     lt_scope_open(&s, false);
     const bool whole = lt_dtype_is_float((lt_dtype)self->dtype) && self->ndim > 0;
     if (!do_sort(&s, self, d, whole ? n : middle + 1, &values, &indices)) return lt_scope_close(&s);
-    if (!whole)
-        return pick_one(&s, values, indices, d, middle, keepdim, out_values, out_indices);
+    if (!whole) return pick_one(&s, values, indices, d, middle, keepdim, out_values, out_indices);
     /* nan stand behind the numbers */
     lt_tensor *numbers = do_count_numbers(&s, self, d), *at;
     if (ignore_nan) {
-        lt_tensor *last = do_maximum(&s, do_sub(&s, numbers, do_scalar(&s, lt_int(1))), do_scalar(&s, lt_int(0)));
+        lt_tensor *last =
+            do_maximum(&s, do_sub(&s, numbers, do_scalar(&s, lt_int(1))), do_scalar(&s, lt_int(0)));
         at = do_floor_divide(&s, last, do_scalar(&s, lt_int(2)));
     } else {
-        at = do_where(&s, do_eq(&s, numbers, do_scalar(&s, lt_int(n))), do_scalar(&s, lt_int(middle)), numbers);
+        at = do_where(&s, do_eq(&s, numbers, do_scalar(&s, lt_int(n))),
+                      do_scalar(&s, lt_int(middle)), numbers);
     }
     return pick_at(&s, values, indices, d, at, keepdim, out_values, out_indices);
 }
 
-lt_status lt_median_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
+lt_status lt_median_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **out_values,
+                             lt_tensor **out_indices)
 {
     return median_along("median", self, dim, keepdim, false, out_values, out_indices);
 }
@@ -278,13 +298,16 @@ lt_status lt_nanmedian_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_t
     return median_along("nanmedian", self, dim, keepdim, true, out_values, out_indices);
 }
 
-/* The median of nothing: nan, and what a conversion of nan gives on the CPU. Devices differ in it: no conversion here. */
+/* The median of nothing: nan, and what a conversion of nan gives on the CPU. Devices differ in it:
+ * no conversion here. */
 static lt_status median_of_nothing(lt_tensor *self, lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
     lt_scalar value = lt_float((double)NAN);
     if (!lt_dtype_is_float(dtype))
-        value = lt_int(dtype == LT_INT64 ? INT64_MIN : dtype == LT_INT32 ? INT32_MIN : dtype == LT_BOOL);
+        value = lt_int(dtype == LT_INT64   ? INT64_MIN
+                       : dtype == LT_INT32 ? INT32_MIN
+                                           : dtype == LT_BOOL);
     LT_TRY(lt_tensor_new(dtype, self->device, 0, NULL, out));
     lt_status status = lt_fill_value(*out, value);
     if (status != LT_OK) {
@@ -308,8 +331,14 @@ static lt_status median_of_all(const char *op, lt_tensor *self, bool ignore_nan,
     return lt_scope_give(&s, value, out);
 }
 
-lt_status lt_median_impl(lt_tensor *self, lt_tensor **out) { return median_of_all("median", self, false, out); }
-lt_status lt_nanmedian_impl(lt_tensor *self, lt_tensor **out) { return median_of_all("nanmedian", self, true, out); }
+lt_status lt_median_impl(lt_tensor *self, lt_tensor **out)
+{
+    return median_of_all("median", self, false, out);
+}
+lt_status lt_nanmedian_impl(lt_tensor *self, lt_tensor **out)
+{
+    return median_of_all("nanmedian", self, true, out);
+}
 
 /* 0 .. n - 1 along dim, in a shape that broadcasts to self's. */
 static lt_tensor *do_places(lt_scope *s, const lt_tensor *self, int dim)
@@ -336,9 +365,10 @@ static lt_tensor *do_cummax(lt_scope *s, lt_tensor *a, int64_t dim)
     return lt_scope_hold(s, status, values);
 }
 
-/* In sorted lines: the length of the run of equals up to each element is its distance from where the run began;
- * the first longest one ends where the mode stands last. */
-lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
+/* In sorted lines: the length of the run of equals up to each element is its distance from where
+ * the run began; the first longest one ends where the mode stands last. */
+lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **out_values,
+                       lt_tensor **out_indices)
 {
     int d;
     lt_scope s;
@@ -348,17 +378,19 @@ lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **o
     lt_scope_open(&s, LT_COMPOSITE(mode));
     const int64_t n = length_of(self, d);
     if (!do_sort(&s, self, d, n, &values, &indices)) return lt_scope_close(&s);
-    if (n == 1 || self->numel == 0) return pick_one(&s, values, indices, d, 0, keepdim, out_values, out_indices);
+    if (n == 1 || self->numel == 0)
+        return pick_one(&s, values, indices, d, 0, keepdim, out_values, out_indices);
     lt_dims sizes = lt_dims_of(self);
     lt_tensor *places = do_places(&s, self, d), *starts = do_zeros(&s, indices, &sizes);
     lt_tensor *differs = do_ne(&s, do_part(&s, values, d, 1, n), do_part(&s, values, d, 0, n - 1));
-    lt_tensor *begun = do_where(&s, differs, do_part(&s, places, d, 1, n), do_scalar(&s, lt_int(0)));
+    lt_tensor *begun =
+        do_where(&s, differs, do_part(&s, places, d, 1, n), do_scalar(&s, lt_int(0)));
     if (s.status == LT_OK) do_store(&s, do_part(&s, starts, d, 1, n), begun);
     lt_tensor *longest = do_argmax(&s, do_sub(&s, places, do_cummax(&s, starts, d)), d);
     return pick_at(&s, values, indices, d, longest, keepdim, out_values, out_indices);
 }
 
-/* ---- running extremes ------------------------------------------------------------------------------------------ */
+/* ---- running extremes ------------------------------------------------------------------------ */
 
 static lt_status running_extreme(bool maximum, lt_tensor *self, int64_t dim, lt_tensor **out_values,
                                  lt_tensor **out_indices)
@@ -372,7 +404,8 @@ static lt_status running_extreme(bool maximum, lt_tensor *self, int64_t dim, lt_
     LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, self->ndim, self->sizes, &indices));
     if (self->numel > 0) {
-        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values), i = lt_line_array_of(indices);
+        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values),
+                 i = lt_line_array_of(indices);
         LT_CHECK(lt_backend_of(self)->scan_extreme(maximum, &v, &i, &in, d));
     }
     *out_values = values;
@@ -384,17 +417,19 @@ done:
     return status;
 }
 
-lt_status lt_cummax_impl(lt_tensor *self, int64_t dim, lt_tensor **out_values, lt_tensor **out_indices)
+lt_status lt_cummax_impl(lt_tensor *self, int64_t dim, lt_tensor **out_values,
+                         lt_tensor **out_indices)
 {
     return running_extreme(true, self, dim, out_values, out_indices);
 }
 
-lt_status lt_cummin_impl(lt_tensor *self, int64_t dim, lt_tensor **out_values, lt_tensor **out_indices)
+lt_status lt_cummin_impl(lt_tensor *self, int64_t dim, lt_tensor **out_values,
+                         lt_tensor **out_indices)
 {
     return running_extreme(false, self, dim, out_values, out_indices);
 }
 
-/* ---- quantiles -------------------------------------------------------------------------------------------------- */
+/* ---- quantiles ------------------------------------------------------------------------------- */
 
 typedef enum interpolation { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST } interpolation;
 
@@ -406,24 +441,30 @@ static lt_status parse_interpolation(const char *op, const char *text, interpola
             *out = (interpolation)i;
             return LT_OK;
         }
-    return lt_error(LT_ERR_RUNTIME,
-                    "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", op, text);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s",
+        op, text);
 }
 
 /* q as a tensor of self's dtype on its device; a number is checked at once. */
 static lt_tensor *do_shares(lt_scope *s, const char *op, const lt_tensor *self, lt_tensor *q)
 {
     lt_scalar value;
-    if (q->ndim > 1) s->status = lt_error(LT_ERR_RUNTIME, "%s() q must be a scalar or 1D tensor", op);
+    if (q->ndim > 1)
+        s->status = lt_error(LT_ERR_RUNTIME, "%s() q must be a scalar or 1D tensor", op);
     if (s->status == LT_OK && !(q->flags & LT_FLAG_WRAPPED_NUMBER) && q->dtype != self->dtype)
-        s->status = lt_error(LT_ERR_RUNTIME, "%s() q tensor must be same dtype as the input tensor", op);
+        s->status =
+            lt_error(LT_ERR_RUNTIME, "%s() q tensor must be same dtype as the input tensor", op);
     if (s->status == LT_OK && (q->flags & LT_FLAG_WRAPPED_NUMBER)) {
         s->status = lt_tensor_item(q, &value);
         if (s->status == LT_OK && !(lt_scalar_double(value) >= 0 && lt_scalar_double(value) <= 1))
-            s->status = lt_error(LT_ERR_RUNTIME, "%s() q must be in the range [0, 1] but got %g", op,
-                                 lt_scalar_double(value));
+            s->status = lt_error(LT_ERR_RUNTIME, "%s() q must be in the range [0, 1] but got %g",
+                                 op, lt_scalar_double(value));
     } else if (s->status == LT_OK) {
-        const char *text = strcmp(op, "quantile") == 0 ? "quantile() q values must be in the range [0, 1]" : "nanquantile() q values must be in the range [0, 1]";
+        const char *text = strcmp(op, "quantile") == 0
+                               ? "quantile() q values must be in the range [0, 1]"
+                               : "nanquantile() q values must be in the range [0, 1]";
         s->status = lt_check_values(q, (lt_value_check){.high = 1, .text = text});
     }
     lt_tensor *there = NULL;
@@ -432,7 +473,8 @@ static lt_tensor *do_shares(lt_scope *s, const char *op, const lt_tensor *self, 
     return lt_scope_hold(s, status, there);
 }
 
-static lt_tensor *do_rounded(lt_scope *s, lt_tensor *a, lt_status (*round)(lt_tensor *, lt_tensor **))
+static lt_tensor *do_rounded(lt_scope *s, lt_tensor *a,
+                             lt_status (*round)(lt_tensor *, lt_tensor **))
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -446,7 +488,8 @@ static lt_tensor *do_at(lt_scope *s, lt_tensor *sorted, lt_tensor *places)
 }
 
 /* ranks: places between elements of the sorted lines, [..., q]. */
-static lt_tensor *do_interpolate(lt_scope *s, lt_tensor *sorted, lt_tensor *ranks, interpolation how)
+static lt_tensor *do_interpolate(lt_scope *s, lt_tensor *sorted, lt_tensor *ranks,
+                                 interpolation how)
 {
     lt_tensor *below = do_rounded(s, ranks, lt_floor), *above = do_rounded(s, ranks, lt_ceil);
     if (how == LOWER) return do_at(s, sorted, below);
@@ -459,8 +502,10 @@ static lt_tensor *do_interpolate(lt_scope *s, lt_tensor *sorted, lt_tensor *rank
     return lt_scope_hold(s, status, out);
 }
 
-/* The result [..., q] with q in front, or without it, and the reduced dimensions where they are to be kept. */
-static lt_tensor *do_arrange(lt_scope *s, lt_tensor *a, const lt_tensor *self, const int64_t *dim, bool keepdim, bool many)
+/* The result [..., q] with q in front, or without it, and the reduced dimensions where they are to
+ * be kept. */
+static lt_tensor *do_arrange(lt_scope *s, lt_tensor *a, const lt_tensor *self, const int64_t *dim,
+                             bool keepdim, bool many)
 {
     lt_dims order = {.n = 0}, sizes = {.n = 0};
     if (s->status != LT_OK) return NULL;
@@ -469,7 +514,8 @@ static lt_tensor *do_arrange(lt_scope *s, lt_tensor *a, const lt_tensor *self, c
     a = do_permute(s, a, &order);
     if (s->status != LT_OK) return NULL;
     if (many) sizes.v[sizes.n++] = a->sizes[0];
-    int wrapped = dim == NULL ? -1 : (int)(*dim < 0 ? *dim + (self->ndim > 0 ? self->ndim : 1) : *dim);
+    int wrapped =
+        dim == NULL ? -1 : (int)(*dim < 0 ? *dim + (self->ndim > 0 ? self->ndim : 1) : *dim);
     for (int d = 0; d < self->ndim; d++) {
         bool gone = dim == NULL || d == wrapped;
         if (!gone || keepdim) sizes.v[sizes.n++] = gone ? 1 : self->sizes[d];
@@ -477,17 +523,20 @@ static lt_tensor *do_arrange(lt_scope *s, lt_tensor *a, const lt_tensor *self, c
     return do_reshape(s, a, &sizes);
 }
 
-static lt_status quantile(const char *op, lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim,
-                          const char *interpolation_name, bool ignore_nan, lt_tensor **out)
+static lt_status quantile(const char *op, lt_tensor *self, lt_tensor *q, const int64_t *dim,
+                          bool keepdim, const char *interpolation_name, bool ignore_nan,
+                          lt_tensor **out)
 {
     int d = 0;
     lt_scope s;
     interpolation how;
     lt_tensor *sorted = NULL, *indices = NULL;
     if (dim != NULL) LT_TRY(lt_wrap_dim(*dim, self->ndim, &d));
-    if (self->numel == 0) return lt_error(LT_ERR_RUNTIME, "%s() input tensor must be non-empty", op);
+    if (self->numel == 0)
+        return lt_error(LT_ERR_RUNTIME, "%s() input tensor must be non-empty", op);
     if (self->dtype != LT_FLOAT32 && self->dtype != LT_FLOAT64)
-        return lt_error(LT_ERR_RUNTIME, "%s() input tensor must be either float or double dtype", op);
+        return lt_error(LT_ERR_RUNTIME, "%s() input tensor must be either float or double dtype",
+                        op);
     LT_TRY(parse_interpolation(op, interpolation_name, &how));
     lt_scope_open(&s, true);
     lt_tensor *shares = do_shares(&s, op, self, q);
@@ -504,9 +553,12 @@ static lt_status quantile(const char *op, lt_tensor *self, lt_tensor *q, const i
     lt_tensor_release(indices);
     sorted = lt_scope_hold(&s, status, sorted);
     if (sorted == NULL) return lt_scope_close(&s);
-    /* the last place of each line, [..., 1]: nan stand there, and make the quantile unless ignored */
+    /* the last place of each line, [..., 1]: nan stand there, and make the quantile unless
+     * ignored */
     const int64_t n = sorted->sizes[sorted->ndim - 1];
-    lt_tensor *numbers = do_cast(&s, do_sum_dim(&s, do_logical_not(&s, do_isnan(&s, lines)), -1, true), (lt_dtype)self->dtype);
+    lt_tensor *numbers =
+        do_cast(&s, do_sum_dim(&s, do_logical_not(&s, do_isnan(&s, lines)), -1, true),
+                (lt_dtype)self->dtype);
     lt_dims one = {.n = 1, .v = {shares != NULL ? shares->numel : 0}};
     lt_tensor *vector = do_reshape(&s, shares, &one), *ranks;
     if (ignore_nan) {
@@ -514,14 +566,15 @@ static lt_status quantile(const char *op, lt_tensor *self, lt_tensor *q, const i
         ranks = do_mul(&s, last, vector);
     } else {
         lt_tensor *whole = do_eq(&s, numbers, do_number(&s, (double)n));
-        ranks = do_where(&s, whole, times(&s, vector, (double)(n - 1)), do_number(&s, (double)(n - 1)));
+        ranks =
+            do_where(&s, whole, times(&s, vector, (double)(n - 1)), do_number(&s, (double)(n - 1)));
     }
     lt_tensor *result = do_interpolate(&s, sorted, ranks, how);
     return lt_scope_give(&s, do_arrange(&s, result, self, dim, keepdim, q->ndim == 1), out);
 }
 
-lt_status lt_quantile_impl(lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim, const char *interpolation,
-                           lt_tensor **out)
+lt_status lt_quantile_impl(lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim,
+                           const char *interpolation, lt_tensor **out)
 {
     return quantile("quantile", self, q, dim, keepdim, interpolation, false, out);
 }

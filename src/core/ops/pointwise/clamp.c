@@ -1,5 +1,5 @@
-/* clamp.c - ops that choose between several elementwise kernels: clamp with one bound or two, with bounds
- * that are tensors, division whose quotient is rounded, and rounding to decimals. */
+/* clamp.c - ops that choose between several elementwise kernels: clamp with one bound or two, with
+ * bounds that are tensors, division whose quotient is rounded, and rounding to decimals. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static lt_status needs_bound(void)
     return lt_error(LT_ERR_RUNTIME, "torch.clamp: At least one of 'min' or 'max' must not be None");
 }
 
-lt_status lt_clamp_impl(lt_tensor *self, const lt_scalar *min, const lt_scalar *max, lt_tensor **out)
+lt_status lt_clamp_impl(lt_tensor *self, const lt_scalar *min, const lt_scalar *max,
+                        lt_tensor **out)
 {
     if (min == NULL && max == NULL) return needs_bound();
     if (max == NULL) return lt_clamp_min_impl(self, *min, out);
@@ -77,12 +78,14 @@ typedef struct came_from {
     lt_tensor *self, *min, *max;
 } came_from;
 
-/* An element came from max where it, or the bound min, lies above; from min where it lies below that, and that below max; else
- * from self, where neither is nan. */
+/* An element came from max where it, or the bound min, lies above; from min where it lies below
+ * that, and that below max; else from self, where neither is nan. */
 static came_from origins(lt_scope *s, lt_tensor *self, lt_tensor *min, lt_tensor *max)
 {
-    came_from from = {NULL, min != NULL ? do_lt(s, self, min) : NULL, max != NULL ? do_gt(s, self, max) : NULL};
-    lt_tensor *over = min != NULL ? do_ge(s, self, min) : NULL, *under = max != NULL ? do_le(s, self, max) : NULL;
+    came_from from = {NULL, min != NULL ? do_lt(s, self, min) : NULL,
+                      max != NULL ? do_gt(s, self, max) : NULL};
+    lt_tensor *over = min != NULL ? do_ge(s, self, min) : NULL,
+              *under = max != NULL ? do_le(s, self, max) : NULL;
     from.self = over == NULL ? under : under == NULL ? over : do_logical_and(s, over, under);
     if (min != NULL && max != NULL) {
         from.max = do_logical_or(s, from.max, do_gt(s, min, max));
@@ -100,8 +103,10 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
     lt_scope_open(&s, LT_COMPOSITE(_clamp_tensors_backward));
     const came_from from = origins(&s, self, min, max);
     if (s.status == LT_OK && needs_self) give_where(&s, grad_output, from.self, grad_self);
-    if (s.status == LT_OK && needs_min && min != NULL) give_where(&s, grad_output, from.min, grad_min);
-    if (s.status == LT_OK && needs_max && max != NULL) give_where(&s, grad_output, from.max, grad_max);
+    if (s.status == LT_OK && needs_min && min != NULL)
+        give_where(&s, grad_output, from.min, grad_min);
+    if (s.status == LT_OK && needs_max && max != NULL)
+        give_where(&s, grad_output, from.max, grad_max);
     if (s.status != LT_OK) {
         lt_tensor **results[] = {grad_self, grad_min, grad_max};
         for (int i = 0; i < 3; i++) {
@@ -112,8 +117,9 @@ lt_status lt__clamp_tensors_backward_impl(lt_tensor *grad_output, lt_tensor *sel
     return lt_scope_close(&s);
 }
 
-lt_status lt__clamp_tensors_tangent_impl(lt_tensor *self, lt_tensor *min, lt_tensor *max, lt_tensor *self_t, lt_tensor *min_t,
-                                         lt_tensor *max_t, lt_tensor **out)
+lt_status lt__clamp_tensors_tangent_impl(lt_tensor *self, lt_tensor *min, lt_tensor *max,
+                                         lt_tensor *self_t, lt_tensor *min_t, lt_tensor *max_t,
+                                         lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_clamp_tensors_tangent));
@@ -124,16 +130,18 @@ lt_status lt__clamp_tensors_tangent_impl(lt_tensor *self, lt_tensor *min, lt_ten
     return lt_scope_give(&s, tangent, out);
 }
 
-/* ---- division ---------------------------------------------------------------------------------------------- */
+/* ---- division -------------------------------------------------------------------------------- */
 
-lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *rounding_mode, lt_tensor **out)
+lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *rounding_mode,
+                               lt_tensor **out)
 {
     lt_tensor *operands[] = {self, other};
     bool floor = strcmp(rounding_mode, "floor") == 0;
     if (!floor && strcmp(rounding_mode, "trunc") != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'",
-                        rounding_mode);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'",
+            rounding_mode);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(div_rounding));
     lt_tensor *result;
@@ -143,7 +151,8 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
         result = do_trunc(&s, do_div(&s, self, other));
     else { /* a multiple of other, which floor_divide divides exactly */
         lt_tensor *rest = do_fmod(&s, self, other), *from = self;
-        if (rest != NULL && self->dtype == LT_BOOL) from = do_cast(&s, self, (lt_dtype)rest->dtype); /* no bool is subtracted from */
+        /* no bool is subtracted from */
+        if (rest != NULL && self->dtype == LT_BOOL) from = do_cast(&s, self, (lt_dtype)rest->dtype);
         result = do_floor_divide(&s, do_sub(&s, from, rest), other);
     }
     return lt_scope_store(&s, result, out);
@@ -152,8 +161,10 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
 lt_status lt_round_decimals_impl(lt_tensor *self, int64_t decimals, lt_tensor **out)
 {
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"round_%s\" not implemented for '%s'", lt_device_type_name(self->device),
+        return lt_error(LT_ERR_RUNTIME, "\"round_%s\" not implemented for '%s'",
+                        lt_device_type_name(self->device),
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     const double step = pow(10, fabs((double)decimals));
-    return lt__round_at_impl(self, lt_float(decimals > 0 ? step : 1), lt_float(decimals > 0 ? 1 : step), out);
+    return lt__round_at_impl(self, lt_float(decimals > 0 ? step : 1),
+                             lt_float(decimals > 0 ? 1 : step), out);
 }

@@ -7,7 +7,6 @@
 #include "op/_pow_backward_self.h"
 #include "op/real.h"
 
-
 static lt_scalar logarithm_of(lt_scalar s)
 {
     return lt_complex_number(log(hypot(s.v.d, s.imaginary)), atan2(s.imaginary, s.v.d));
@@ -15,7 +14,8 @@ static lt_scalar logarithm_of(lt_scalar s)
 
 static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
 
-lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *exponent, lt_tensor **out)
+lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *exponent,
+                                     lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_pow_backward_self));
@@ -26,7 +26,8 @@ lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt
         const double power = lt_scalar_double(value);
         lt_dims sizes = lt_dims_of(grad_output);
         if (value.kind == LT_SCALAR_COMPLEX) {
-            lt_tensor *slope = do_pow(&s, self, do_scalar(&s, lt_complex_number(power - 1, value.imaginary)));
+            lt_tensor *slope =
+                do_pow(&s, self, do_scalar(&s, lt_complex_number(power - 1, value.imaginary)));
             return lt_scope_give(&s, do_mul(&s, grad_output, do_mul(&s, slope, exponent)), out);
         }
         if (power == 0) return lt_scope_give(&s, do_zeros(&s, grad_output, &sizes), out);
@@ -36,11 +37,12 @@ lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt
     lt_tensor *less = do_sub(&s, exponent, do_number(&s, 1));
     lt_tensor *slope = do_mul(&s, exponent, do_pow(&s, self, less));
     lt_tensor *flat = do_eq(&s, exponent, do_number(&s, 0));
-    return lt_scope_give(&s, do_where(&s, flat, do_number(&s, 0), do_mul(&s, grad_output, slope)), out);
+    return lt_scope_give(&s, do_where(&s, flat, do_number(&s, 0), do_mul(&s, grad_output, slope)),
+                         out);
 }
 
-lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *exponent,
-                                         lt_tensor *result, lt_tensor **out)
+lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self,
+                                         lt_tensor *exponent, lt_tensor *result, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_pow_backward_exponent));
@@ -49,7 +51,7 @@ lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self
         /* The logarithm as a number, lest it be rounded to the default dtype. */
         lt_scalar value;
         if (s.status == LT_OK) s.status = lt_tensor_item(self, &value);
-        logarithm = s.status != LT_OK                   ? NULL
+        logarithm = s.status != LT_OK                 ? NULL
                     : value.kind == LT_SCALAR_COMPLEX ? do_scalar(&s, logarithm_of(value))
                                                       : do_number(&s, log(lt_scalar_double(value)));
     } else {

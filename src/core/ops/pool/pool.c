@@ -1,5 +1,6 @@
-/* pool.c - extremes and averages of windows: geometry and checks; the kernels see planes (backend.h). The number of
- * windows follows from the input's sizes, so that a derivative finds them again from these. */
+/* pool.c - extremes and averages of windows: geometry and checks; the kernels see planes
+ * (backend.h). The number of windows follows from the input's sizes, so that a derivative finds
+ * them again from these. */
 #include "autograd/dual.h"
 #include "compile/window.h"
 #include "ops/steps.h"
@@ -23,32 +24,36 @@
 #include "counting.h"
 #include "memory_format.h"
 
-/* ---- geometry ----------------------------------------------------------------------------------------------------- */
-
+/* ---- geometry -------------------------------------------------------------------------------- */
 
 static lt_status check_int(const char *op, const char *what, const lt_dims *given, int64_t least)
 {
     for (int i = 0; i < given->n; i++) {
         if (given->v[i] > INT32_MAX)
-            return lt_error(LT_ERR_RUNTIME, "%s: value cannot be converted to type int without overflow: %s", op, what);
+            return lt_error(LT_ERR_RUNTIME,
+                            "%s: value cannot be converted to type int without overflow: %s", op,
+                            what);
         if (given->v[i] < least)
             return lt_error(LT_ERR_RUNTIME, "%s: %s must be %s, but got %lld", op, what,
-                            least > 0 ? "greater than zero" : "non-negative", (long long)given->v[i]);
+                            least > 0 ? "greater than zero" : "non-negative",
+                            (long long)given->v[i]);
     }
     return LT_OK;
 }
 
-static lt_status check_spread(const char *op, const char *what, const char *before, const lt_dims *given, int spatial,
-                              int64_t fill, int64_t *v)
+static lt_status check_spread(const char *op, const char *what, const char *before,
+                              const lt_dims *given, int spatial, int64_t fill, int64_t *v)
 {
     static const char *const numbers[] = {"", "one int", "two ints", "three ints"};
     if (lt_spread_sizes(given, spatial, fill, v)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "%s: %s must %sa single int, or a tuple of %s", op, what, before, numbers[spatial]);
+    return lt_error(LT_ERR_RUNTIME, "%s: %s must %sa single int, or a tuple of %s", op, what,
+                    before, numbers[spatial]);
 }
 
 /* All but the number of windows. stride NULL: that of the kernel. */
-static lt_status read_windows(const char *op, int spatial, const lt_dims *kernel_size, const lt_dims *stride,
-                              const lt_dims *padding, const lt_dims *dilation, lt_pooling *p)
+static lt_status read_windows(const char *op, int spatial, const lt_dims *kernel_size,
+                              const lt_dims *stride, const lt_dims *padding,
+                              const lt_dims *dilation, lt_pooling *p)
 {
     if (stride == NULL || stride->n == 0) stride = kernel_size;
     LT_TRY(check_spread(op, "kernel_size", "either be ", kernel_size, spatial, 1, p->kernel));
@@ -62,26 +67,32 @@ static lt_status read_windows(const char *op, int spatial, const lt_dims *kernel
     LT_TRY(check_int(op, "dilation", dilation, 1));
     for (int d = LT_SPATIAL - spatial; d < LT_SPATIAL; d++) {
         if (p->padding[d] < 0)
-            return lt_error(LT_ERR_RUNTIME, "pad must be non-negative, but got pad: %lld", (long long)p->padding[d]);
+            return lt_error(LT_ERR_RUNTIME, "pad must be non-negative, but got pad: %lld",
+                            (long long)p->padding[d]);
         if (p->padding[d] > ((p->kernel[d] - 1) * p->dilation[d] + 1) / 2)
             return lt_error(LT_ERR_RUNTIME,
-                            "pad should be at most half of effective kernel size, but got pad=%lld, kernel_size=%lld and "
+                            "pad should be at most half of effective kernel size, but got "
+                            "pad=%lld, kernel_size=%lld and "
                             "dilation=%lld",
-                            (long long)p->padding[d], (long long)p->kernel[d], (long long)p->dilation[d]);
+                            (long long)p->padding[d], (long long)p->kernel[d],
+                            (long long)p->dilation[d]);
     }
     return LT_OK;
 }
 
 /* The planes of an input, [batch, channels, spatial...] or without the batch. */
-static lt_status read_planes(const char *op, int spatial, int ndim, const int64_t *sizes, lt_pooling *p)
+static lt_status read_planes(const char *op, int spatial, int ndim, const int64_t *sizes,
+                             lt_pooling *p)
 {
     char text[256];
     bool empty = ndim != spatial + 1 && ndim != spatial + 2;
     for (int d = ndim - spatial - 1; !empty && d < ndim; d++) empty = sizes[d] == 0;
     if (empty)
         return lt_error(LT_ERR_RUNTIME,
-                        "%s: Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s", op,
-                        spatial + 1, spatial + 2, lt_format_sizes(text, sizeof text, ndim, sizes));
+                        "%s: Expected %dD or %dD (batch mode) tensor with optional 0 dim batch "
+                        "size for input, but got:%s",
+                        op, spatial + 1, spatial + 2,
+                        lt_format_sizes(text, sizeof text, ndim, sizes));
     p->planes = 1;
     for (int d = 0; d < ndim - spatial; d++) p->planes *= sizes[d];
     lt_spatial_sizes(ndim, sizes, spatial, p->in);
@@ -93,20 +104,24 @@ static lt_status count_windows(int spatial, int64_t channels, bool ceil, lt_pool
     char given[128], made[128];
     bool fits = true;
     for (int d = 0; d < LT_SPATIAL; d++) {
-        p->out[d] = lt_window_count(p->in[d], p->kernel[d], p->stride[d], p->padding[d], p->dilation[d], ceil);
+        p->out[d] = lt_window_count(p->in[d], p->kernel[d], p->stride[d], p->padding[d],
+                                    p->dilation[d], ceil);
         fits = fits && p->out[d] >= 1;
     }
     if (fits) return LT_OK;
     for (int d = 0; d < LT_SPATIAL; d++)
         if (p->out[d] < 0) p->out[d] = 0;
-    return lt_error(LT_ERR_RUNTIME, "Given input size: (%lldx%s). Calculated output size: (%lldx%s). Output size is too small",
-                    (long long)channels, lt_format_product(given, sizeof given, spatial, p->in, "x"), (long long)channels,
-                    lt_format_product(made, sizeof made, spatial, p->out, "x"));
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "Given input size: (%lldx%s). Calculated output size: (%lldx%s). Output size is too small",
+        (long long)channels, lt_format_product(given, sizeof given, spatial, p->in, "x"),
+        (long long)channels, lt_format_product(made, sizeof made, spatial, p->out, "x"));
 }
 
 static lt_status refuse(const char *op, const lt_tensor *t)
 {
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
+                    lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
 static lt_status check_floating(const char *op, const lt_tensor *t)
@@ -122,10 +137,12 @@ static lt_dims pooled_sizes(const lt_tensor *t, int spatial, const int64_t *v)
     return sizes;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Whether t, [batch, channels, spatial...], is pooled as it lies; p's planes are then those of the batch. */
-static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t, const lt_tensor *given)
+/* Whether t, [batch, channels, spatial...], is pooled as it lies; p's planes are then those of the
+ * batch. */
+static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t,
+                               const lt_tensor *given)
 {
     p->lanes = 1;
     if (given != NULL || t->ndim != spatial + 2 || !lt_keeps_channels_last(t)) return false;
@@ -134,7 +151,8 @@ static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t, c
     return true;
 }
 
-static lt_status begin(lt_tensor **out, lt_dtype dtype, lt_device device, const lt_dims *sizes, bool channels_last, lt_tensor **work)
+static lt_status begin(lt_tensor **out, lt_dtype dtype, lt_device device, const lt_dims *sizes,
+                       bool channels_last, lt_tensor **work)
 {
     if (channels_last) return lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, true, work);
     return lt_begin_output(out, dtype, device, sizes->n, sizes->v, work);
@@ -154,11 +172,15 @@ static lt_status take(const void *context, const lt_fed *fed)
     p.fed = fed;
     const void *const in = k->in != NULL ? lt_data(k->in) : NULL;
     if (!k->extremes) return k->backend->avg_pool(&p, lt_data(k->out), in);
-    return k->backend->max_pool(&p, lt_data(k->out), k->indices != NULL ? (int64_t *)(void *)lt_data(k->indices) : NULL, in);
+    return k->backend->max_pool(&p, lt_data(k->out),
+                                k->indices != NULL ? (int64_t *)(void *)lt_data(k->indices) : NULL,
+                                in);
 }
 
-/* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is one of the kernels'. */
-static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
+/* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is
+ * one of the kernels'. */
+static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
+                             lt_tensor **out, lt_tensor **out_indices)
 {
     lt_tensor *from = NULL, *work = NULL, *indices = NULL;
     lt_status status;
@@ -166,18 +188,21 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
     const char *const name = extremes ? "max_pool" : "avg_pool";
     p->dtype = (lt_dtype)self->dtype;
     p->device = self->device;
-    const bool last = keep_channels_last(p, spatial, self, *out != NULL || out_indices == NULL ? *out : *out_indices);
+    const bool last = keep_channels_last(p, spatial, self,
+                                         *out != NULL || out_indices == NULL ? *out : *out_indices);
     const bool fed = !last && lt_window_feeds_lines(self, p->in[0] * p->in[1] * p->in[2]);
     if (!fed) {
         LT_CHECK(lt_refuse_hollow(name, self));
         LT_CHECK(lt_make_ordered(self, last, &from));
     }
     LT_CHECK(begin(out, p->dtype, p->device, &sizes, last, &work));
-    if (out_indices != NULL) LT_CHECK(begin(out_indices, LT_INT64, p->device, &sizes, last, &indices));
+    if (out_indices != NULL)
+        LT_CHECK(begin(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
         const kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
         /* What is saved for backward is read again. */
-        LT_CHECK(fed ? lt_window_feed(name, self, lt_is_differentiated(self), take, &k) : take(&k, NULL));
+        LT_CHECK(fed ? lt_window_feed(name, self, lt_is_differentiated(self), take, &k)
+                     : take(&k, NULL));
     }
     if (indices != NULL) {
         status = lt_finish_output(out_indices, indices);
@@ -194,10 +219,12 @@ done:
 }
 
 /* Narrow integers are computed in int64. */
-static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self, lt_tensor **out, lt_tensor **out_indices)
+static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
+                         lt_tensor **out, lt_tensor **out_indices)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
-    if (lt_dtype_is_float(dtype) || dtype == LT_INT64) return run_forward(p, spatial, extremes, self, out, out_indices);
+    if (lt_dtype_is_float(dtype) || dtype == LT_INT64)
+        return run_forward(p, spatial, extremes, self, out, out_indices);
     lt_scope s;
     lt_tensor *result = NULL;
     lt_scope_open(&s, false);
@@ -208,7 +235,8 @@ static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *s
 }
 
 /* indices NULL: of averages. */
-static lt_status backward(lt_pooling *p, int spatial, lt_tensor *grad_output, lt_tensor *indices, const lt_dims *sizes, lt_tensor **out)
+static lt_status backward(lt_pooling *p, int spatial, lt_tensor *grad_output, lt_tensor *indices,
+                          const lt_dims *sizes, lt_tensor **out)
 {
     lt_tensor *grad = NULL, *where = NULL, *work = NULL;
     lt_status status;
@@ -221,7 +249,8 @@ static lt_status backward(lt_pooling *p, int spatial, lt_tensor *grad_output, lt
     if (grad->numel == 0) {
         LT_CHECK(lt_fill_value(work, lt_int(0)));
     } else if (indices != NULL) {
-        LT_CHECK(lt_backend_of(grad)->max_pool_backward(p, lt_data(work), lt_data(grad), (const int64_t *)(void *)lt_data(where)));
+        LT_CHECK(lt_backend_of(grad)->max_pool_backward(p, lt_data(work), lt_data(grad),
+                                                        (const int64_t *)(void *)lt_data(where)));
     } else {
         LT_CHECK(lt_backend_of(grad)->avg_pool_backward(p, lt_data(work), lt_data(grad)));
     }
@@ -234,23 +263,26 @@ done:
     return status;
 }
 
-/* ---- extremes ------------------------------------------------------------------------------------------------------ */
+/* ---- extremes -------------------------------------------------------------------------------- */
 
 /* max_pool1d has sentences of its own. */
 static lt_status check_line(const char *op, const lt_dims *kernel_size, const lt_dims *padding)
 {
     if (kernel_size->n != 1 || padding->n != 1) return LT_OK;
     if (kernel_size->v[0] <= 0)
-        return lt_error(LT_ERR_RUNTIME, "%s() kernel_size must be greater than zero, but got %lld", op, (long long)kernel_size->v[0]);
+        return lt_error(LT_ERR_RUNTIME, "%s() kernel_size must be greater than zero, but got %lld",
+                        op, (long long)kernel_size->v[0]);
     if (padding->v[0] > kernel_size->v[0] / 2)
-        return lt_error(LT_ERR_RUNTIME, "%s() padding should be at most half of kernel size, but got padding=%lld and kernel_size=%lld",
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s() padding should be at most half of kernel size, but got padding=%lld "
+                        "and kernel_size=%lld",
                         op, (long long)padding->v[0], (long long)kernel_size->v[0]);
     return LT_OK;
 }
 
-static lt_status extremes(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
-                          const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out_values,
-                          lt_tensor **out_indices)
+static lt_status extremes(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size,
+                          const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
+                          bool ceil_mode, lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_pooling p = {.adaptive = false};
     if (spatial == 1) LT_TRY(check_line(op, kernel_size, padding));
@@ -258,15 +290,18 @@ static lt_status extremes(const char *op, int spatial, lt_tensor *self, const lt
     LT_TRY(read_planes(op, spatial, self->ndim, self->sizes, &p));
     lt_status fits = count_windows(spatial, self->sizes[self->ndim - spatial - 1], ceil_mode, &p);
     if (fits != LT_OK && spatial == 1)
-        return lt_error(LT_ERR_RUNTIME, "%s() Invalid computed output size: %lld", op, (long long)p.out[2]);
+        return lt_error(LT_ERR_RUNTIME, "%s() Invalid computed output size: %lld", op,
+                        (long long)p.out[2]);
     LT_TRY(fits);
     if (self->dtype == LT_BOOL) return refuse(op, self);
     return forward(&p, spatial, true, self, out_values, out_indices);
 }
 
-lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices, const lt_dims *sizes, int64_t spatial,
-                                     const lt_dims *kernel_size, const lt_dims *stride, const lt_dims *padding,
-                                     const lt_dims *dilation, lt_tensor **out)
+lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
+                                     const lt_dims *sizes, int64_t spatial,
+                                     const lt_dims *kernel_size, const lt_dims *stride,
+                                     const lt_dims *padding, const lt_dims *dilation,
+                                     lt_tensor **out)
 {
     lt_pooling p = {.adaptive = false};
     LT_TRY(read_windows("max_pool", (int)spatial, kernel_size, stride, padding, dilation, &p));
@@ -275,7 +310,8 @@ lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
     return backward(&p, (int)spatial, grad_output, indices, sizes, out);
 }
 
-lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spatial, lt_tensor **out)
+lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spatial,
+                               lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_pool_gather));
@@ -292,61 +328,70 @@ lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spat
     return lt_scope_give(&s, do_reshape(&s, do_gather(&s, lines, -1, places), &sizes), out);
 }
 
-/* ---- averages ------------------------------------------------------------------------------------------------------ */
+/* ---- averages -------------------------------------------------------------------------------- */
 
 static const lt_dims ones = {1, {1}};
 
-static lt_status read_average(const char *op, int spatial, int ndim, const int64_t *sizes, const lt_dims *kernel_size,
-                              const lt_dims *stride, const lt_dims *padding, bool ceil_mode, bool count_include_pad,
+static lt_status read_average(const char *op, int spatial, int ndim, const int64_t *sizes,
+                              const lt_dims *kernel_size, const lt_dims *stride,
+                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                               const int64_t *divisor, lt_pooling *p)
 {
-    *p = (lt_pooling){.count_padding = count_include_pad, .divisor = divisor != NULL ? *divisor : 0};
+    *p =
+        (lt_pooling){.count_padding = count_include_pad, .divisor = divisor != NULL ? *divisor : 0};
     LT_TRY(read_windows(op, spatial, kernel_size, stride, padding, &ones, p));
-    if (divisor != NULL && *divisor == 0) return lt_error(LT_ERR_RUNTIME, "divisor must be not zero");
+    if (divisor != NULL && *divisor == 0)
+        return lt_error(LT_ERR_RUNTIME, "divisor must be not zero");
     LT_TRY(read_planes(op, spatial, ndim, sizes, p));
     return count_windows(spatial, sizes[ndim - spatial - 1], ceil_mode, p);
 }
 
-static lt_status average(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
-                         const lt_dims *padding, bool ceil_mode, bool count_include_pad, const int64_t *divisor, lt_tensor **out)
+static lt_status average(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size,
+                         const lt_dims *stride, const lt_dims *padding, bool ceil_mode,
+                         bool count_include_pad, const int64_t *divisor, lt_tensor **out)
 {
     lt_pooling p;
-    LT_TRY(read_average(op, spatial, self->ndim, self->sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                        divisor, &p));
+    LT_TRY(read_average(op, spatial, self->ndim, self->sizes, kernel_size, stride, padding,
+                        ceil_mode, count_include_pad, divisor, &p));
     if (self->dtype != LT_INT64) LT_TRY(check_floating(op, self));
     return forward(&p, spatial, false, self, out, NULL);
 }
 
 lt_status lt__avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t spatial,
-                                     const lt_dims *kernel_size, const lt_dims *stride, const lt_dims *padding,
-                                     bool ceil_mode, bool count_include_pad, const int64_t *divisor_override, lt_tensor **out)
+                                     const lt_dims *kernel_size, const lt_dims *stride,
+                                     const lt_dims *padding, bool ceil_mode, bool count_include_pad,
+                                     const int64_t *divisor_override, lt_tensor **out)
 {
     lt_pooling p;
-    LT_TRY(read_average("avg_pool", (int)spatial, sizes->n, sizes->v, kernel_size, stride, padding, ceil_mode,
-                        count_include_pad, divisor_override, &p));
+    LT_TRY(read_average("avg_pool", (int)spatial, sizes->n, sizes->v, kernel_size, stride, padding,
+                        ceil_mode, count_include_pad, divisor_override, &p));
     return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
-lt_status lt__avg_pool_impl(lt_tensor *self, int64_t spatial, const lt_dims *kernel_size, const lt_dims *stride,
-                            const lt_dims *padding, bool ceil_mode, bool count_include_pad, const int64_t *divisor_override,
+lt_status lt__avg_pool_impl(lt_tensor *self, int64_t spatial, const lt_dims *kernel_size,
+                            const lt_dims *stride, const lt_dims *padding, bool ceil_mode,
+                            bool count_include_pad, const int64_t *divisor_override,
                             lt_tensor **out)
 {
-    if (spatial == 1) return lt_avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, out);
+    if (spatial == 1)
+        return lt_avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, out);
     if (spatial == 2)
-        return lt_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out);
-    return lt_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out);
+        return lt_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                             divisor_override, out);
+    return lt_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                         divisor_override, out);
 }
 
-/* ---- windows that cover the planes -------------------------------------------------------------------------------- */
+/* ---- windows that cover the planes ----------------------------------------------------------- */
 
-static lt_status read_adaptive(const char *op, int spatial, int ndim, const int64_t *sizes, const lt_dims *output_size,
-                               lt_pooling *p)
+static lt_status read_adaptive(const char *op, int spatial, int ndim, const int64_t *sizes,
+                               const lt_dims *output_size, lt_pooling *p)
 {
     char text[256];
     *p = (lt_pooling){.adaptive = true};
     if (ndim != spatial + 1 && ndim != spatial + 2)
-        return lt_error(LT_ERR_RUNTIME, "%s(): Expected %dD or %dD tensor, but got %s", op, spatial + 1, spatial + 2,
-                        lt_format_sizes(text, sizeof text, ndim, sizes));
+        return lt_error(LT_ERR_RUNTIME, "%s(): Expected %dD or %dD tensor, but got %s", op,
+                        spatial + 1, spatial + 2, lt_format_sizes(text, sizeof text, ndim, sizes));
     for (int d = ndim - spatial; d < ndim; d++)
         if (sizes[d] == 0)
             return lt_error(LT_ERR_RUNTIME,
@@ -358,10 +403,14 @@ static lt_status read_adaptive(const char *op, int spatial, int ndim, const int6
         return lt_error(LT_ERR_RUNTIME, "%s: output_size must be %d", op, spatial);
     for (int d = 0; d < LT_SPATIAL; d++) {
         if (p->out[d] < 0)
-            return lt_error(LT_ERR_RUNTIME, "%s: elements of output_size must be greater than or equal to 0 but received %lld", op,
-                            (long long)p->out[d]);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "%s: elements of output_size must be greater than or equal to 0 but received %lld",
+                op, (long long)p->out[d]);
         if (p->out[d] > INT32_MAX)
-            return lt_error(LT_ERR_RUNTIME, "%s: value cannot be converted to type int without overflow: output_size", op);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "%s: value cannot be converted to type int without overflow: output_size", op);
     }
     p->planes = 1;
     for (int d = 0; d < ndim - spatial; d++) p->planes *= sizes[d];
@@ -369,8 +418,8 @@ static lt_status read_adaptive(const char *op, int spatial, int ndim, const int6
     return LT_OK;
 }
 
-static lt_status adaptive(const char *op, int spatial, bool extreme, lt_tensor *self, const lt_dims *output_size,
-                          lt_tensor **out, lt_tensor **out_indices)
+static lt_status adaptive(const char *op, int spatial, bool extreme, lt_tensor *self,
+                          const lt_dims *output_size, lt_tensor **out, lt_tensor **out_indices)
 {
     lt_pooling p;
     LT_TRY(read_adaptive(op, spatial, self->ndim, self->sizes, output_size, &p));
@@ -386,8 +435,9 @@ static lt_dims last_sizes(int n, const int64_t *sizes, int64_t spatial)
     return last;
 }
 
-lt_status lt__adaptive_max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices, const lt_dims *sizes,
-                                              int64_t spatial, lt_tensor **out)
+lt_status lt__adaptive_max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
+                                              const lt_dims *sizes, int64_t spatial,
+                                              lt_tensor **out)
 {
     lt_pooling p;
     lt_dims output_size = last_sizes(grad_output->ndim, grad_output->sizes, spatial);
@@ -395,7 +445,8 @@ lt_status lt__adaptive_max_pool_backward_impl(lt_tensor *grad_output, lt_tensor 
     return backward(&p, (int)spatial, grad_output, indices, sizes, out);
 }
 
-lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t spatial, lt_tensor **out)
+lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                              int64_t spatial, lt_tensor **out)
 {
     lt_pooling p;
     lt_dims output_size = last_sizes(grad_output->ndim, grad_output->sizes, spatial);
@@ -403,7 +454,8 @@ lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_d
     return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
-lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes, int64_t spatial, lt_tensor **out)
+lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes, int64_t spatial,
+                                          lt_tensor **out)
 {
     lt_dims output_size = last_sizes(sizes->n, sizes->v, spatial);
     return spatial == 1   ? lt_adaptive_avg_pool1d(self, &output_size, out)
@@ -411,59 +463,69 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
                           : lt_adaptive_avg_pool3d(self, &output_size, out);
 }
 
-/* ---- the ops of 1, 2 and 3 dimensions -------------------------------------------------------------------------------- */
+/* ---- the ops of 1, 2 and 3 dimensions -------------------------------------------------------- */
 
 /* max_pool looks for places only where a derivative will want them. */
-#define POOLS(spatial)                                                                                              \
-    lt_status lt_max_pool##spatial##d_with_indices_impl(lt_tensor *self, const lt_dims *kernel_size,                \
-                                                        const lt_dims *stride, const lt_dims *padding,              \
-                                                        const lt_dims *dilation, bool ceil_mode,                    \
-                                                        lt_tensor **out_values, lt_tensor **out_indices)            \
-    {                                                                                                               \
-        return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding, dilation, ceil_mode,  \
-                        out_values, out_indices);                                                                   \
-    }                                                                                                               \
-    lt_status lt_max_pool##spatial##d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,      \
-                                           const lt_dims *padding, const lt_dims *dilation, bool ceil_mode,         \
-                                           lt_tensor **out)                                                         \
-    {                                                                                                               \
-        if (!lt_is_differentiated(self))                                                                            \
-            return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding, dilation,         \
-                            ceil_mode, out, NULL);                                                                  \
-        lt_tensor *indices = NULL;                                                                                  \
-        LT_TRY(lt_max_pool##spatial##d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode, out,   \
-                                                    &indices));                                                     \
-        lt_tensor_release(indices);                                                                                 \
-        return LT_OK;                                                                                               \
-    }                                                                                                               \
-    lt_status lt_adaptive_avg_pool##spatial##d_impl(lt_tensor *self, const lt_dims *output_size, lt_tensor **out)   \
-    {                                                                                                               \
-        return adaptive("adaptive_avg_pool" #spatial "d", spatial, false, self, output_size, out, NULL);            \
-    }                                                                                                               \
-    lt_status lt_adaptive_max_pool##spatial##d_impl(lt_tensor *self, const lt_dims *output_size,                    \
-                                                    lt_tensor **out_values, lt_tensor **out_indices)                \
-    {                                                                                                               \
-        return adaptive("adaptive_max_pool" #spatial "d", spatial, true, self, output_size, out_values, out_indices); \
+#define POOLS(spatial)                                                                             \
+    lt_status lt_max_pool##spatial##d_with_indices_impl(                                           \
+        lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,                        \
+        const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out_values,   \
+        lt_tensor **out_indices)                                                                   \
+    {                                                                                              \
+        return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding,      \
+                        dilation, ceil_mode, out_values, out_indices);                             \
+    }                                                                                              \
+    lt_status lt_max_pool##spatial##d_impl(                                                        \
+        lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,                        \
+        const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out)          \
+    {                                                                                              \
+        if (!lt_is_differentiated(self))                                                           \
+            return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding,  \
+                            dilation, ceil_mode, out, NULL);                                       \
+        lt_tensor *indices = NULL;                                                                 \
+        LT_TRY(lt_max_pool##spatial##d_with_indices(self, kernel_size, stride, padding, dilation,  \
+                                                    ceil_mode, out, &indices));                    \
+        lt_tensor_release(indices);                                                                \
+        return LT_OK;                                                                              \
+    }                                                                                              \
+    lt_status lt_adaptive_avg_pool##spatial##d_impl(lt_tensor *self, const lt_dims *output_size,   \
+                                                    lt_tensor **out)                               \
+    {                                                                                              \
+        return adaptive("adaptive_avg_pool" #spatial "d", spatial, false, self, output_size, out,  \
+                        NULL);                                                                     \
+    }                                                                                              \
+    lt_status lt_adaptive_max_pool##spatial##d_impl(lt_tensor *self, const lt_dims *output_size,   \
+                                                    lt_tensor **out_values,                        \
+                                                    lt_tensor **out_indices)                       \
+    {                                                                                              \
+        return adaptive("adaptive_max_pool" #spatial "d", spatial, true, self, output_size,        \
+                        out_values, out_indices);                                                  \
     }
 POOLS(1)
 POOLS(2)
 POOLS(3)
 #undef POOLS
 
-lt_status lt_avg_pool1d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride, const lt_dims *padding,
-                             bool ceil_mode, bool count_include_pad, lt_tensor **out)
+lt_status lt_avg_pool1d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
+                             const lt_dims *padding, bool ceil_mode, bool count_include_pad,
+                             lt_tensor **out)
 {
-    return average("avg_pool1d", 1, self, kernel_size, stride, padding, ceil_mode, count_include_pad, NULL, out);
+    return average("avg_pool1d", 1, self, kernel_size, stride, padding, ceil_mode,
+                   count_include_pad, NULL, out);
 }
 
-lt_status lt_avg_pool2d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride, const lt_dims *padding,
-                             bool ceil_mode, bool count_include_pad, const int64_t *divisor_override, lt_tensor **out)
+lt_status lt_avg_pool2d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
+                             const lt_dims *padding, bool ceil_mode, bool count_include_pad,
+                             const int64_t *divisor_override, lt_tensor **out)
 {
-    return average("avg_pool2d", 2, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out);
+    return average("avg_pool2d", 2, self, kernel_size, stride, padding, ceil_mode,
+                   count_include_pad, divisor_override, out);
 }
 
-lt_status lt_avg_pool3d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride, const lt_dims *padding,
-                             bool ceil_mode, bool count_include_pad, const int64_t *divisor_override, lt_tensor **out)
+lt_status lt_avg_pool3d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
+                             const lt_dims *padding, bool ceil_mode, bool count_include_pad,
+                             const int64_t *divisor_override, lt_tensor **out)
 {
-    return average("avg_pool3d", 3, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out);
+    return average("avg_pool3d", 3, self, kernel_size, stride, padding, ceil_mode,
+                   count_include_pad, divisor_override, out);
 }

@@ -1,4 +1,5 @@
-/* distributions.c - random numbers made of uniform and normal ones: geometric, Cauchy, log-normal. */
+/* distributions.c - random numbers made of uniform and normal ones: geometric, Cauchy,
+ * log-normal. */
 #include <math.h>
 
 #include "random/random.h"
@@ -14,7 +15,8 @@
 static lt_status check_float(const char *op, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name((lt_dtype)t->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
+                    lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
 /* Doubles of t's shape in its generator's sequence. */
@@ -47,8 +49,10 @@ static lt_tensor *do_clamp_range(lt_scope *s, lt_tensor *a, double low, double h
 
 lt_status lt_geometric__impl(lt_tensor *self, double p, lt_generator *generator)
 {
-    if (!(p > 0 && p < 1)) return lt_error(LT_ERR_RUNTIME, "geometric_ expects p to be in (0, 1), but got p=%g", p);
-    if (self->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "\"geometric_\" not implemented for 'Bool'");
+    if (!(p > 0 && p < 1))
+        return lt_error(LT_ERR_RUNTIME, "geometric_ expects p to be in (0, 1), but got p=%g", p);
+    if (self->dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "\"geometric_\" not implemented for 'Bool'");
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(geometric_));
     lt_tensor *u = do_uniform(&s, self, generator);
@@ -58,19 +62,24 @@ lt_status lt_geometric__impl(lt_tensor *self, double p, lt_generator *generator)
 lt_status lt_cauchy__impl(lt_tensor *self, double median, double sigma, lt_generator *generator)
 {
     LT_TRY(check_float("cauchy_", self));
-    if (!(sigma > 0)) return lt_error(LT_ERR_RUNTIME, "cauchy_ expects sigma > 0.0, but found sigma=%g", sigma);
+    if (!(sigma > 0))
+        return lt_error(LT_ERR_RUNTIME, "cauchy_ expects sigma > 0.0, but found sigma=%g", sigma);
     const double least = 2.220446049250313e-16; /* the tangent stays finite */
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(cauchy_));
     lt_tensor *u = do_clamp_range(&s, do_uniform(&s, self, generator), least, 1 - least);
-    lt_tensor *angle = do_mul(&s, do_sub(&s, u, do_number(&s, 0.5)), do_number(&s, 3.141592653589793));
-    return fill(&s, self, do_add(&s, do_mul(&s, do_tan(&s, angle), do_number(&s, sigma)), do_number(&s, median)));
+    lt_tensor *angle =
+        do_mul(&s, do_sub(&s, u, do_number(&s, 0.5)), do_number(&s, 3.141592653589793));
+    return fill(
+        &s, self,
+        do_add(&s, do_mul(&s, do_tan(&s, angle), do_number(&s, sigma)), do_number(&s, median)));
 }
 
 lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
 {
     LT_TRY(check_float("log_normal_", self));
-    if (!(std > 0)) return lt_error(LT_ERR_RUNTIME, "log_normal_ expects std > 0.0, but found std=%g", std);
+    if (!(std > 0))
+        return lt_error(LT_ERR_RUNTIME, "log_normal_ expects std > 0.0, but found std=%g", std);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(log_normal_));
     lt_tensor *numbers = NULL;
@@ -79,7 +88,8 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
     if (s.status == LT_OK && self->numel > 0) {
         if (generator == NULL) generator = lt_default_generator(self->device);
         s.status = generator == NULL ? LT_ERR_MEMORY
-                                     : lt_draw_into(numbers, LT_RANDOM_NORMAL_SINGLY, lt_float(mean), lt_float(std), generator);
+                                     : lt_draw_into(numbers, LT_RANDOM_NORMAL_SINGLY,
+                                                    lt_float(mean), lt_float(std), generator);
     }
     return fill(&s, self, do_exp(&s, numbers));
 }

@@ -1,5 +1,6 @@
-/* draws.c - random numbers with a parameter per element: gamma, Dirichlet, Poisson, binomial. The backend draws them
- * (formulas/draws.inc) in the order of elements; half types are computed in float. */
+/* draws.c - random numbers with a parameter per element: gamma, Dirichlet, Poisson, binomial. The
+ * backend draws them (formulas/draws.inc) in the order of elements; half types are computed in
+ * float. */
 #include "random/random.h"
 #include "ops/check_values.h"
 #include "ops/steps.h"
@@ -92,21 +93,26 @@ lt_status lt__dirichlet_backward_impl(lt_tensor *grad, lt_tensor *x, lt_tensor *
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_dirichlet_backward));
-    lt_tensor *slopes = do_slopes(&s, x, concentration), *mean = do_sum_dim(&s, do_mul(&s, x, grad), -1, true);
+    lt_tensor *slopes = do_slopes(&s, x, concentration),
+              *mean = do_sum_dim(&s, do_mul(&s, x, grad), -1, true);
     return lt_scope_give(&s, do_mul(&s, slopes, do_sub(&s, grad, mean)), out);
 }
 
-lt_status lt__dirichlet_tangent_impl(lt_tensor *self_t, lt_tensor *x, lt_tensor *concentration, lt_tensor **out)
+lt_status lt__dirichlet_tangent_impl(lt_tensor *self_t, lt_tensor *x, lt_tensor *concentration,
+                                     lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_dirichlet_tangent));
     lt_tensor *moved = do_mul(&s, do_slopes(&s, x, concentration), self_t);
-    return lt_scope_give(&s, do_sub(&s, moved, do_mul(&s, x, do_sum_dim(&s, moved, -1, true))), out);
+    return lt_scope_give(&s, do_sub(&s, moved, do_mul(&s, x, do_sum_dim(&s, moved, -1, true))),
+                         out);
 }
 
 lt_status lt__no_derivative_impl(lt_tensor *grad, int64_t op, lt_tensor **out)
 {
-    static const char *const ops[] = {"_standard_gamma_grad", "_dirichlet_grad", "binomial", "igamma: input", "igammac: input", "special_zeta: self"};
+    static const char *const ops[] = {
+        "_standard_gamma_grad", "_dirichlet_grad", "binomial",
+        "igamma: input",        "igammac: input",  "special_zeta: self"};
     (void)grad;
     (void)out;
     return lt_error(LT_ERR_RUNTIME, "the derivative for '%s' is not implemented.", ops[op]);
@@ -143,7 +149,11 @@ lt_status lt_binomial_impl(lt_tensor *count, lt_tensor *prob, lt_generator *gene
     LT_TRY(lt_check_same_device("binomial", operands, 2, false, &device));
     LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
     LT_TRY(lt_check_generator(generator, count));
-    LT_TRY(lt_check_values(prob, (lt_value_check){.high = 1, .nan = true, .text = "binomial expects probabilities in [0, 1], but got ", .shown = true}));
+    LT_TRY(lt_check_values(
+        prob, (lt_value_check){.high = 1,
+                               .nan = true,
+                               .text = "binomial expects probabilities in [0, 1], but got ",
+                               .shown = true}));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(binomial));
     lt_tensor *trials = do_expand(&s, do_widen(&s, count), &size),

@@ -1,8 +1,9 @@
 /* multinomial.c - positions drawn with given probabilities.
  *
- * Without replacement every category runs a race: its probability over an exponential number, the largest
- * quotients win. With replacement each draw looks up a uniform number among the running sums: on the CPU with
- * PyTorch's sequence of draws, elsewhere as a formula of other ops, so that nothing leaves the device. */
+ * Without replacement every category runs a race: its probability over an exponential number, the
+ * largest quotients win. With replacement each draw looks up a uniform number among the running
+ * sums: on the CPU with PyTorch's sequence of draws, elsewhere as a formula of other ops, so that
+ * nothing leaves the device. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +27,8 @@
 /* PyTorch's limit: float holds every position up to it. */
 #define MOST_CATEGORIES (INT64_C(1) << 24)
 
-static const char no_distribution[] = "invalid multinomial distribution (sum of probabilities <= 0)";
+static const char no_distribution[] =
+    "invalid multinomial distribution (sum of probabilities <= 0)";
 
 /* Fails with the message if any flag is set; waits for the device. */
 static void refuse(lt_scope *s, lt_tensor *flags, const char *message)
@@ -37,18 +39,21 @@ static void refuse(lt_scope *s, lt_tensor *flags, const char *message)
     lt_status status = lt_any(flags, &any);
     any = lt_scope_hold(s, status, any);
     if (s->status == LT_OK) s->status = lt_tensor_item(any, &value);
-    if (s->status == LT_OK && lt_scalar_double(value) != 0) s->status = lt_error(LT_ERR_RUNTIME, "%s", message);
+    if (s->status == LT_OK && lt_scalar_double(value) != 0)
+        s->status = lt_error(LT_ERR_RUNTIME, "%s", message);
 }
 
 /* Neither may be negated: nan fails both. */
 static void check_probabilities(lt_scope *s, lt_tensor *p)
 {
-    lt_tensor *valid = do_logical_and(s, do_ge(s, p, do_number(s, 0)), do_lt(s, p, do_number(s, INFINITY)));
-    refuse(s, do_logical_not(s, valid), "probability tensor contains either `inf`, `nan` or element < 0");
+    lt_tensor *valid =
+        do_logical_and(s, do_ge(s, p, do_number(s, 0)), do_lt(s, p, do_number(s, INFINITY)));
+    refuse(s, do_logical_not(s, valid),
+           "probability tensor contains either `inf`, `nan` or element < 0");
     refuse(s, do_le(s, do_sum_dim(s, p, -1, false), do_number(s, 0)), no_distribution);
 }
 
-/* ---- without replacement ----------------------------------------------------------------------------------- */
+/* ---- without replacement --------------------------------------------------------------------- */
 
 static lt_tensor *race(lt_scope *s, lt_tensor *p, lt_generator *generator)
 {
@@ -79,7 +84,8 @@ static lt_tensor *new_positions(lt_scope *s, const lt_tensor *p, int64_t count)
     return lt_scope_hold(s, status, positions);
 }
 
-/* The positions of the `count` largest of each row, in order, of equal ones the lower first; in host memory. */
+/* The positions of the `count` largest of each row, in order, of equal ones the lower first; in
+ * host memory. */
 static lt_tensor *winners_on_host(lt_scope *s, lt_tensor *quotients, int64_t count)
 {
     lt_tensor *order = NULL, *first = NULL;
@@ -105,13 +111,14 @@ static lt_tensor *winners_on_device(lt_scope *s, lt_tensor *quotients, int64_t c
             column = lt_scope_hold(&place, status, column);
         }
         if (place.status == LT_OK) place.status = lt_copy_elements(column, index);
-        if (place.status == LT_OK) place.status = lt_scatter_value_(quotients, -1, index, lt_float(-INFINITY));
+        if (place.status == LT_OK)
+            place.status = lt_scatter_value_(quotients, -1, index, lt_float(-INFINITY));
         s->status = lt_scope_close(&place);
     }
     return s->status == LT_OK ? positions : NULL;
 }
 
-/* ---- with replacement -------------------------------------------------------------------------------------- */
+/* ---- with replacement ------------------------------------------------------------------------ */
 
 /* Running sums of a row, in float unless the probabilities are double; the last is 1. */
 static lt_status running_sums(const double *p, int64_t n, bool narrow, double *sums)
@@ -120,11 +127,12 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
     for (int64_t i = 0; i < n; i++) {
         if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) return lt_stopped();
         if (!(p[i] >= 0))
-            return lt_error(LT_ERR_RUNTIME,
-                            "invalid multinomial distribution (encountering probability entry < 0)");
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "invalid multinomial distribution (encountering probability entry < 0)");
         if (isinf(p[i]))
-            return lt_error(LT_ERR_RUNTIME,
-                            "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+            return lt_error(LT_ERR_RUNTIME, "invalid multinomial distribution (encountering "
+                                            "probability entry = infinity or NaN)");
         sum = narrow ? (float)(sum + p[i]) : sum + p[i];
         sums[i] = sum;
     }
@@ -150,7 +158,8 @@ static int64_t look_up(const double *sums, int64_t n, double u)
 
 static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_generator *generator)
 {
-    lt_tensor *wide = do_contiguous(s, do_cast(s, p, LT_FLOAT64)), *positions = new_positions(s, p, count);
+    lt_tensor *wide = do_contiguous(s, do_cast(s, p, LT_FLOAT64)),
+              *positions = new_positions(s, p, count);
     if (s->status != LT_OK) return NULL;
     const int64_t n = p->sizes[p->ndim - 1], rows = p->numel / n;
     const double *values = (const double *)lt_data(wide);
@@ -188,30 +197,35 @@ static lt_tensor *draw_on_device(lt_scope *s, lt_tensor *p, int64_t count, lt_ge
     lt_tensor *less = do_lt(s, do_unsqueeze(s, sums, -2), do_unsqueeze(s, draws, -1));
     lt_tensor *positions = do_sum_dim(s, less, -1, false), *bounded = NULL;
     if (s->status != LT_OK) return NULL;
-    status = lt_clamp_max(positions, lt_int(p->sizes[p->ndim - 1] - 1), &bounded); /* sums may end below 1 */
+    /* sums may end below 1 */
+    status = lt_clamp_max(positions, lt_int(p->sizes[p->ndim - 1] - 1), &bounded);
     return lt_scope_hold(s, status, bounded);
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
-static lt_status check_arguments(const lt_tensor *self, int64_t count, bool replacement, const lt_generator *generator)
+static lt_status check_arguments(const lt_tensor *self, int64_t count, bool replacement,
+                                 const lt_generator *generator)
 {
-    if (self->ndim != 1 && self->ndim != 2) return lt_error(LT_ERR_RUNTIME, "prob_dist must be 1 or 2 dim");
+    if (self->ndim != 1 && self->ndim != 2)
+        return lt_error(LT_ERR_RUNTIME, "prob_dist must be 1 or 2 dim");
     if (!lt_dtype_is_float((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME, "multinomial only supports floating-point dtypes for input, got: %s",
+        return lt_error(LT_ERR_RUNTIME,
+                        "multinomial only supports floating-point dtypes for input, got: %s",
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     if (count <= 0) return lt_error(LT_ERR_RUNTIME, "cannot sample n_sample <= 0 samples");
     const int64_t categories = self->sizes[self->ndim - 1];
     if (!replacement && count > categories)
-        return lt_error(LT_ERR_RUNTIME, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+        return lt_error(LT_ERR_RUNTIME,
+                        "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
     if (categories == 0) return lt_error(LT_ERR_RUNTIME, "%s", no_distribution);
     if (categories > MOST_CATEGORIES)
         return lt_error(LT_ERR_RUNTIME, "number of categories cannot exceed 2^24");
     return lt_check_generator(generator, self);
 }
 
-lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replacement, lt_generator *generator,
-                              lt_tensor **out)
+lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replacement,
+                              lt_generator *generator, lt_tensor **out)
 {
     LT_TRY(check_arguments(self, num_samples, replacement, generator));
     const bool host = self->device.type == LT_CPU;
@@ -222,7 +236,8 @@ lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replace
         positions = new_positions(&s, self, num_samples);
     } else if (!replacement || num_samples == 1) {
         check_probabilities(&s, self);
-        lt_tensor *quotients = race(&s, self, generator); /* NULL after a refusal, which who picks winners sees */
+        /* NULL after a refusal, which who picks winners sees */
+        lt_tensor *quotients = race(&s, self, generator);
         if (num_samples == 1)
             positions = winner(&s, quotients);
         else if (host)

@@ -1,4 +1,5 @@
-/* random.c - random tensors and filling in place. The numbers come from the backend's distributions. */
+/* random.c - random tensors and filling in place. The numbers come from the backend's
+ * distributions. */
 #include <math.h>
 
 #include "ops/check_values.h"
@@ -34,7 +35,8 @@ static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
     lt_dims order = {.n = t->ndim};
     for (int d = 0; d < t->ndim; d++) {
         int at = d;
-        for (; at > 0 && t->strides[order.v[at - 1]] < t->strides[d]; at--) order.v[at] = order.v[at - 1];
+        for (; at > 0 && t->strides[order.v[at - 1]] < t->strides[d]; at--)
+            order.v[at] = order.v[at - 1];
         order.v[at] = d;
     }
     return lt_permute_impl(t, &order, out);
@@ -49,7 +51,8 @@ lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t)
                     lt_format_device(g, sizeof g, (lt_device){generator->device.type, -1}));
 }
 
-lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
+lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                       lt_generator *generator)
 {
     const lt_array array = lt_array_of(t);
     lt_generator_lock(generator);
@@ -58,22 +61,28 @@ lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scala
     return status;
 }
 
-static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator);
+static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                      lt_generator *generator);
 
-/* Normal numbers are complex ones of variance std^2: half of it is the real part's; uniform ones have both parts so. */
-static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
+/* Normal numbers are complex ones of variance std^2: half of it is the real part's; uniform ones
+ * have both parts so. */
+static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                            lt_generator *generator)
 {
     lt_tensor *parts;
     const bool normal = what == LT_RANDOM_NORMAL || what == LT_RANDOM_NORMAL_SINGLY;
     LT_TRY(lt_parts_of(t, &parts));
-    lt_status status = draw(parts, what, a, normal ? lt_float(lt_scalar_double(b) * 0.70710678118654752440) : b, generator);
+    lt_status status =
+        draw(parts, what, a, normal ? lt_float(lt_scalar_double(b) * 0.70710678118654752440) : b,
+             generator);
     lt_tensor_release(parts);
     return status;
 }
 
-/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the memory, and
- * normal ones are drawn singly, as PyTorch does it. */
-static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator)
+/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the
+ * memory, and normal ones are drawn singly, as PyTorch does it. */
+static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                      lt_generator *generator)
 {
     LT_TRY(lt_check_generator(generator, t));
     if (t->numel == 0) return LT_OK;
@@ -98,7 +107,8 @@ done:
 }
 
 /* Gives t, a fresh tensor, with numbers in it. */
-static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator, lt_tensor **out)
+static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                       lt_generator *generator, lt_tensor **out)
 {
     lt_status status = draw(t, what, a, b, generator);
     if (status != LT_OK) {
@@ -109,8 +119,9 @@ static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scala
     return LT_OK;
 }
 
-static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, lt_distribution what, lt_scalar a,
-                            lt_scalar b, lt_generator *generator, lt_tensor **out)
+static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device,
+                            lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator,
+                            lt_tensor **out)
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
@@ -125,7 +136,8 @@ static lt_device place(const lt_device *device, const lt_generator *generator)
 static lt_status check_float(const char *op, lt_dtype dtype)
 {
     if (lt_dtype_is_float(dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op, lt_dtype_scalar_name(dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
+                    lt_dtype_scalar_name(dtype));
 }
 
 /* Complex numbers too. */
@@ -137,64 +149,73 @@ static lt_status check_inexact(const char *op, lt_dtype dtype)
 /* [low, high) must have numbers, and an integer dtype must have them all. */
 static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
 {
-    const int bits = lt_dtype_is_float(dtype) ? 64 : dtype == LT_BOOL ? 1 : 8 * (int)lt_dtype_size(dtype);
+    const int bits = lt_dtype_is_float(dtype) ? 64
+                     : dtype == LT_BOOL       ? 1
+                                              : 8 * (int)lt_dtype_size(dtype);
     const bool from_zero = dtype == LT_BOOL || dtype == LT_UINT8 || lt_dtype_is_unsigned(dtype);
-    const int64_t most = (int64_t)(UINT64_MAX >> (from_zero && bits < 64 ? 64 - bits : 65 - bits)), least = from_zero ? 0 : -most - 1;
+    const int64_t most = (int64_t)(UINT64_MAX >> (from_zero && bits < 64 ? 64 - bits : 65 - bits)),
+                  least = from_zero ? 0 : -most - 1;
     if (low < high && low >= least && high - 1 <= most) return LT_OK;
-    static const char *const names[LT_DTYPE_COUNT] = {[LT_BOOL] = "bool", [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char",
-                                                      [LT_INT16] = "short", [LT_INT32] = "int", [LT_UINT16] = "uint16_t",
-                                                      [LT_UINT32] = "uint32_t", [LT_UINT64] = "uint64_t"};
+    static const char *const names[LT_DTYPE_COUNT] = {
+        [LT_BOOL] = "bool",       [LT_UINT8] = "unsigned char", [LT_INT8] = "signed char",
+        [LT_INT16] = "short",     [LT_INT32] = "int",           [LT_UINT16] = "uint16_t",
+        [LT_UINT32] = "uint32_t", [LT_UINT64] = "uint64_t"};
     if (low < high)
-        return lt_error(LT_ERR_RUNTIME, "%s is out of bounds for %s", low < least || low > most ? "from" : "to - 1", names[dtype]);
-    return lt_error(LT_ERR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+        return lt_error(LT_ERR_RUNTIME, "%s is out of bounds for %s",
+                        low < least || low > most ? "from" : "to - 1", names[dtype]);
+    return lt_error(LT_ERR_RUNTIME,
+                    "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
                     (long long)low, (long long)high);
 }
 
-lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
-                       lt_tensor **out)
+lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                       const lt_device *device, lt_tensor **out)
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
     LT_TRY(check_inexact("uniform_", dtype));
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, zero, one, generator, out);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, zero, one,
+                      generator, out);
 }
 
-lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
-                         const lt_device *device, lt_tensor **out)
+lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_generator *generator,
+                         lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
     LT_TRY(check_inexact("normal_", dtype));
-    if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator, out);
+    if (!(std >= 0))
+        return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, lt_float(mean),
+                      lt_float(std), generator, out);
 }
 
-lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype, const lt_device *device,
-                        lt_tensor **out)
+lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype,
+                        const lt_device *device, lt_tensor **out)
 {
     return lt_normal_impl(0, 1, size, generator, dtype, device, out);
 }
 
-lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
-                          const lt_device *device, lt_tensor **out)
+lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_generator *generator,
+                          lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
     LT_TRY(check_range(low, high, dtype));
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator,
-                      out);
+    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, lt_int(low),
+                      lt_int(high), generator, out);
 }
 
-lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_generator *generator, lt_dtype dtype,
-                                    const lt_device *device, lt_tensor **out)
+lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_generator *generator,
+                                    lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     return lt_randint_impl(0, high, size, generator, dtype, device, out);
 }
 
-lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype, const lt_device *device,
-                           lt_tensor **out)
+lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype,
+                           const lt_device *device, lt_tensor **out)
 {
     if (n < 0) return lt_error(LT_ERR_RUNTIME, "n must be non-negative, got %lld", (long long)n);
     lt_tensor *order = NULL;
-    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION, zero, zero, generator,
-                      &order));
+    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION,
+                      zero, zero, generator, &order));
     if (dtype == LT_DTYPE_NONE || dtype == LT_INT64) {
         *out = order;
         return LT_OK;
@@ -204,8 +225,8 @@ lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype, c
     return status;
 }
 
-static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_distribution what,
-                             lt_tensor **out)
+static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                             lt_distribution what, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
@@ -214,18 +235,20 @@ static lt_status random_like(lt_tensor *self, lt_dtype dtype, const lt_device *d
     return drawn(t, what, zero, one, NULL, out);
 }
 
-lt_status lt_rand_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_rand_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                            lt_tensor **out)
 {
     return random_like(self, dtype, device, LT_RANDOM_UNIFORM, out);
 }
 
-lt_status lt_randn_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_randn_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
+                             lt_tensor **out)
 {
     return random_like(self, dtype, device, LT_RANDOM_NORMAL, out);
 }
 
-lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dtype dtype, const lt_device *device,
-                               lt_tensor **out)
+lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dtype dtype,
+                               const lt_device *device, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
@@ -234,8 +257,8 @@ lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dt
     return drawn(t, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), NULL, out);
 }
 
-lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype, const lt_device *device,
-                                         lt_tensor **out)
+lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype,
+                                         const lt_device *device, lt_tensor **out)
 {
     return lt_randint_like_impl(self, 0, high, dtype, device, out);
 }
@@ -243,7 +266,10 @@ lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype
 /* Refuses what is no probability, nan too. */
 static lt_status check_probabilities(lt_tensor *p)
 {
-    return lt_check_values(p, (lt_value_check){.high = 1, .text = "bernoulli expects probabilities p to be in [0, 1], but got p=", .shown = true});
+    return lt_check_values(
+        p, (lt_value_check){.high = 1,
+                            .text = "bernoulli expects probabilities p to be in [0, 1], but got p=",
+                            .shown = true});
 }
 
 /* u < p element by element; u is uniform in [0, 1). */
@@ -275,24 +301,28 @@ lt_status lt_bernoulli_p_impl(lt_tensor *self, double p, lt_generator *generator
     return status;
 }
 
-/* ---- in place --------------------------------------------------------------------------------------------- */
+/* ---- in place -------------------------------------------------------------------------------- */
 
 lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator *generator)
 {
     LT_TRY(check_inexact("uniform_", (lt_dtype)self->dtype));
     if (!(from <= to))
-        return lt_error(LT_ERR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
+        return lt_error(LT_ERR_RUNTIME,
+                        "uniform_ expects to return a [from, to) range, but found from=%g > to=%g",
+                        from, to);
     return draw(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
 }
 
 lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
 {
     LT_TRY(check_inexact("normal_", (lt_dtype)self->dtype));
-    if (!(std >= 0)) return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
+    if (!(std >= 0))
+        return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
     return draw(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
 }
 
-lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to, lt_generator *generator)
+lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to,
+                          lt_generator *generator)
 {
     if (from == NULL) LT_TRY(lt_refuse_unsigned("random_", self));
     if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
@@ -303,7 +333,8 @@ lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *t
 
 lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
 {
-    if (!(p >= 0 && p <= 1)) return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+    if (!(p >= 0 && p <= 1))
+        return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
     return draw(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
 }
 
@@ -325,21 +356,25 @@ lt_status lt_bernoulli_tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *
 lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *generator)
 {
     LT_TRY(check_float("exponential_", (lt_dtype)self->dtype));
-    if (!(lambd > 0)) return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g", lambd);
+    if (!(lambd > 0))
+        return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g",
+                        lambd);
     return draw(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
 }
 
-/* ---- given by tensors -------------------------------------------------------------------------------------- */
+/* ---- given by tensors ------------------------------------------------------------------------ */
 
 /* Standard normal numbers in the broadcast shape, scaled and moved. */
-lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *generator, lt_tensor **out)
+lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *generator,
+                                 lt_tensor **out)
 {
     lt_device device;
     lt_dims size;
     bool negative = false;
     lt_tensor *operands[] = {mean, std}, *numbers = NULL;
     const lt_tensor *model = mean->flags & LT_FLAG_WRAPPED_NUMBER ? std : mean;
-    lt_dtype dtype = model->flags & LT_FLAG_WRAPPED_NUMBER ? lt_default_dtype() : (lt_dtype)model->dtype;
+    lt_dtype dtype =
+        model->flags & LT_FLAG_WRAPPED_NUMBER ? lt_default_dtype() : (lt_dtype)model->dtype;
     LT_TRY(check_float("normal_kernel_cpu", dtype));
     LT_TRY(lt_check_same_device("normal", operands, 2, true, &device));
     LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));
@@ -349,12 +384,16 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
         lt_scalar value;
         s.status = lt_tensor_item(std, &value);
         if (s.status == LT_OK && !(lt_scalar_double(value) >= 0))
-            s.status = lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", lt_scalar_double(value));
-    } else if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) == LT_OK && negative) {
+            s.status = lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g",
+                                lt_scalar_double(value));
+    } else if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) ==
+                   LT_OK &&
+               negative) {
         s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
     }
     if (s.status == LT_OK) {
-        lt_status status = new_random(&size, dtype, device, LT_RANDOM_NORMAL, zero, one, generator, &numbers);
+        lt_status status =
+            new_random(&size, dtype, device, LT_RANDOM_NORMAL, zero, one, generator, &numbers);
         numbers = lt_scope_hold(&s, status, numbers);
     }
     lt_tensor *result = do_add(&s, do_mul(&s, numbers, std), mean);

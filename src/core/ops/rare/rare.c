@@ -1,5 +1,6 @@
-/* rare.c - special functions that are asked for seldom: each is a number for the one kernel that has them all
- * (formulas/rare.h), or a formula of other ops; and derivatives that no single op computes. */
+/* rare.c - special functions that are asked for seldom: each is a number for the one kernel that
+ * has them all (formulas/rare.h), or a formula of other ops; and derivatives that no single op
+ * computes. */
 #include <math.h>
 
 #include "formulas/rare.h"
@@ -59,7 +60,7 @@
 #include "op/special_spherical_bessel_j0.h"
 #include "op/special_zeta.h"
 
-/* ---- of one number ------------------------------------------------------------------------------------------------ */
+/* ---- of one number --------------------------------------------------------------------------- */
 
 lt_status lt_special_airy_ai_impl(lt_tensor *self, lt_tensor **out)
 {
@@ -151,7 +152,7 @@ lt_status lt_special_ndtr_impl(lt_tensor *self, lt_tensor **out)
     return lt_scope_store(&s, times(&s, tail, 0.5), out);
 }
 
-/* ---- of two numbers ----------------------------------------------------------------------------------------------- */
+/* ---- of two numbers -------------------------------------------------------------------------- */
 
 lt_status lt_igamma_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
@@ -232,7 +233,7 @@ lt_status lt_nextafter_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     return lt__rare_pair_impl(self, other, lt_int(function), out);
 }
 
-/* ---- gamma functions --------------------------------------------------------------------------------------------- */
+/* ---- gamma functions ------------------------------------------------------------------------- */
 
 lt_status lt_polygamma_impl(int64_t n, lt_tensor *self, lt_tensor **out)
 {
@@ -289,7 +290,7 @@ lt_status lt__mvlgamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, in
     return lt_scope_give(&s, do_mul(&s, grad_output, do_sum_dim(&s, slopes, -1, false)), out);
 }
 
-/* ---- derivatives --------------------------------------------------------------------------------------------------- */
+/* ---- derivatives ----------------------------------------------------------------------------- */
 
 /* value where self is not 0, else one half: the derivatives of I1 divide by self. */
 static lt_status half_at_zero(lt_scope *s, lt_tensor *grad, lt_tensor *self, lt_tensor *value,

@@ -1,5 +1,6 @@
-/* network.c - all layers of recurrent cells in one call, forward and backward, where the device has a library for that
- * (devices/network.h). Without one the answer is an empty list, and the layers are done one by one (recurrent.c). */
+/* network.c - all layers of recurrent cells in one call, forward and backward, where the device has
+ * a library for that (devices/network.h). Without one the answer is an empty list, and the layers
+ * are done one by one (recurrent.c). */
 #include "devices/network.h"
 #include "mem.h"
 #include "ops/compose.h"
@@ -47,26 +48,34 @@ static lt_status add_bytes(results *r, lt_device device, int64_t bytes)
     return add(r, LT_UINT8, device, &(lt_dims){1, {bytes}});
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-/* New reference: t, dense, once it is known to be of the sizes and the network's dtype and device; NULL stays NULL. */
-static lt_status take(const lt_network *n, lt_tensor *t, const char *name, const lt_dims *sizes, lt_tensor **out)
+/* New reference: t, dense, once it is known to be of the sizes and the network's dtype and device;
+ * NULL stays NULL. */
+static lt_status take(const lt_network *n, lt_tensor *t, const char *name, const lt_dims *sizes,
+                      lt_tensor **out)
 {
     char wanted[256], got[256];
     if (t == NULL) return LT_OK;
     if (t->device.type != n->device.type || t->device.index != n->device.index)
-        return lt_error(LT_ERR_RUNTIME, "Expected all tensors to be on the same device: %s is on another one than the input", name);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected all tensors to be on the same device: %s is on another one than the input",
+            name);
     if ((lt_dtype)t->dtype != n->dtype)
-        return lt_error(LT_ERR_RUNTIME, "expected %s to have dtype %s, but got %s", name, lt_dtype_scalar_name(n->dtype),
-                        lt_dtype_scalar_name((lt_dtype)t->dtype));
+        return lt_error(LT_ERR_RUNTIME, "expected %s to have dtype %s, but got %s", name,
+                        lt_dtype_scalar_name(n->dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
     if (t->ndim != sizes->n || memcmp(t->sizes, sizes->v, (size_t)sizes->n * sizeof *sizes->v) != 0)
-        return lt_error(LT_ERR_RUNTIME, "_recurrent_network: expected %s of size %s, but got %s", name,
-                        lt_format_sizes(wanted, sizeof wanted, sizes->n, sizes->v),
+        return lt_error(LT_ERR_RUNTIME, "_recurrent_network: expected %s of size %s, but got %s",
+                        name, lt_format_sizes(wanted, sizeof wanted, sizes->n, sizes->v),
                         lt_format_sizes(got, sizeof got, t->ndim, t->sizes));
     return lt_make_contiguous(t, out);
 }
 
-static lt_dims size_of_output(const lt_network *n) { return (lt_dims){3, {n->steps, n->batch, n->directions * n->hidden}}; }
+static lt_dims size_of_output(const lt_network *n)
+{
+    return (lt_dims){3, {n->steps, n->batch, n->directions * n->hidden}};
+}
 static lt_dims size_of_state(const lt_network *n)
 {
     return (lt_dims){3, {n->layers * n->directions, n->batch, n->hidden}};
@@ -78,18 +87,23 @@ static lt_dims size_of_weight(const lt_network *n, int64_t number)
     return (lt_dims){number % lt_network_parts(n) < 2 ? 2 : 1, {rows, columns}};
 }
 
-static lt_status describe(lt_network *n, const lt_tensor *input, const lt_tensor *hx, const lt_tensor *cx, const char *cell,
-                          int64_t layers, bool bidirectional, bool bias)
+static lt_status describe(lt_network *n, const lt_tensor *input, const lt_tensor *hx,
+                          const lt_tensor *cx, const char *cell, int64_t layers, bool bidirectional,
+                          bool bias)
 {
     LT_TRY(lt_cell_named(cell, &n->cell));
     if (input->ndim != 3 || hx->ndim != 3)
-        return lt_error(LT_ERR_RUNTIME, "_recurrent_network: input and hx must have 3 dimensions, but have %d and %d", input->ndim,
-                        hx->ndim);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "_recurrent_network: input and hx must have 3 dimensions, but have %d and %d",
+            input->ndim, hx->ndim);
     if (layers < 1 || layers > hx->sizes[0] || layers * (bidirectional ? 2 : 1) != hx->sizes[0])
-        return lt_error(LT_ERR_RUNTIME, "_recurrent_network: hx has %lld states, which do not fit %lld layers",
+        return lt_error(LT_ERR_RUNTIME,
+                        "_recurrent_network: hx has %lld states, which do not fit %lld layers",
                         (long long)hx->sizes[0], (long long)layers);
     if (!lt_dtype_is_float((lt_dtype)input->dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"recurrent\" not implemented for '%s'", lt_dtype_scalar_name((lt_dtype)input->dtype));
+        return lt_error(LT_ERR_RUNTIME, "\"recurrent\" not implemented for '%s'",
+                        lt_dtype_scalar_name((lt_dtype)input->dtype));
     if ((n->cell == LT_CELL_LSTM) != (cx != NULL))
         return lt_error(LT_ERR_RUNTIME, "_recurrent_network: an LSTM, and no other cell, needs cx");
     n->dtype = (lt_dtype)input->dtype;
@@ -104,9 +118,10 @@ static lt_status describe(lt_network *n, const lt_tensor *input, const lt_tensor
     return LT_OK;
 }
 
-/* ---- forward ------------------------------------------------------------------------------------------------------------ */
+/* ---- forward --------------------------------------------------------------------------------- */
 
-static lt_status take_weights(const lt_network *n, const lt_tensor_list *weights, results *dense, const void **data)
+static lt_status take_weights(const lt_network *n, const lt_tensor_list *weights, results *dense,
+                              const void **data)
 {
     for (int64_t i = 0; i < weights->n; i++) {
         const lt_dims sizes = size_of_weight(n, i);
@@ -117,8 +132,10 @@ static lt_status take_weights(const lt_network *n, const lt_tensor_list *weights
     return LT_OK;
 }
 
-lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor *cx, const lt_tensor_list *weights,
-                                     const char *cell, int64_t num_layers, bool bidirectional, bool keep, lt_tensor_list *out)
+lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor *cx,
+                                     const lt_tensor_list *weights, const char *cell,
+                                     int64_t num_layers, bool bidirectional, bool keep,
+                                     lt_tensor_list *out)
 {
     lt_network n = {.keeps = keep};
     lt_network_arrays a = {0};
@@ -128,16 +145,20 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
-    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional, weights->n == 4 * hx->sizes[0]));
+    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional,
+                      weights->n == 4 * hx->sizes[0]));
     if (weights->n != lt_network_weights(&n)) {
-        status = lt_error(LT_ERR_RUNTIME, "_recurrent_network: expected two or four weights for each of %lld states, but got %lld",
+        status = lt_error(LT_ERR_RUNTIME,
+                          "_recurrent_network: expected two or four weights for each of %lld "
+                          "states, but got %lld",
                           (long long)hx->sizes[0], (long long)weights->n);
         goto done;
     }
     if (backend->network_sizes == NULL || input->numel == 0 || hx->numel == 0) goto done;
     LT_CHECK(backend->network_sizes(&n, &a.sizes));
     if (a.sizes.weights == 0) goto done;
-    const lt_dims of_input = lt_dims_of(input), of_state = size_of_state(&n), of_output = size_of_output(&n);
+    const lt_dims of_input = lt_dims_of(input), of_state = size_of_state(&n),
+                  of_output = size_of_output(&n);
     LT_CHECK(take(&n, input, "input", &of_input, &x));
     LT_CHECK(take(&n, hx, "hx", &of_state, &h0));
     LT_CHECK(take(&n, cx, "cx", &of_state, &c0));
@@ -155,7 +176,8 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     LT_CHECK(add_bytes(&made, n.device, a.sizes.weights));
     if (keep) LT_CHECK(add_bytes(&made, n.device, a.sizes.kept));
     a.x = lt_data(x), a.h0 = lt_data(h0), a.c0 = c0 != NULL ? lt_data(c0) : NULL;
-    a.y = lt_data(made.v[0]), a.h_last = lt_data(made.v[1]), a.c_last = cx != NULL ? lt_data(made.v[2]) : NULL;
+    a.y = lt_data(made.v[0]), a.h_last = lt_data(made.v[1]),
+    a.c_last = cx != NULL ? lt_data(made.v[2]) : NULL;
     a.weights = data;
     a.own_weights = lt_data(made.v[own]);
     a.kept = keep ? lt_data(made.v[own + 1]) : NULL;
@@ -164,14 +186,15 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     give(&made, out);
     made = (results){0};
 done:
-    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0}, **end = t + 3; t < end; t++) lt_tensor_release(*t);
+    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0}, **end = t + 3; t < end; t++)
+        lt_tensor_release(*t);
     drop(&dense);
     drop(&made);
     lt_mem_free(data);
     return status;
 }
 
-/* ---- backward ----------------------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 static lt_status add_weight_gradients(const lt_network *n, results *made, void **data)
 {
@@ -192,25 +215,30 @@ static lt_status gradient_of_output(const lt_network *n, lt_tensor *grad_output,
     return lt_fill_value(*out, lt_int(0));
 }
 
-lt_status lt__recurrent_network_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn, lt_tensor *grad_cn, lt_tensor *input,
-                                              lt_tensor *hx, lt_tensor *cx, lt_tensor *output, lt_tensor *own_weights,
-                                              lt_tensor *kept, const char *cell, int64_t num_layers, bool bidirectional, bool bias,
-                                              bool needs_weights, lt_tensor_list *out)
+lt_status lt__recurrent_network_backward_impl(
+    lt_tensor *grad_output, lt_tensor *grad_hn, lt_tensor *grad_cn, lt_tensor *input, lt_tensor *hx,
+    lt_tensor *cx, lt_tensor *output, lt_tensor *own_weights, lt_tensor *kept, const char *cell,
+    int64_t num_layers, bool bidirectional, bool bias, bool needs_weights, lt_tensor_list *out)
 {
     lt_network n = {.keeps = true};
     lt_network_arrays a = {0};
     results made = {0};
-    lt_tensor *x = NULL, *h0 = NULL, *c0 = NULL, *y = NULL, *gy = NULL, *gh = NULL, *gc = NULL, *spoiled = NULL;
+    lt_tensor *x = NULL, *h0 = NULL, *c0 = NULL, *y = NULL, *gy = NULL, *gh = NULL, *gc = NULL,
+              *spoiled = NULL;
     void **data = NULL;
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
     LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional, bias));
-    if (backend->network_backward == NULL || own_weights->dtype != LT_UINT8 || kept->dtype != LT_UINT8) {
-        status = lt_error(LT_ERR_RUNTIME, "_recurrent_network_backward: these are not the results of _recurrent_network");
+    if (backend->network_backward == NULL || own_weights->dtype != LT_UINT8 ||
+        kept->dtype != LT_UINT8) {
+        status = lt_error(
+            LT_ERR_RUNTIME,
+            "_recurrent_network_backward: these are not the results of _recurrent_network");
         goto done;
     }
-    const lt_dims of_input = lt_dims_of(input), of_state = size_of_state(&n), of_output = size_of_output(&n);
+    const lt_dims of_input = lt_dims_of(input), of_state = size_of_state(&n),
+                  of_output = size_of_output(&n);
     LT_CHECK(take(&n, input, "input", &of_input, &x));
     LT_CHECK(take(&n, hx, "hx", &of_state, &h0));
     LT_CHECK(take(&n, cx, "cx", &of_state, &c0));
@@ -218,7 +246,8 @@ lt_status lt__recurrent_network_backward_impl(lt_tensor *grad_output, lt_tensor 
     LT_CHECK(gradient_of_output(&n, grad_output, &gy));
     LT_CHECK(take(&n, grad_hn, "grad_hn", &of_state, &gh));
     LT_CHECK(take(&n, grad_cn, "grad_cn", &of_state, &gc));
-    LT_CHECK(lt_tensor_new(LT_UINT8, kept->device, 1, kept->sizes, &spoiled)); /* the graph may be walked again */
+    /* the graph may be walked again */
+    LT_CHECK(lt_tensor_new(LT_UINT8, kept->device, 1, kept->sizes, &spoiled));
     LT_CHECK(lt_copy_elements(spoiled, kept));
     LT_CHECK(begin(&made, 3 + lt_network_weights(&n)));
     if ((data = lt_mem_zarray(lt_network_weights(&n), sizeof *data)) == NULL) {
@@ -228,18 +257,22 @@ lt_status lt__recurrent_network_backward_impl(lt_tensor *grad_output, lt_tensor 
     LT_CHECK(add(&made, n.dtype, n.device, &of_input));
     LT_CHECK(add(&made, n.dtype, n.device, &of_state));
     if (cx != NULL) LT_CHECK(add(&made, n.dtype, n.device, &of_state));
-    a.grad_x = lt_data(made.v[0]), a.grad_h0 = lt_data(made.v[1]), a.grad_c0 = cx != NULL ? lt_data(made.v[2]) : NULL;
+    a.grad_x = lt_data(made.v[0]), a.grad_h0 = lt_data(made.v[1]),
+    a.grad_c0 = cx != NULL ? lt_data(made.v[2]) : NULL;
     if (needs_weights) LT_CHECK(add_weight_gradients(&n, &made, data));
     a.grad_weights = needs_weights ? data : NULL;
     a.x = lt_data(x), a.h0 = lt_data(h0), a.c0 = c0 != NULL ? lt_data(c0) : NULL, a.y = lt_data(y);
     a.own_weights = lt_data(own_weights), a.kept = lt_data(spoiled);
     a.sizes = (lt_network_sizes){own_weights->numel, spoiled->numel};
-    a.grad_y = lt_data(gy), a.grad_h_last = gh != NULL ? lt_data(gh) : NULL, a.grad_c_last = gc != NULL ? lt_data(gc) : NULL;
+    a.grad_y = lt_data(gy), a.grad_h_last = gh != NULL ? lt_data(gh) : NULL,
+    a.grad_c_last = gc != NULL ? lt_data(gc) : NULL;
     LT_CHECK(backend->network_backward(&n, &a));
     give(&made, out);
     made = (results){0};
 done:
-    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, y, gy, gh, gc, spoiled}, **end = t + 8; t < end; t++) lt_tensor_release(*t);
+    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, y, gy, gh, gc, spoiled}, **end = t + 8; t < end;
+         t++)
+        lt_tensor_release(*t);
     drop(&made);
     lt_mem_free(data);
     return status;

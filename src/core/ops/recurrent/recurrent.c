@@ -1,9 +1,10 @@
-/* recurrent.c - a layer of recurrent cells over a sequence, forward and backward: a product and a kernel per step
- * (cell.h), and one product for the gradient of the weights.
+/* recurrent.c - a layer of recurrent cells over a sequence, forward and backward: a product and a
+ * kernel per step (cell.h), and one product for the gradient of the weights.
  *
- * Rows of all steps lie one after the other. With batch sizes (of packed sequences, never growing) a step has only the
- * rows of sequences that are that long. A step is one segment: rows whose state before is in consecutive rows of the
- * output, or of hx; two of them where sequences join when time runs backwards. Half types are computed in float. */
+ * Rows of all steps lie one after the other. With batch sizes (of packed sequences, never growing)
+ * a step has only the rows of sequences that are that long. A step is one segment: rows whose state
+ * before is in consecutive rows of the output, or of hx; two of them where sequences join when time
+ * runs backwards. Half types are computed in float. */
 #include "devices/cell.h"
 #include "ops/common.h"
 #include "mem.h"
@@ -34,7 +35,7 @@ typedef struct layer {
     int64_t count;
 } layer;
 
-/* ---- the plan ------------------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 lt_status lt_cell_named(const char *name, lt_cell *cell)
 {
@@ -49,8 +50,8 @@ lt_status lt_cell_named(const char *name, lt_cell *cell)
 
 static lt_status read_batch_sizes(layer *l, const lt_tensor *batch_sizes)
 {
-    if (batch_sizes->ndim != 1 || batch_sizes->dtype != LT_INT64 || batch_sizes->device.type != LT_CPU ||
-        !lt_is_contiguous(batch_sizes))
+    if (batch_sizes->ndim != 1 || batch_sizes->dtype != LT_INT64 ||
+        batch_sizes->device.type != LT_CPU || !lt_is_contiguous(batch_sizes))
         return lt_error(LT_ERR_RUNTIME, "batch_sizes must be a dense vector of int64 on the CPU");
     const int64_t *given = (const int64_t *)lt_data(batch_sizes);
     int64_t total = 0;
@@ -61,8 +62,10 @@ static lt_status read_batch_sizes(layer *l, const lt_tensor *batch_sizes)
         total += given[t];
     }
     if (total != l->rows || given[0] != l->batch)
-        return lt_error(LT_ERR_RUNTIME, "Expected batch_sizes of %lld rows and a batch of %lld, got %lld and %lld",
-                        (long long)l->rows, (long long)l->batch, (long long)total, (long long)given[0]);
+        return lt_error(LT_ERR_RUNTIME,
+                        "Expected batch_sizes of %lld rows and a batch of %lld, got %lld and %lld",
+                        (long long)l->rows, (long long)l->batch, (long long)total,
+                        (long long)given[0]);
     return LT_OK;
 }
 
@@ -73,22 +76,25 @@ static void make_segments(layer *l, bool reverse)
         const int64_t t = reverse ? l->steps - 1 - k : k, before = reverse ? t + 1 : t - 1;
         int64_t joined = 0; /* rows whose state before is in the output */
         if (k > 0) joined = reverse ? l->sizes[before] : l->sizes[t];
-        if (joined > 0) l->segments[l->count++] = (segment){l->offsets[t], joined, l->offsets[before], false};
+        if (joined > 0)
+            l->segments[l->count++] = (segment){l->offsets[t], joined, l->offsets[before], false};
         if (joined < l->sizes[t])
-            l->segments[l->count++] = (segment){l->offsets[t] + joined, l->sizes[t] - joined, joined, true};
+            l->segments[l->count++] =
+                (segment){l->offsets[t] + joined, l->sizes[t] - joined, joined, true};
     }
 }
 
 /* Fills in the layer; what it holds is freed by layer_free also when this failed. */
-static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *weight, int64_t rows, bool reverse,
-                          lt_tensor *batch_sizes)
+static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *weight,
+                          int64_t rows, bool reverse, lt_tensor *batch_sizes)
 {
     LT_TRY(lt_cell_named(cell, &l->cell));
     if (hx->ndim != 2 || weight->ndim != 2)
         return lt_error(LT_ERR_RUNTIME, "_recurrent: hx and weight_hh must have 2 dimensions");
     l->dtype = (lt_dtype)weight->dtype;
     if (!lt_dtype_is_float(l->dtype))
-        return lt_error(LT_ERR_RUNTIME, "\"recurrent\" not implemented for '%s'", lt_dtype_scalar_name(l->dtype));
+        return lt_error(LT_ERR_RUNTIME, "\"recurrent\" not implemented for '%s'",
+                        lt_dtype_scalar_name(l->dtype));
     l->compute = l->dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
     l->size = (int64_t)lt_dtype_size(l->compute);
     l->device = weight->device;
@@ -98,13 +104,15 @@ static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *
     l->hidden = hx->sizes[1];
     const int64_t gates = lt_cell_gates(l->cell) * l->hidden;
     if (weight->sizes[0] != gates || weight->sizes[1] != l->hidden)
-        return lt_error(LT_ERR_RUNTIME, "_recurrent: weight_hh must have size [%lld, %lld]", (long long)gates,
-                        (long long)l->hidden);
+        return lt_error(LT_ERR_RUNTIME, "_recurrent: weight_hh must have size [%lld, %lld]",
+                        (long long)gates, (long long)l->hidden);
     if (l->batch < 1 || l->hidden < 1 || (batch_sizes == NULL && rows % l->batch != 0) ||
         (batch_sizes != NULL && batch_sizes->ndim != 1))
-        return lt_error(LT_ERR_RUNTIME, "_recurrent: %lld rows are no whole number of steps", (long long)rows);
+        return lt_error(LT_ERR_RUNTIME, "_recurrent: %lld rows are no whole number of steps",
+                        (long long)rows);
     l->steps = batch_sizes != NULL ? batch_sizes->sizes[0] : rows / l->batch;
-    if (l->steps < 1) return lt_error(LT_ERR_RUNTIME, "Expected sequence length to be larger than 0 in RNN");
+    if (l->steps < 1)
+        return lt_error(LT_ERR_RUNTIME, "Expected sequence length to be larger than 0 in RNN");
     l->sizes = lt_mem_array(lt_times(l->steps, 2), sizeof *l->sizes);
     l->segments = lt_mem_array(lt_times(l->steps, 2), sizeof *l->segments);
     if (l->sizes == NULL || l->segments == NULL) return LT_ERR_MEMORY;
@@ -121,20 +129,25 @@ static void layer_free(layer *l)
     lt_mem_free(l->segments);
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* New reference: t dense in the layer's type, of the sizes given (-1: any); NULL stays NULL. */
-static lt_status prepare(const layer *l, lt_tensor *t, const char *name, int64_t rows, int64_t columns, lt_tensor **out)
+static lt_status prepare(const layer *l, lt_tensor *t, const char *name, int64_t rows,
+                         int64_t columns, lt_tensor **out)
 {
     if (t == NULL) return LT_OK;
     if (t->device.type != l->device.type || t->device.index != l->device.index)
-        return lt_error(LT_ERR_RUNTIME, "Expected all tensors to be on the same device: %s is on another one than weight_hh", name);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Expected all tensors to be on the same device: %s is on another one than weight_hh",
+            name);
     if ((lt_dtype)t->dtype != l->dtype)
-        return lt_error(LT_ERR_RUNTIME, "expected %s to have dtype %s, but got %s", name, lt_dtype_scalar_name(l->dtype),
-                        lt_dtype_scalar_name((lt_dtype)t->dtype));
-    if (t->ndim < 1 || t->sizes[t->ndim - 1] != columns || (rows >= 0 && t->numel != rows * columns))
-        return lt_error(LT_ERR_RUNTIME, "_recurrent: %s must have size [%lld, %lld]", name, (long long)rows,
-                        (long long)columns);
+        return lt_error(LT_ERR_RUNTIME, "expected %s to have dtype %s, but got %s", name,
+                        lt_dtype_scalar_name(l->dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
+    if (t->ndim < 1 || t->sizes[t->ndim - 1] != columns ||
+        (rows >= 0 && t->numel != rows * columns))
+        return lt_error(LT_ERR_RUNTIME, "_recurrent: %s must have size [%lld, %lld]", name,
+                        (long long)rows, (long long)columns);
     lt_tensor *cast = NULL;
     LT_TRY(lt_cast(t, l->compute, &cast));
     lt_status status = lt_make_contiguous(cast, out);
@@ -150,11 +163,13 @@ static lt_status fresh(const layer *l, int64_t rows, int64_t columns, bool zero,
 
 static char *row_of(const layer *l, lt_tensor *t, int64_t row)
 {
-    return t == NULL || t->numel == 0 ? NULL : (char *)lt_data(t) + row * t->sizes[t->ndim - 1] * l->size;
+    return t == NULL || t->numel == 0 ? NULL
+                                      : (char *)lt_data(t) + row * t->sizes[t->ndim - 1] * l->size;
 }
 
 /* Copies or adds rows between dense tensors of the same width. */
-static lt_status move_rows(lt_tensor *dst, int64_t to, lt_tensor *src, int64_t from, int64_t rows, bool add)
+static lt_status move_rows(lt_tensor *dst, int64_t to, lt_tensor *src, int64_t from, int64_t rows,
+                           bool add)
 {
     lt_tensor *d = NULL, *s = NULL;
     lt_status status;
@@ -173,17 +188,20 @@ done:
     return status;
 }
 
-/* The rows of the states after the last step of every sequence: between out (a row per step) and last (a row per
- * sequence). To last they are copied, from last they are added. */
-static lt_status move_last(const layer *l, bool reverse, lt_tensor *out, lt_tensor *last, bool to_last)
+/* The rows of the states after the last step of every sequence: between out (a row per step) and
+ * last (a row per sequence). To last they are copied, from last they are added. */
+static lt_status move_last(const layer *l, bool reverse, lt_tensor *out, lt_tensor *last,
+                           bool to_last)
 {
     if (reverse)
-        return to_last ? move_rows(last, 0, out, 0, l->batch, false) : move_rows(out, 0, last, 0, l->batch, true);
+        return to_last ? move_rows(last, 0, out, 0, l->batch, false)
+                       : move_rows(out, 0, last, 0, l->batch, true);
     for (int64_t t = 0; t < l->steps; t++) {
         const int64_t next = t + 1 < l->steps ? l->sizes[t + 1] : 0, ended = l->sizes[t] - next;
         const int64_t row = l->offsets[t] + next;
         if (ended > 0)
-            LT_TRY(to_last ? move_rows(last, next, out, row, ended, false) : move_rows(out, row, last, next, ended, true));
+            LT_TRY(to_last ? move_rows(last, next, out, row, ended, false)
+                           : move_rows(out, row, last, next, ended, true));
     }
     return LT_OK;
 }
@@ -200,17 +218,19 @@ static lt_status give(const layer *l, lt_tensor **t, lt_tensor **out)
     return LT_OK;
 }
 
-/* ---- forward ----------------------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
-lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_tensor *weight_hh, lt_tensor *bias_hh,
-                             const char *cell, bool reverse, lt_tensor *batch_sizes, lt_tensor **output, lt_tensor **hn,
+lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_tensor *weight_hh,
+                             lt_tensor *bias_hh, const char *cell, bool reverse,
+                             lt_tensor *batch_sizes, lt_tensor **output, lt_tensor **hn,
                              lt_tensor **cn, lt_tensor **kept, lt_tensor **cells)
 {
     layer l = {0};
     lt_tensor *x = NULL, *h0 = NULL, *c0 = NULL, *w = NULL, *bias = NULL, *g = NULL;
     lt_tensor *out = NULL, *last = NULL, *c_last = NULL, *keep = NULL, *c = NULL;
     lt_status status;
-    LT_CHECK(layer_of(&l, cell, hx, weight_hh, gates->ndim == 2 ? gates->sizes[0] : -1, reverse, batch_sizes));
+    LT_CHECK(layer_of(&l, cell, hx, weight_hh, gates->ndim == 2 ? gates->sizes[0] : -1, reverse,
+                      batch_sizes));
     const bool lstm = l.cell == LT_CELL_LSTM;
     const int64_t n = l.hidden, wide = lt_cell_gates(l.cell) * n;
     if (lstm && cx == NULL) {
@@ -226,19 +246,41 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
     LT_CHECK(fresh(&l, l.batch, wide, false, &g));
     LT_CHECK(fresh(&l, l.rows, n, false, &out));
     LT_CHECK(fresh(&l, l.batch, n, false, &last));
-    LT_CHECK(fresh(&l, lt_cell_kept(l.cell) > 0 ? l.rows : 0, lt_cell_kept(l.cell) * n, false, &keep));
+    LT_CHECK(
+        fresh(&l, lt_cell_kept(l.cell) > 0 ? l.rows : 0, lt_cell_kept(l.cell) * n, false, &keep));
     LT_CHECK(fresh(&l, lstm ? l.rows : 0, n, false, &c));
     LT_CHECK(fresh(&l, lstm ? l.batch : 0, n, false, &c_last));
     for (int64_t k = 0; k < l.count; k++) {
         const segment *s = &l.segments[k];
         const char *before = row_of(&l, s->first ? h0 : out, s->before);
-        const lt_gemm product = {.dtype = l.compute, .m = s->rows, .n = wide, .k = n, .batch = 1, .trans_b = true,
-                                 .alpha = 1, .beta = 0, .a = before, .b = lt_data(w), .c = lt_data(g), .lda = n, .ldb = n,
-                                 .ldc = wide, .device = l.device};
-        const lt_cell_step step = {.cell = l.cell, .dtype = l.compute, .device = l.device, .rows = s->rows, .hidden = n,
-                                   .x = row_of(&l, x, s->row), .g = lt_data(g), .bias = lt_data(bias), .h_prev = before,
+        const lt_gemm product = {.dtype = l.compute,
+                                 .m = s->rows,
+                                 .n = wide,
+                                 .k = n,
+                                 .batch = 1,
+                                 .trans_b = true,
+                                 .alpha = 1,
+                                 .beta = 0,
+                                 .a = before,
+                                 .b = lt_data(w),
+                                 .c = lt_data(g),
+                                 .lda = n,
+                                 .ldb = n,
+                                 .ldc = wide,
+                                 .device = l.device};
+        const lt_cell_step step = {.cell = l.cell,
+                                   .dtype = l.compute,
+                                   .device = l.device,
+                                   .rows = s->rows,
+                                   .hidden = n,
+                                   .x = row_of(&l, x, s->row),
+                                   .g = lt_data(g),
+                                   .bias = lt_data(bias),
+                                   .h_prev = before,
                                    .c_prev = lstm ? row_of(&l, s->first ? c0 : c, s->before) : NULL,
-                                   .h = row_of(&l, out, s->row), .c = row_of(&l, c, s->row), .kept = row_of(&l, keep, s->row)};
+                                   .h = row_of(&l, out, s->row),
+                                   .c = row_of(&l, c, s->row),
+                                   .kept = row_of(&l, keep, s->row)};
         LT_CHECK(l.backend->gemm(&product));
         LT_CHECK(l.backend->cell(&step));
     }
@@ -254,22 +296,27 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
     *cells = c;
     c = NULL;
 done:
-    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, w, bias, g, out, last, c_last, keep, c}, **end = t + 11; t < end; t++)
+    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, w, bias, g, out, last, c_last, keep, c},
+                   **end = t + 11;
+         t < end; t++)
         lt_tensor_release(*t);
     layer_free(&l);
     return status;
 }
 
-/* ---- backward ---------------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
-/* Whether a segment goes on where another one ends, in the gradients' rows and in those of the state before. */
+/* Whether a segment goes on where another one ends, in the gradients' rows and in those of the
+ * state before. */
 static bool follows(const segment *a, const segment *b)
 {
     return a->first == b->first && a->row + a->rows == b->row && a->before + a->rows == b->before;
 }
 
-/* grad_w += sum over all rows of grad_g^T (state before), in as few products as there are runs of such rows. */
-static lt_status weight_gradient(const layer *l, lt_tensor *grad_g, lt_tensor *h0, lt_tensor *out, lt_tensor *grad_w)
+/* grad_w += sum over all rows of grad_g^T (state before), in as few products as there are runs of
+ * such rows. */
+static lt_status weight_gradient(const layer *l, lt_tensor *grad_g, lt_tensor *h0, lt_tensor *out,
+                                 lt_tensor *grad_w)
 {
     const int64_t n = l->hidden, wide = lt_cell_gates(l->cell) * n;
     double beta = 0;
@@ -285,40 +332,59 @@ static lt_status weight_gradient(const layer *l, lt_tensor *grad_g, lt_tensor *h
             }
             run.rows += next->rows;
         }
-        const lt_gemm product = {.dtype = l->compute, .m = wide, .n = n, .k = run.rows, .batch = 1, .trans_a = true,
-                                 .alpha = 1, .beta = beta, .a = row_of(l, grad_g, run.row),
-                                 .b = row_of(l, run.first ? h0 : out, run.before), .c = lt_data(grad_w), .lda = wide,
-                                 .ldb = n, .ldc = n, .device = l->device};
+        const lt_gemm product = {.dtype = l->compute,
+                                 .m = wide,
+                                 .n = n,
+                                 .k = run.rows,
+                                 .batch = 1,
+                                 .trans_a = true,
+                                 .alpha = 1,
+                                 .beta = beta,
+                                 .a = row_of(l, grad_g, run.row),
+                                 .b = row_of(l, run.first ? h0 : out, run.before),
+                                 .c = lt_data(grad_w),
+                                 .lda = wide,
+                                 .ldb = n,
+                                 .ldc = n,
+                                 .device = l->device};
         LT_TRY(l->backend->gemm(&product));
         beta = 1;
     }
     return LT_OK;
 }
 
-/* The gradient of all states: that of the output, if any, and at the end of every sequence that of the last state. */
-static lt_status state_gradient(const layer *l, bool reverse, lt_tensor *grad_output, lt_tensor *grad_last, lt_tensor **out)
+/* The gradient of all states: that of the output, if any, and at the end of every sequence that of
+ * the last state. */
+static lt_status state_gradient(const layer *l, bool reverse, lt_tensor *grad_output,
+                                lt_tensor *grad_last, lt_tensor **out)
 {
     LT_TRY(fresh(l, l->rows, l->hidden, grad_output == NULL, out));
     if (grad_output != NULL) LT_TRY(move_rows(*out, 0, grad_output, 0, l->rows, false));
     return grad_last != NULL ? move_last(l, reverse, *out, grad_last, false) : LT_OK;
 }
 
-lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn, lt_tensor *grad_cn, lt_tensor *hx,
-                                      lt_tensor *cx, lt_tensor *weight_hh, lt_tensor *output, lt_tensor *kept,
-                                      lt_tensor *cells, const char *cell, bool reverse, lt_tensor *batch_sizes,
-                                      lt_tensor **grad_gates, lt_tensor **grad_hx, lt_tensor **grad_cx,
+lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn,
+                                      lt_tensor *grad_cn, lt_tensor *hx, lt_tensor *cx,
+                                      lt_tensor *weight_hh, lt_tensor *output, lt_tensor *kept,
+                                      lt_tensor *cells, const char *cell, bool reverse,
+                                      lt_tensor *batch_sizes, lt_tensor **grad_gates,
+                                      lt_tensor **grad_hx, lt_tensor **grad_cx,
                                       lt_tensor **grad_weight_hh, lt_tensor **grad_bias_hh)
 {
     layer l = {0};
-    lt_tensor *go = NULL, *gh = NULL, *gc = NULL, *h0 = NULL, *c0 = NULL, *w = NULL, *out = NULL, *bias = NULL;
+    lt_tensor *go = NULL, *gh = NULL, *gc = NULL, *h0 = NULL, *c0 = NULL, *w = NULL, *out = NULL,
+              *bias = NULL;
     lt_tensor *dh = NULL, *dc = NULL, *dx = NULL, *dg = NULL, *dh0 = NULL, *dc0 = NULL, *dw = NULL;
     lt_status status;
-    LT_CHECK(layer_of(&l, cell, hx, weight_hh, output->ndim == 2 ? output->sizes[0] : -1, reverse, batch_sizes));
+    LT_CHECK(layer_of(&l, cell, hx, weight_hh, output->ndim == 2 ? output->sizes[0] : -1, reverse,
+                      batch_sizes));
     const bool lstm = l.cell == LT_CELL_LSTM, gru = l.cell == LT_CELL_GRU;
     const int64_t n = l.hidden, wide = lt_cell_gates(l.cell) * n, keeps = lt_cell_kept(l.cell) * n;
-    if ((lt_dtype)kept->dtype != l.compute || kept->numel != l.rows * keeps || (lstm && cx == NULL) ||
-        (lt_dtype)cells->dtype != l.compute || cells->numel != (lstm ? l.rows * n : 0)) {
-        status = lt_error(LT_ERR_RUNTIME, "_recurrent_backward: these are not the results of _recurrent");
+    if ((lt_dtype)kept->dtype != l.compute || kept->numel != l.rows * keeps ||
+        (lstm && cx == NULL) || (lt_dtype)cells->dtype != l.compute ||
+        cells->numel != (lstm ? l.rows * n : 0)) {
+        status = lt_error(LT_ERR_RUNTIME,
+                          "_recurrent_backward: these are not the results of _recurrent");
         goto done;
     }
     LT_CHECK(prepare(&l, grad_output, "grad_output", l.rows, n, &go));
@@ -335,21 +401,44 @@ lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn
     }
     LT_CHECK(fresh(&l, lstm ? l.batch : 0, n, true, &dc0));
     LT_CHECK(fresh(&l, l.rows, wide, false, &dx));
-    if (gru) LT_CHECK(fresh(&l, l.rows, wide, false, &dg));
-    else dg = lt_tensor_retain(dx);
+    if (gru)
+        LT_CHECK(fresh(&l, l.rows, wide, false, &dg));
+    else
+        dg = lt_tensor_retain(dx);
     LT_CHECK(fresh(&l, wide, n, false, &dw));
     for (int64_t k = l.count - 1; k >= 0; k--) {
         const segment *s = &l.segments[k];
         char *dh_before = row_of(&l, s->first ? dh0 : dh, s->before);
         const lt_cell_step step = {
-            .cell = l.cell, .dtype = l.compute, .device = l.device, .rows = s->rows, .hidden = n,
+            .cell = l.cell,
+            .dtype = l.compute,
+            .device = l.device,
+            .rows = s->rows,
+            .hidden = n,
             .h_prev = row_of(&l, s->first ? h0 : out, s->before),
-            .c_prev = lstm ? row_of(&l, s->first ? c0 : cells, s->before) : NULL, .h = row_of(&l, out, s->row),
-            .c = row_of(&l, cells, s->row), .kept = row_of(&l, kept, s->row), .grad_h = row_of(&l, dh, s->row),
-            .grad_c = row_of(&l, dc, s->row), .grad_x = row_of(&l, dx, s->row), .grad_g = row_of(&l, dg, s->row),
-            .grad_h_prev = dh_before, .grad_c_prev = lstm ? row_of(&l, s->first ? dc0 : dc, s->before) : NULL};
-        const lt_gemm product = {.dtype = l.compute, .m = s->rows, .n = n, .k = wide, .batch = 1, .alpha = 1, .beta = 1,
-                                 .a = step.grad_g, .b = lt_data(w), .c = dh_before, .lda = wide, .ldb = n, .ldc = n,
+            .c_prev = lstm ? row_of(&l, s->first ? c0 : cells, s->before) : NULL,
+            .h = row_of(&l, out, s->row),
+            .c = row_of(&l, cells, s->row),
+            .kept = row_of(&l, kept, s->row),
+            .grad_h = row_of(&l, dh, s->row),
+            .grad_c = row_of(&l, dc, s->row),
+            .grad_x = row_of(&l, dx, s->row),
+            .grad_g = row_of(&l, dg, s->row),
+            .grad_h_prev = dh_before,
+            .grad_c_prev = lstm ? row_of(&l, s->first ? dc0 : dc, s->before) : NULL};
+        const lt_gemm product = {.dtype = l.compute,
+                                 .m = s->rows,
+                                 .n = n,
+                                 .k = wide,
+                                 .batch = 1,
+                                 .alpha = 1,
+                                 .beta = 1,
+                                 .a = step.grad_g,
+                                 .b = lt_data(w),
+                                 .c = dh_before,
+                                 .lda = wide,
+                                 .ldb = n,
+                                 .ldc = n,
                                  .device = l.device};
         LT_CHECK(l.backend->cell_backward(&step));
         LT_CHECK(l.backend->gemm(&product));
@@ -362,7 +451,9 @@ lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn
     LT_CHECK(give(&l, &dw, grad_weight_hh));
     LT_CHECK(give(&l, &bias, grad_bias_hh));
 done:
-    for (lt_tensor **t = (lt_tensor *[]){go, gh, gc, h0, c0, w, out, bias, dh, dc, dx, dg, dh0, dc0, dw}, **end = t + 15;
+    for (lt_tensor **
+             t = (lt_tensor *[]){go, gh, gc, h0, c0, w, out, bias, dh, dc, dx, dg, dh0, dc0, dw},
+           **end = t + 15;
          t < end; t++)
         lt_tensor_release(*t);
     layer_free(&l);

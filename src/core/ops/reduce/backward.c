@@ -1,5 +1,5 @@
-/* backward.c - the derivatives of reductions, as formulas of differentiable ops: grad_output is brought
- * back to the sizes before the reduction and weighted. */
+/* backward.c - the derivatives of reductions, as formulas of differentiable ops: grad_output is
+ * brought back to the sizes before the reduction and weighted. */
 #include <math.h>
 
 #include "autograd/dual.h"
@@ -33,23 +33,24 @@
 
 static lt_tensor *zero(lt_scope *s) { return do_number(s, 0); }
 
-/* ---- sums and means ---------------------------------------------------------------------------------------- */
+/* ---- sums and means -------------------------------------------------------------------------- */
 
-static lt_tensor *spread(lt_scope *s, lt_tensor *grad, const lt_dims *sizes, const lt_dims *dim, bool keepdim)
+static lt_tensor *spread(lt_scope *s, lt_tensor *grad, const lt_dims *sizes, const lt_dims *dim,
+                         bool keepdim)
 {
     return do_expand(s, do_restore_dims(s, grad, sizes->n, dim, keepdim), sizes);
 }
 
-lt_status lt__sum_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *dim, bool keepdim,
-                                lt_tensor **out)
+lt_status lt__sum_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *dim,
+                                bool keepdim, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_sum_backward));
     return lt_scope_give(&s, spread(&s, grad_output, sizes, dim, keepdim), out);
 }
 
-lt_status lt__mean_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *dim, bool keepdim,
-                                 lt_tensor **out)
+lt_status lt__mean_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *dim,
+                                 bool keepdim, lt_tensor **out)
 {
     double count;
     LT_TRY(lt_count_reduced(sizes, dim, &count));
@@ -77,13 +78,14 @@ done:
 lt_status lt__trace_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, lt_tensor **out)
 {
     lt_tensor *ones = NULL;
-    LT_TRY(lt_eye(sizes->v[0], &sizes->v[1], (lt_dtype)grad_output->dtype, &grad_output->device, &ones));
+    LT_TRY(lt_eye(sizes->v[0], &sizes->v[1], (lt_dtype)grad_output->dtype, &grad_output->device,
+                  &ones));
     lt_status status = lt_mul(ones, grad_output, out);
     lt_tensor_release(ones);
     return status;
 }
 
-/* ---- products ---------------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static lt_tensor *do_narrow(lt_scope *s, lt_tensor *a, int64_t start, int64_t length)
 {
@@ -102,15 +104,16 @@ static lt_tensor *do_join(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_tensor *re
     return lt_scope_hold(s, status, out);
 }
 
-/* For every entry of dimension 0 the product of all others: the first half is paired with the second, and what
- * the pairs leave out is their partner times the other pairs. */
+/* For every entry of dimension 0 the product of all others: the first half is paired with the
+ * second, and what the pairs leave out is their partner times the other pairs. */
 static lt_status products_of_others(lt_tensor *a, lt_tensor **out)
 {
     int64_t n = a->sizes[0], half = n / 2;
     if (n <= 1) return lt_ones_like(a, LT_DTYPE_NONE, NULL, out);
     lt_scope s;
     lt_scope_open(&s, true);
-    lt_tensor *first = do_narrow(&s, a, 0, half), *second = do_narrow(&s, a, half, half), *others = NULL;
+    lt_tensor *first = do_narrow(&s, a, 0, half), *second = do_narrow(&s, a, half, half),
+              *others = NULL;
     lt_tensor *pairs = do_mul(&s, first, second), *rest = NULL;
     if (n % 2 != 0) {
         rest = do_narrow(&s, a, n - 1, 1);
@@ -126,13 +129,15 @@ static lt_status products_of_others(lt_tensor *a, lt_tensor **out)
     return lt_scope_give(&s, do_join(&s, of_first, of_second, rest), out);
 }
 
-/* grad times the product of all other elements along dim (NULL: all), in a form whose own derivative holds where
- * elements are 0. */
-static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
+/* grad times the product of all other elements along dim (NULL: all), in a form whose own
+ * derivative holds where elements are 0. */
+static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *self,
+                                       const lt_dims *dim)
 {
     lt_dims flat = {.n = 1, .v = {self->numel}}, sizes = lt_dims_of(self);
     bool whole = dim == NULL || self->ndim == 0;
-    lt_tensor *lines = whole ? do_reshape(s, self, &flat) : do_transpose(s, self, 0, dim->v[0]), *others = NULL;
+    lt_tensor *lines = whole ? do_reshape(s, self, &flat) : do_transpose(s, self, 0, dim->v[0]),
+              *others = NULL;
     if (s->status != LT_OK) return NULL;
     lt_status status = products_of_others(lines, &others);
     others = lt_scope_hold(s, status, others);
@@ -141,8 +146,8 @@ static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *
     return do_mul(s, grad, others);
 }
 
-/* The same in fewer steps, for gradients that are not differentiated. Where one element is 0, only its own
- * derivative is something else than 0; where several are, none. */
+/* The same in fewer steps, for gradients that are not differentiated. Where one element is 0, only
+ * its own derivative is something else than 0; where several are, none. */
 static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
 {
     if (lt_is_differentiated(self)) return times_others_exactly(s, grad, self, dim);
@@ -165,8 +170,8 @@ lt_status lt__prod_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_ten
     return lt_scope_give(&s, times_others(&s, grad_output, self, NULL), out);
 }
 
-lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim, bool keepdim,
-                                     lt_tensor **out)
+lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
+                                     bool keepdim, lt_tensor **out)
 {
     lt_dims dims = {.n = 1, .v = {dim}};
     lt_scope s;
@@ -175,20 +180,22 @@ lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, in
     return lt_scope_give(&s, times_others(&s, grad, self, &dims), out);
 }
 
-/* ---- extremes ---------------------------------------------------------------------------------------------- */
+/* ---- extremes -------------------------------------------------------------------------------- */
 
-lt_status lt__pick_impl(lt_tensor *self, int64_t dim, lt_tensor *indices, bool keepdim, lt_tensor **out)
+lt_status lt__pick_impl(lt_tensor *self, int64_t dim, lt_tensor *indices, bool keepdim,
+                        lt_tensor **out)
 {
     const lt_dims dims = {.n = 1, .v = {dim}};
     if (self->ndim == 0) return lt_clone(self, out);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_pick));
-    lt_tensor *picked = do_gather(&s, self, dim, do_restore_dims(&s, indices, self->ndim, &dims, keepdim));
+    lt_tensor *picked =
+        do_gather(&s, self, dim, do_restore_dims(&s, indices, self->ndim, &dims, keepdim));
     return lt_scope_give(&s, keepdim ? picked : do_squeeze_dim(&s, picked, dim), out);
 }
 
-lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, lt_tensor *indices,
-                                 bool keepdim, lt_tensor **out)
+lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
+                                 lt_tensor *indices, bool keepdim, lt_tensor **out)
 {
     lt_dims dims = {.n = 1, .v = {dim}};
     if (sizes->n == 0) return lt_reshape(grad_output, sizes, out);
@@ -207,20 +214,23 @@ static lt_tensor *shared(lt_scope *s, lt_tensor *grad, lt_tensor *mask, const lt
     return do_mul(s, do_div(s, grad, do_sum_dims(s, mask, dim, true)), mask);
 }
 
-lt_status lt__extreme_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, const lt_dims *dim,
-                                    bool keepdim, lt_tensor **out)
+lt_status lt__extreme_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,
+                                    const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_extreme_backward));
     lt_tensor *extreme = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
     lt_tensor *mask = do_eq(&s, self, extreme);
-    /* Of a whole tensor nan takes the gradient; along dimensions PyTorch gives nan to the whole line. */
-    if (dim == NULL) mask = do_logical_or(&s, mask, do_logical_and(&s, do_isnan(&s, self), do_isnan(&s, extreme)));
+    /* Of a whole tensor nan takes the gradient; along dimensions PyTorch gives nan to the whole
+     * line. */
+    if (dim == NULL)
+        mask =
+            do_logical_or(&s, mask, do_logical_and(&s, do_isnan(&s, self), do_isnan(&s, extreme)));
     return lt_scope_give(&s, shared(&s, grad, mask, dim), out);
 }
 
-/* ---- norms ------------------------------------------------------------------------------------------------- */
+/* ---- norms ----------------------------------------------------------------------------------- */
 
 /* a where `condition` is 0, else 0. */
 static lt_tensor *unless(lt_scope *s, lt_tensor *condition, lt_tensor *a)
@@ -228,24 +238,27 @@ static lt_tensor *unless(lt_scope *s, lt_tensor *condition, lt_tensor *a)
     return do_where(s, condition, zero(s), a);
 }
 
-static lt_tensor *norm_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *self, double p, lt_tensor *norm,
-                                const lt_dims *dim)
+static lt_tensor *norm_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *self, double p,
+                                lt_tensor *norm, const lt_dims *dim)
 {
     lt_dims sizes = lt_dims_of(self);
     if (p == 0) return do_zeros(s, self, &sizes);
     if (p == 1) return do_mul(s, do_sgn(s, self), grad);
-    if (isinf(p)) return do_mul(s, do_sgn(s, self), shared(s, grad, do_eq(s, do_abs(s, self), norm), dim));
+    if (isinf(p))
+        return do_mul(s, do_sgn(s, self), shared(s, grad, do_eq(s, do_abs(s, self), norm), dim));
     lt_tensor *nothing = do_eq(s, norm, zero(s));
     if (p == 2) return do_mul(s, grad, unless(s, nothing, do_div(s, self, norm)));
     lt_tensor *scale = unless(s, nothing, do_div(s, grad, do_pow(s, norm, do_number(s, p - 1))));
-    if (p > 2) return do_mul(s, do_mul(s, self, do_pow(s, do_abs(s, self), do_number(s, p - 2))), scale);
+    if (p > 2)
+        return do_mul(s, do_mul(s, self, do_pow(s, do_abs(s, self), do_number(s, p - 2))), scale);
     lt_tensor *power = do_pow(s, do_abs(s, self), do_number(s, p - 1));
     if (p < 1) power = unless(s, do_eq(s, self, zero(s)), power);
     return do_mul(s, do_mul(s, do_sgn(s, self), power), scale);
 }
 
-lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar p, lt_tensor *result,
-                                 const lt_dims *dim, bool keepdim, lt_tensor **out)
+lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar p,
+                                 lt_tensor *result, const lt_dims *dim, bool keepdim,
+                                 lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_norm_backward));
@@ -254,11 +267,11 @@ lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_sca
     return lt_scope_give(&s, norm_gradient(&s, grad, self, lt_scalar_double(p), norm, dim), out);
 }
 
-/* ---- variance, logsumexp ----------------------------------------------------------------------------------- */
+/* ---- variance, logsumexp --------------------------------------------------------------------- */
 
 /* Infinite, or nan where self is its mean, without degrees of freedom. */
-static lt_tensor *variance_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim,
-                                    lt_scalar correction, bool keepdim)
+static lt_tensor *variance_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *self,
+                                    const lt_dims *dim, lt_scalar correction, bool keepdim)
 {
     double freedom;
     lt_tensor *mean = NULL;
@@ -270,22 +283,25 @@ static lt_tensor *variance_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *sel
     return do_mul(s, grad, do_sub(s, self, mean));
 }
 
-lt_status lt__var_backward_impl(lt_tensor *grad_output, lt_tensor *self, const lt_dims *dim, lt_scalar correction,
-                                bool keepdim, lt_tensor **out)
+lt_status lt__var_backward_impl(lt_tensor *grad_output, lt_tensor *self, const lt_dims *dim,
+                                lt_scalar correction, bool keepdim, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_var_backward));
-    return lt_scope_give(&s, variance_gradient(&s, grad_output, self, dim, correction, keepdim), out);
+    return lt_scope_give(&s, variance_gradient(&s, grad_output, self, dim, correction, keepdim),
+                         out);
 }
 
-lt_status lt__std_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result, const lt_dims *dim,
-                                lt_scalar correction, bool keepdim, lt_tensor **out)
+lt_status lt__std_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,
+                                const lt_dims *dim, lt_scalar correction, bool keepdim,
+                                lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_std_backward));
     lt_tensor *of_variance = do_div(&s, grad_output, do_mul(&s, result, do_number(&s, 2)));
     of_variance = unless(&s, do_eq(&s, result, zero(&s)), of_variance);
-    return lt_scope_give(&s, variance_gradient(&s, of_variance, self, dim, correction, keepdim), out);
+    return lt_scope_give(&s, variance_gradient(&s, of_variance, self, dim, correction, keepdim),
+                         out);
 }
 
 lt_status lt__logsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,

@@ -1,5 +1,6 @@
-/* complex.c - see complex.h. Sums and means are those of the parts; variances are sums of the parts' variances; norms are
- * those of the magnitudes; products halve the dimension again and again. */
+/* complex.c - see complex.h. Sums and means are those of the parts; variances are sums of the
+ * parts' variances; norms are those of the magnitudes; products halve the dimension again and
+ * again. */
 #include "complex.h"
 
 #include "ops/complex/complex.h"
@@ -184,7 +185,8 @@ static lt_status running_product(lt_tensor *t, int d, lt_tensor **out)
     return status;
 }
 
-/* One entry after the other: the branch of the logarithm follows from the order, which is PyTorch's. */
+/* One entry after the other: the branch of the logarithm follows from the order, which is
+ * PyTorch's. */
 static lt_status running_logarithm(lt_tensor *t, int d, lt_tensor **out)
 {
     lt_scope whole;
@@ -197,7 +199,8 @@ static lt_status running_logarithm(lt_tensor *t, int d, lt_tensor **out)
         lt_scope s;
         lt_tensor *sum = NULL;
         lt_scope_open(&s, false);
-        lt_tensor *now = sliced(&s, result, d, i, i + 1, 1), *before = sliced(&s, result, d, i - 1, i, 1);
+        lt_tensor *now = sliced(&s, result, d, i, i + 1, 1),
+                  *before = sliced(&s, result, d, i - 1, i, 1);
         if (s.status == LT_OK) s.status = lt_logaddexp(now, before, &sum);
         sum = lt_scope_hold(&s, s.status, sum);
         if (s.status == LT_OK) s.status = lt_copy_elements(now, sum);
@@ -214,7 +217,8 @@ lt_status lt_scan_complex(lt_scan op, lt_tensor *self, int d, lt_dtype dtype, lt
     lt_tensor *t = dtype != LT_DTYPE_NONE ? do_cast(&s, self, dtype) : self;
     if (s.status != LT_OK) return lt_scope_close(&s);
     if (op != LT_SCAN_SUM) {
-        lt_status status = op == LT_SCAN_PROD ? running_product(t, d, &r) : running_logarithm(t, d, &r);
+        lt_status status =
+            op == LT_SCAN_PROD ? running_product(t, d, &r) : running_logarithm(t, d, &r);
         r = lt_scope_hold(&s, status, r);
         if (r != NULL && r->storage == self->storage) r = do_clone(&s, r);
         return lt_scope_store(&s, r, out);

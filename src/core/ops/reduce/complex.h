@@ -1,11 +1,13 @@
-/* complex.h - reductions of complex tensors, by way of their parts. Included by src/core/ops/reduce only. */
+/* complex.h - reductions of complex tensors, by way of their parts. Included by src/core/ops/reduce
+ * only. */
 #ifndef LT_OPS_REDUCE_COMPLEX_H
 #define LT_OPS_REDUCE_COMPLEX_H
 
 #include "devices/reduction.h"
 #include "ops/common.h"
 
-/* As lt_reduce_over (statistics.h), of the dimensions in mask; norms, variances and truth are real. */
+/* As lt_reduce_over (statistics.h), of the dimensions in mask; norms, variances and truth are
+ * real. */
 lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, bool keepdim,
                             lt_dtype result, double parameter, lt_tensor **out);
 

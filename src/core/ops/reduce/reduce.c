@@ -1,5 +1,6 @@
-/* reduce.c - sums, products, extremes, truth and norms over dimensions. One pass of a backend's kernel each;
- * variance and logsumexp stand in statistics.c, the derivatives stand in reduce_backward.c. */
+/* reduce.c - sums, products, extremes, truth and norms over dimensions. One pass of a backend's
+ * kernel each; variance and logsumexp stand in statistics.c, the derivatives stand in
+ * reduce_backward.c. */
 #include <math.h>
 #include <string.h>
 
@@ -50,8 +51,9 @@ static int reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
 
 /* What reductions are called where somebody asks what a compiled function did. */
-static const char *const names[] = {"sum",  "mean",   "prod",          "max", "min", "any",      "all",
-                                    "norm", "nansum", "count_nonzero", "var", "std", "logsumexp"};
+static const char *const names[] = {"sum", "mean", "prod",     "max",    "min",
+                                    "any", "all",  "norm",     "nansum", "count_nonzero",
+                                    "var", "std",  "logsumexp"};
 
 /* A call of a backend's kernel. */
 typedef struct kernel {
@@ -65,11 +67,13 @@ typedef struct kernel {
 static lt_status take(const void *context, const lt_fed *fed)
 {
     const kernel *k = context;
-    if (fed != NULL) return k->backend->reduce_chain(fed, k->op, &k->it, k->reduced_dims, k->parameter);
+    if (fed != NULL)
+        return k->backend->reduce_chain(fed, k->op, &k->it, k->reduced_dims, k->parameter);
     return k->backend->reduce(k->op, &k->it, k->reduced_dims, k->parameter);
 }
 
-/* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its memory now. */
+/* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its
+ * memory now. */
 static lt_status is_fed(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out, bool *fed)
 {
     static lt_storage nowhere;
@@ -84,8 +88,8 @@ static lt_status is_fed(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out,
     return *fed ? LT_OK : lt_refuse_hollow(names[k->op], in);
 }
 
-static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim, lt_dtype dtype,
-                            double parameter, lt_tensor **out)
+static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim,
+                            lt_dtype dtype, double parameter, lt_tensor **out)
 {
     int64_t sizes[LT_MAX_DIMS];
     int ndim = reduced_shape(in, mask, keepdim, sizes);
@@ -95,7 +99,8 @@ static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool 
     LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
     lt_status status = is_fed(&k, in, mask, work, &fed);
     if (status == LT_OK && !fed) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);
-    if (status == LT_OK) status = fed ? lt_window_feed(names[op], in, false, take, &k) : take(&k, NULL);
+    if (status == LT_OK)
+        status = fed ? lt_window_feed(names[op], in, false, take, &k) : take(&k, NULL);
     if (status != LT_OK) {
         lt_tensor_release(work);
         return status;
@@ -103,8 +108,8 @@ static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool 
     return lt_finish_output(out, work);
 }
 
-lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype result,
-                         double parameter, lt_tensor **out)
+lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
+                         lt_dtype result, double parameter, lt_tensor **out)
 {
     uint32_t mask;
     LT_TRY(lt_dims_mask(dims, self->ndim, &mask));
@@ -112,8 +117,8 @@ lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, 
     return run_kernel(op, self, mask, keepdim, result, parameter, out);
 }
 
-/* What the elements of an unsigned dtype are reduced as: bools of what asks whether they are 0, int64 of sums and products.
- * LT_DTYPE_NONE: refused. */
+/* What the elements of an unsigned dtype are reduced as: bools of what asks whether they are 0,
+ * int64 of sums and products. LT_DTYPE_NONE: refused. */
 static lt_dtype read_unsigned(lt_reduction op)
 {
     if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || op == LT_REDUCE_COUNT) return LT_BOOL;
@@ -121,14 +126,16 @@ static lt_dtype read_unsigned(lt_reduction op)
 }
 
 /* The same with the input converted to `read` first. */
-static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype read,
-                        lt_dtype result, double parameter, lt_tensor **out)
+static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
+                        lt_dtype read, lt_dtype result, double parameter, lt_tensor **out)
 {
     if (lt_dtype_is_unsigned(read)) {
         read = read_unsigned(op);
-        if (read == LT_DTYPE_NONE) return lt_refuse_unsigned(op == LT_REDUCE_MAX ? "max" : "min", self);
+        if (read == LT_DTYPE_NONE)
+            return lt_refuse_unsigned(op == LT_REDUCE_MAX ? "max" : "min", self);
     }
-    if ((lt_dtype)self->dtype == read) return lt_reduce_over(op, self, dims, keepdim, result, parameter, out);
+    if ((lt_dtype)self->dtype == read)
+        return lt_reduce_over(op, self, dims, keepdim, result, parameter, out);
     lt_tensor *in = NULL;
     LT_TRY(lt_cast(self, read, &in));
     lt_status status = lt_reduce_over(op, in, dims, keepdim, result, parameter, out);
@@ -136,10 +143,10 @@ static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, b
     return status;
 }
 
-/* ---- sums and products ----------------------------------------------------------------------------------- */
+/* ---- sums and products ----------------------------------------------------------------------- */
 
-static lt_status total(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim, lt_dtype dtype,
-                       lt_tensor **out)
+static lt_status total(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
+                       lt_dtype dtype, lt_tensor **out)
 {
     lt_dtype own = (lt_dtype)self->dtype;
     lt_dtype result = dtype != LT_DTYPE_NONE ? dtype : lt_dtype_is_integral(own) ? LT_INT64 : own;
@@ -151,7 +158,8 @@ lt_status lt_sum_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     return total(LT_REDUCE_SUM, self, NULL, false, dtype, out);
 }
 
-lt_status lt_sum_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
+lt_status lt_sum_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype,
+                          lt_tensor **out)
 {
     return total(LT_REDUCE_SUM, self, dim, keepdim, dtype, out);
 }
@@ -161,20 +169,23 @@ lt_status lt_prod_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     return total(LT_REDUCE_PROD, self, NULL, false, dtype, out);
 }
 
-lt_status lt_prod_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
+lt_status lt_prod_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_dtype dtype,
+                           lt_tensor **out)
 {
     lt_dims dims = {.n = 1, .v = {dim}};
     return total(LT_REDUCE_PROD, self, &dims, keepdim, dtype, out);
 }
 
-lt_status lt_mean_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
+lt_status lt_mean_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype,
+                           lt_tensor **out)
 {
     lt_dtype read = dtype != LT_DTYPE_NONE ? dtype : (lt_dtype)self->dtype;
     if (!lt_dtype_is_inexact(read))
-        return lt_error(LT_ERR_RUNTIME,
-                        "mean(): could not infer output dtype. Input dtype must be either a floating point or "
-                        "complex dtype. Got: %s",
-                        lt_dtype_scalar_name(read));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            "complex dtype. Got: %s",
+            lt_dtype_scalar_name(read));
     return reduce(LT_REDUCE_MEAN, self, dim, keepdim, read, read, 0, out);
 }
 
@@ -191,8 +202,10 @@ lt_status lt_count_nonzero_impl(lt_tensor *self, const lt_dims *dim, lt_tensor *
 lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim != 2)
-        return lt_error(LT_ERR_RUNTIME, "trace: expected a matrix, but got tensor with dim %d", self->ndim);
-    if ((lt_dtype)self->dtype == LT_BOOL) return lt_error(LT_ERR_RUNTIME, "\"trace\" not implemented for 'Bool'");
+        return lt_error(LT_ERR_RUNTIME, "trace: expected a matrix, but got tensor with dim %d",
+                        self->ndim);
+    if ((lt_dtype)self->dtype == LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "\"trace\" not implemented for 'Bool'");
     int64_t n = self->sizes[0] < self->sizes[1] ? self->sizes[0] : self->sizes[1];
     int64_t step = lt_add_within(self->strides[0], self->strides[1]);
     lt_tensor *diagonal = NULL;
@@ -202,14 +215,15 @@ lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
     return status;
 }
 
-/* ---- extremes ---------------------------------------------------------------------------------------------- */
+/* ---- extremes -------------------------------------------------------------------------------- */
 
 static lt_status needs_dim(const char *op)
 {
-    return lt_error(LT_ERR_RUNTIME,
-                    "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                    "reduction dim with the 'dim' argument.",
-                    op);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+        "reduction dim with the 'dim' argument.",
+        op);
 }
 
 static lt_status check_not_empty(const char *op, const lt_tensor *self, uint32_t mask)
@@ -228,20 +242,33 @@ static lt_status extreme_of_all(lt_reduction op, const char *name, lt_tensor *se
     return reduce(op, self, NULL, false, (lt_dtype)self->dtype, (lt_dtype)self->dtype, 0, out);
 }
 
-lt_status lt_max_impl(lt_tensor *self, lt_tensor **out) { return extreme_of_all(LT_REDUCE_MAX, "max", self, out); }
-lt_status lt_min_impl(lt_tensor *self, lt_tensor **out) { return extreme_of_all(LT_REDUCE_MIN, "min", self, out); }
+lt_status lt_max_impl(lt_tensor *self, lt_tensor **out)
+{
+    return extreme_of_all(LT_REDUCE_MAX, "max", self, out);
+}
+lt_status lt_min_impl(lt_tensor *self, lt_tensor **out)
+{
+    return extreme_of_all(LT_REDUCE_MIN, "min", self, out);
+}
 
-lt_status lt_max_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_maximum(self, other, out); }
-lt_status lt_min_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out) { return lt_minimum(self, other, out); }
+lt_status lt_max_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
+{
+    return lt_maximum(self, other, out);
+}
+lt_status lt_min_other_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
+{
+    return lt_minimum(self, other, out);
+}
 
 static lt_status refuse_complex(const char *name, const lt_tensor *self)
 {
     if (!lt_dtype_is_complex((lt_dtype)self->dtype)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", name, lt_dtype_scalar_name((lt_dtype)self->dtype));
+    return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", name,
+                    lt_dtype_scalar_name((lt_dtype)self->dtype));
 }
 
-static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self, const lt_dims *dim, bool keepdim,
-                              lt_tensor **out)
+static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self,
+                              const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
     uint32_t mask;
     LT_TRY(lt_dims_mask(dim, self->ndim, &mask));
@@ -262,13 +289,16 @@ lt_status lt_amin_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_ten
     return extreme_over(LT_REDUCE_MIN, "amin", self, dim, keepdim, out);
 }
 
-lt_status lt_aminmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_tensor **out_min, lt_tensor **out_max)
+lt_status lt_aminmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_tensor **out_min,
+                          lt_tensor **out_max)
 {
     lt_dims dims = {.n = 1, .v = {dim != NULL ? *dim : 0}};
     const lt_dims *over = dim != NULL ? &dims : NULL;
     if (self->numel == 0 && dim == NULL)
-        return lt_error(LT_ERR_RUNTIME, "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
-                                        "no identity.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
+            "no identity.");
     LT_TRY(refuse_complex("aminmax_cpu", self));
     LT_TRY(lt_amin(self, over, keepdim, out_min));
     lt_status status = lt_amax(self, over, keepdim, out_max);
@@ -278,7 +308,8 @@ lt_status lt_aminmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_
     return status;
 }
 
-/* Geometry that the backend wants of a result: size 1 in dim, whatever shape the tensor itself has. */
+/* Geometry that the backend wants of a result: size 1 in dim, whatever shape the tensor itself
+ * has. */
 typedef struct kept {
     lt_array array;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -289,13 +320,14 @@ static const lt_array *keep_dim(kept *k, const lt_array *in, int dim, const lt_t
     if (t == NULL) return NULL;
     for (int d = 0; d < in->ndim; d++) k->sizes[d] = d == dim ? 1 : in->sizes[d];
     lt_contiguous_strides(in->ndim, k->sizes, k->strides);
-    k->array = (lt_array){lt_data(t), (lt_dtype)t->dtype, in->ndim, k->sizes, k->strides, t->device, 0, NULL};
+    k->array = (lt_array){lt_data(t), (lt_dtype)t->dtype, in->ndim, k->sizes,
+                          k->strides, t->device,          0,        NULL};
     return &k->array;
 }
 
 /* New tensors with the extremes of self along dim and their indices; values NULL: not wanted. */
-static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, int64_t dim, bool keepdim,
-                               lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, int64_t dim,
+                               bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
 {
     int d, ndim;
     int64_t sizes[LT_MAX_DIMS];
@@ -303,16 +335,18 @@ static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, 
     lt_status status;
     kept v, i;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    if (is_complex(self)) return lt_error(LT_ERR_RUNTIME, "%s(): does not support complex input", name);
+    if (is_complex(self))
+        return lt_error(LT_ERR_RUNTIME, "%s(): does not support complex input", name);
     LT_TRY(lt_refuse_unsigned(name, self));
     LT_TRY(check_not_empty(name, self, 1u << d));
     ndim = reduced_shape(self, 1u << d, keepdim, sizes);
-    if (out_values != NULL) LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));
+    if (out_values != NULL)
+        LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, ndim, sizes, &indices));
     if (indices->numel > 0) {
         lt_array in = lt_line_array_of(self);
-        LT_CHECK(lt_backend_of(self)->extreme(maximum, keep_dim(&v, &in, d, values), keep_dim(&i, &in, d, indices),
-                                              &in, d));
+        LT_CHECK(lt_backend_of(self)->extreme(maximum, keep_dim(&v, &in, d, values),
+                                              keep_dim(&i, &in, d, indices), &in, d));
     }
     if (out_values != NULL) *out_values = values;
     *out_indices = indices;
@@ -335,14 +369,16 @@ lt_status lt_min_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor 
     return extreme_along("min", false, self, dim, keepdim, out_values, out_indices);
 }
 
-static lt_status position(const char *name, bool maximum, lt_tensor *self, const int64_t *dim, bool keepdim,
-                          lt_tensor **out)
+static lt_status position(const char *name, bool maximum, lt_tensor *self, const int64_t *dim,
+                          bool keepdim, lt_tensor **out)
 {
     if ((lt_dtype)self->dtype == LT_BOOL)
         return lt_error(LT_ERR_RUNTIME, "%s(): does not support bool input", name);
     if (dim != NULL) return extreme_along(name, maximum, self, *dim, keepdim, NULL, out);
     if (self->numel == 0)
-        return lt_error(LT_ERR_RUNTIME, "%s(): Expected reduction dim to be specified for input.numel() == 0.", name);
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s(): Expected reduction dim to be specified for input.numel() == 0.",
+                        name);
     lt_tensor *dense = NULL, *line = NULL, *index = NULL;
     lt_status status;
     int64_t one = 1, ones[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -350,8 +386,10 @@ static lt_status position(const char *name, bool maximum, lt_tensor *self, const
     LT_CHECK(lt_tensor_view(dense, 1, &dense->numel, &one, dense->offset, &line));
     LT_CHECK(extreme_along(name, maximum, line, 0, false, NULL, &index));
     for (int d = 0; d < self->ndim; d++) ones[d] = strides[d] = 1;
-    if (keepdim) LT_CHECK(lt_tensor_view(index, self->ndim, ones, strides, 0, out));
-    else *out = lt_tensor_retain(index);
+    if (keepdim)
+        LT_CHECK(lt_tensor_view(index, self->ndim, ones, strides, 0, out));
+    else
+        *out = lt_tensor_retain(index);
 done:
     lt_tensor_release(dense);
     lt_tensor_release(line);
@@ -369,10 +407,11 @@ lt_status lt_argmin_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_t
     return position("argmin", false, self, dim, keepdim, out);
 }
 
-/* ---- truth ----------------------------------------------------------------------------------------------- */
+/* ---- truth ----------------------------------------------------------------------------------- */
 
 /* uint8 flags give a uint8 flag, as in PyTorch; all else gives bool. */
-static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
+static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, bool keepdim,
+                       lt_tensor **out)
 {
     lt_tensor *flag = NULL;
     LT_TRY(reduce(op, self, dim, keepdim, (lt_dtype)self->dtype, LT_BOOL, 0, &flag));
@@ -381,8 +420,14 @@ static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, boo
     return status;
 }
 
-lt_status lt_any_impl(lt_tensor *self, lt_tensor **out) { return truth(LT_REDUCE_ANY, self, NULL, false, out); }
-lt_status lt_all_impl(lt_tensor *self, lt_tensor **out) { return truth(LT_REDUCE_ALL, self, NULL, false, out); }
+lt_status lt_any_impl(lt_tensor *self, lt_tensor **out)
+{
+    return truth(LT_REDUCE_ANY, self, NULL, false, out);
+}
+lt_status lt_all_impl(lt_tensor *self, lt_tensor **out)
+{
+    return truth(LT_REDUCE_ALL, self, NULL, false, out);
+}
 lt_status lt_any_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
     return truth(LT_REDUCE_ANY, self, dim, keepdim, out);
@@ -392,43 +437,48 @@ lt_status lt_all_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_
     return truth(LT_REDUCE_ALL, self, dim, keepdim, out);
 }
 
-/* ---- norms and running sums ------------------------------------------------------------------------------ */
+/* ---- norms and running sums ------------------------------------------------------------------ */
 
-lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool keepdim, lt_dtype dtype,
-                       lt_tensor **out)
+lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool keepdim,
+                       lt_dtype dtype, lt_tensor **out)
 {
     lt_dtype read = dtype != LT_DTYPE_NONE ? dtype : (lt_dtype)self->dtype;
     double order = lt_scalar_double(p);
     if (!lt_dtype_is_inexact(read) || !lt_dtype_is_inexact((lt_dtype)self->dtype))
-        return lt_error(LT_ERR_RUNTIME,
-                        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
-                        lt_dtype_scalar_name((lt_dtype)self->dtype));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
+            lt_dtype_scalar_name((lt_dtype)self->dtype));
     if (self->numel == 0 && (dim == NULL || dim->n == 0) && (isinf(order) || order < 0))
         return lt_error(LT_ERR_RUNTIME,
-                        "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation "
+                        "linalg.vector_norm cannot compute the %g norm on an empty tensor because "
+                        "the operation "
                         "does not have an identity",
                         order);
-    for (int i = 0; dim != NULL && i < dim->n && self->numel == 0 && (isinf(order) || order < 0); i++) {
+    for (int i = 0; dim != NULL && i < dim->n && self->numel == 0 && (isinf(order) || order < 0);
+         i++) {
         const int64_t d = dim->v[i] < 0 ? dim->v[i] + self->ndim : dim->v[i];
         if (d >= 0 && d < self->ndim && self->sizes[d] == 0)
             return lt_error(LT_ERR_RUNTIME,
-                            "linalg.vector_norm cannot compute the %g norm on the dimension %lld because this dimension is empty and the "
+                            "linalg.vector_norm cannot compute the %g norm on the dimension %lld "
+                            "because this dimension is empty and the "
                             "operation does not have an identity",
                             order, lt_shown(d));
     }
     return reduce(LT_REDUCE_NORM, self, dim, keepdim, read, read, order, out);
 }
 
-lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, bool keepdim, lt_dtype dtype,
-                           lt_tensor **out)
+lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, bool keepdim,
+                           lt_dtype dtype, lt_tensor **out)
 {
-    if (strcmp(p, "nuc") == 0) return lt_linalg_matrix_norm_named(self, p, dim, keepdim, dtype, out);
+    if (strcmp(p, "nuc") == 0)
+        return lt_linalg_matrix_norm_named(self, p, dim, keepdim, dtype, out);
     if (strcmp(p, "fro") != 0) return lt_error(LT_ERR_RUNTIME, "norm: Order %s not supported.", p);
     return lt_norm(self, lt_int(2), dim, keepdim, dtype, out);
 }
 
-lt_status lt_linalg_vector_norm_impl(lt_tensor *self, lt_scalar ord, const lt_dims *dim, bool keepdim, lt_dtype dtype,
-                                     lt_tensor **out)
+lt_status lt_linalg_vector_norm_impl(lt_tensor *self, lt_scalar ord, const lt_dims *dim,
+                                     bool keepdim, lt_dtype dtype, lt_tensor **out)
 {
     return lt_norm(self, ord, dim, keepdim, dtype, out);
 }
@@ -438,12 +488,14 @@ static lt_status running(lt_scan op, lt_tensor *self, int64_t dim, lt_dtype dtyp
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     lt_dtype own = (lt_dtype)self->dtype;
-    if (lt_dtype_is_complex(dtype != LT_DTYPE_NONE ? dtype : own)) return lt_scan_complex(op, self, d, dtype, out);
+    if (lt_dtype_is_complex(dtype != LT_DTYPE_NONE ? dtype : own))
+        return lt_scan_complex(op, self, d, dtype, out);
     lt_dtype result = dtype != LT_DTYPE_NONE ? dtype : lt_dtype_is_integral(own) ? LT_INT64 : own;
     lt_tensor *in = NULL, *work = NULL;
     lt_status status;
     const bool across = *out != NULL && *out != self && (*out)->storage == self->storage;
-    LT_CHECK(across ? lt__to_copy_impl(self, result, NULL, false, &in) : lt_cast(self, result, &in));
+    LT_CHECK(across ? lt__to_copy_impl(self, result, NULL, false, &in)
+                    : lt_cast(self, result, &in));
     LT_CHECK(lt_begin_output(out, result, self->device, self->ndim, self->sizes, &work));
     if (work->numel > 0) {
         lt_array from = lt_line_array_of(in), to = lt_line_array_of(work);
@@ -471,6 +523,7 @@ lt_status lt_logcumsumexp_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
 {
     if (!lt_dtype_is_inexact((lt_dtype)self->dtype) || self->dtype == LT_COMPLEX32)
         return lt_error(LT_ERR_RUNTIME, "\"logcumsumexp_out_%s\" not implemented for '%s'",
-                        lt_device_type_name(self->device), lt_dtype_scalar_name((lt_dtype)self->dtype));
+                        lt_device_type_name(self->device),
+                        lt_dtype_scalar_name((lt_dtype)self->dtype));
     return running(LT_SCAN_LOGSUMEXP, self, dim, LT_DTYPE_NONE, out);
 }

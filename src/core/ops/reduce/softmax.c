@@ -1,5 +1,5 @@
-/* softmax.c - softmax, log_softmax and their derivatives: a kernel each way, and formulas for the derivatives
- * of the derivatives. */
+/* softmax.c - softmax, log_softmax and their derivatives: a kernel each way, and formulas for the
+ * derivatives of the derivatives. */
 #include "compile/window.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
@@ -11,7 +11,7 @@
 #include "op/log_softmax.h"
 #include "op/softmax.h"
 
-/* ---- calls of kernels -------------------------------------------------------------------------------------- */
+/* ---- calls of kernels ------------------------------------------------------------------------ */
 
 typedef struct kernel {
     const lt_backend *backend;
@@ -33,17 +33,22 @@ static lt_status take(const void *context, const lt_fed *fed)
 /* out is filled in; result: forward's, or NULL. */
 static lt_status run(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result, int d)
 {
-    static const char *const names[2][2] = {{"softmax", "log_softmax"}, {"softmax_backward", "log_softmax_backward"}};
+    static const char *const names[2][2] = {{"softmax", "log_softmax"},
+                                            {"softmax_backward", "log_softmax_backward"}};
     const char *const name = names[result != NULL][log];
     if (out->numel == 0) return LT_OK;
     const bool fed = d == in->ndim - 1 && lt_window_feeds_rows(in, in->sizes[d]);
     if (!fed) LT_TRY(lt_refuse_hollow(name, in));
-    kernel k = {.backend = lt_backend_of(out), .log = log, .dim = d, .out = lt_line_array_of(out), .in = lt_line_array_of(in)};
+    kernel k = {.backend = lt_backend_of(out),
+                .log = log,
+                .dim = d,
+                .out = lt_line_array_of(out),
+                .in = lt_line_array_of(in)};
     if (result != NULL) k.result = lt_line_array_of(result);
     return fed ? lt_window_feed(name, in, false, take, &k) : take(&k, NULL);
 }
 
-/* ---- forward ----------------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 static lt_status normalize(bool log, lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)
 {
@@ -51,7 +56,8 @@ static lt_status normalize(bool log, lt_tensor *self, int64_t dim, lt_dtype dtyp
     lt_dtype read = dtype != LT_DTYPE_NONE ? dtype : (lt_dtype)self->dtype;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (!lt_dtype_is_float(read))
-        return lt_error(LT_ERR_RUNTIME, "\"%ssoftmax_lastdim_kernel_impl\" not implemented for '%s'",
+        return lt_error(LT_ERR_RUNTIME,
+                        "\"%ssoftmax_lastdim_kernel_impl\" not implemented for '%s'",
                         log ? "log_" : "", lt_dtype_scalar_name(read));
     lt_tensor *in = NULL, *work = NULL;
     lt_status status;
@@ -76,18 +82,21 @@ lt_status lt_log_softmax_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_t
     return normalize(true, self, dim, dtype, out);
 }
 
-/* ---- backward ---------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
-static lt_status backward(bool log, lt_tensor *grad_output, lt_tensor *output, int64_t dim, lt_tensor **out)
+static lt_status backward(bool log, lt_tensor *grad_output, lt_tensor *output, int64_t dim,
+                          lt_tensor **out)
 {
     int d;
     lt_device device;
-    LT_TRY(lt_check_same_device("softmax_backward", (lt_tensor *[]){grad_output, output}, 2, false, &device));
+    LT_TRY(lt_check_same_device("softmax_backward", (lt_tensor *[]){grad_output, output}, 2, false,
+                                &device));
     LT_TRY(lt_wrap_dim(dim, output->ndim, &d));
     lt_tensor *grad = NULL, *work = NULL;
     lt_status status;
     LT_CHECK(lt_cast(grad_output, (lt_dtype)output->dtype, &grad));
-    LT_CHECK(lt_begin_output(out, (lt_dtype)output->dtype, device, output->ndim, output->sizes, &work));
+    LT_CHECK(
+        lt_begin_output(out, (lt_dtype)output->dtype, device, output->ndim, output->sizes, &work));
     LT_CHECK(run(log, work, grad, output, d));
     status = lt_finish_output(out, work);
     work = NULL;
@@ -97,29 +106,33 @@ done:
     return status;
 }
 
-lt_status lt__softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim, lt_tensor **out)
+lt_status lt__softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim,
+                                    lt_tensor **out)
 {
     return backward(false, grad_output, output, dim, out);
 }
 
-lt_status lt__log_softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim, lt_tensor **out)
+lt_status lt__log_softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim,
+                                        lt_tensor **out)
 {
     return backward(true, grad_output, output, dim, out);
 }
 
-/* ---- derivatives of backward ------------------------------------------------------------------------------- */
+/* ---- derivatives of backward ----------------------------------------------------------------- */
 
-lt_status lt__softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output, lt_tensor *output, int64_t dim,
-                                           lt_tensor **out)
+lt_status lt__softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output,
+                                           lt_tensor *output, int64_t dim, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_softmax_double_backward));
-    lt_tensor *inner = do_sub(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad_output, output), dim, true));
+    lt_tensor *inner =
+        do_sub(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad_output, output), dim, true));
     lt_tensor *outer = do_mul(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad, output), dim, true));
     return lt_scope_give(&s, do_sub(&s, do_mul(&s, grad, inner), outer), out);
 }
 
-lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, int64_t dim, lt_tensor **out)
+lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, int64_t dim,
+                                          lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_log_softmax_transposed));
@@ -127,11 +140,12 @@ lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, in
     return lt_scope_give(&s, do_sub(&s, grad, sum), out);
 }
 
-lt_status lt__log_softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output, lt_tensor *output,
-                                               int64_t dim, lt_tensor **out)
+lt_status lt__log_softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output,
+                                               lt_tensor *output, int64_t dim, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_log_softmax_double_backward));
     lt_tensor *sum = do_sum_dim(&s, grad_output, dim, true);
-    return lt_scope_give(&s, do_neg(&s, do_mul(&s, do_mul(&s, grad, do_exp(&s, output)), sum)), out);
+    return lt_scope_give(&s, do_neg(&s, do_mul(&s, do_mul(&s, grad, do_exp(&s, output)), sum)),
+                         out);
 }

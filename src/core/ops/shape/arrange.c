@@ -1,4 +1,5 @@
-/* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views and joins. */
+/* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views
+ * and joins. */
 #include "context/interrupt.h"
 #include "checked.h"
 #include "dims.h"
@@ -37,7 +38,7 @@
 #include "op/view.h"
 #include "op/zeros.h"
 
-/* ---- broadcasting ------------------------------------------------------------------------------------------ */
+/* ---- broadcasting ---------------------------------------------------------------------------- */
 
 lt_status lt_broadcast_tensors_impl(const lt_tensor_list *tensors, lt_tensor_list *out)
 {
@@ -75,9 +76,10 @@ lt_status lt_broadcast_tensors_impl(const lt_tensor_list *tensors, lt_tensor_lis
     return LT_OK;
 }
 
-/* ---- diagonals ----------------------------------------------------------------------------------------------- */
+/* ---- diagonals ------------------------------------------------------------------------------- */
 
-lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_t dim2, lt_tensor **out)
+lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_t dim2,
+                             lt_tensor **out)
 {
     int a, b;
     if (self->ndim == 0)
@@ -87,7 +89,8 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
     if (a == b)
         return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
                         lt_shown(a), lt_shown(b));
-    int64_t length = lt_plus(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
+    int64_t length =
+        lt_plus(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
     lt_dims sizes = lt_dims_of(self);
     sizes.n--; /* the last one becomes two, the first of them first */
     LT_TRY(lt_dims_insert(&sizes, a < b ? a : b, length));
@@ -165,16 +168,18 @@ lt_status lt__fill_diagonal_backward_impl(lt_tensor *grad_output, bool wrap, lt_
     return status;
 }
 
-/* ---- turning ------------------------------------------------------------------------------------------------ */
+/* ---- turning --------------------------------------------------------------------------------- */
 
 lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tensor **out)
 {
     int a = 0, b = 1;
     int64_t count = dims != NULL ? dims->n : 2;
     if (count != 2)
-        return lt_error(LT_ERR_RUNTIME, "expected total rotation dims == 2, but got dims = %lld", (long long)count);
+        return lt_error(LT_ERR_RUNTIME, "expected total rotation dims == 2, but got dims = %lld",
+                        (long long)count);
     if (self->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME, "expected total dims >= 2, but got total dims = %d", self->ndim);
+        return lt_error(LT_ERR_RUNTIME, "expected total dims >= 2, but got total dims = %d",
+                        self->ndim);
     if (dims != NULL) {
         LT_TRY(lt_wrap_dim(dims->v[0], self->ndim, &a));
         LT_TRY(lt_wrap_dim(dims->v[1], self->ndim, &b));
@@ -201,12 +206,19 @@ lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tens
 
 static lt_status flipped(const char *op, lt_tensor *self, int least, int64_t dim, lt_tensor **out)
 {
-    if (self->ndim < least) return lt_error(LT_ERR_RUNTIME, "Input must be >= %d-d. (%s)", least, op);
+    if (self->ndim < least)
+        return lt_error(LT_ERR_RUNTIME, "Input must be >= %d-d. (%s)", least, op);
     return lt_flip(self, &(lt_dims){1, {dim}}, out);
 }
 
-lt_status lt_fliplr_impl(lt_tensor *self, lt_tensor **out) { return flipped("fliplr", self, 2, 1, out); }
-lt_status lt_flipud_impl(lt_tensor *self, lt_tensor **out) { return flipped("flipud", self, 1, 0, out); }
+lt_status lt_fliplr_impl(lt_tensor *self, lt_tensor **out)
+{
+    return flipped("fliplr", self, 2, 1, out);
+}
+lt_status lt_flipud_impl(lt_tensor *self, lt_tensor **out)
+{
+    return flipped("flipud", self, 1, 0, out);
+}
 lt_status lt_ravel_impl(lt_tensor *self, lt_tensor **out)
 {
     lt_tensor *dense = NULL;
@@ -251,30 +263,35 @@ done:
     return status;
 }
 
-/* ---- grids and combinations --------------------------------------------------------------------------------- */
+/* ---- grids and combinations ------------------------------------------------------------------ */
 
 lt_status lt_meshgrid_impl(const lt_tensor_list *tensors, const char *indexing, lt_tensor_list *out)
 {
     bool by_columns = indexing[0] == 'x' && indexing[1] == 'y' && indexing[2] == 0;
     if (!by_columns && !(indexing[0] == 'i' && indexing[1] == 'j' && indexing[2] == 0))
-        return lt_error(LT_ERR_RUNTIME,
-                        "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", indexing);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", indexing);
     int64_t n = tensors->n;
     if (n == 0) return lt_error(LT_ERR_RUNTIME, "meshgrid expects a non-empty TensorList");
-    if (n > LT_MAX_DIMS) return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
+    if (n > LT_MAX_DIMS)
+        return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
     by_columns = by_columns && n >= 2;
     lt_dims shape = {.n = (int)n};
     for (int64_t i = 0; i < n; i++) {
         const lt_tensor *t = tensors->v[i];
         char text[256];
         if (t->ndim > 1)
-            return lt_error(LT_ERR_RUNTIME,
-                            "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %s",
-                            lt_format_sizes(text, sizeof text, t->ndim, t->sizes));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %s",
+                lt_format_sizes(text, sizeof text, t->ndim, t->sizes));
         if (t->dtype != tensors->v[0]->dtype)
-            return lt_error(LT_ERR_RUNTIME, "torch.meshgrid expects all tensors to have the same dtype");
+            return lt_error(LT_ERR_RUNTIME,
+                            "torch.meshgrid expects all tensors to have the same dtype");
         if (!lt_device_equal(t->device, tensors->v[0]->device))
-            return lt_error(LT_ERR_RUNTIME, "torch.meshgrid expects all tensors to have the same device");
+            return lt_error(LT_ERR_RUNTIME,
+                            "torch.meshgrid expects all tensors to have the same device");
         int64_t place = by_columns && i < 2 ? 1 - i : i;
         shape.v[place] = t->numel;
     }
@@ -295,11 +312,13 @@ lt_status lt_meshgrid_impl(const lt_tensor_list *tensors, const char *indexing, 
 
 lt_status lt_cartesian_prod_impl(const lt_tensor_list *tensors, lt_tensor **out)
 {
-    if (tensors->n == 0) return lt_error(LT_ERR_RUNTIME, "cartesian_prod expects a non-empty TensorList");
+    if (tensors->n == 0)
+        return lt_error(LT_ERR_RUNTIME, "cartesian_prod expects a non-empty TensorList");
     for (int64_t i = 0; i < tensors->n; i++)
         if (tensors->v[i]->ndim != 1)
-            return lt_error(LT_ERR_RUNTIME, "Expect a 1D vector, but got shape %s",
-                            lt_format_sizes((char[256]){0}, 256, tensors->v[i]->ndim, tensors->v[i]->sizes));
+            return lt_error(
+                LT_ERR_RUNTIME, "Expect a 1D vector, but got shape %s",
+                lt_format_sizes((char[256]){0}, 256, tensors->v[i]->ndim, tensors->v[i]->sizes));
     if (tensors->n == 1) {
         *out = lt_tensor_retain(tensors->v[0]);
         return LT_OK;
@@ -331,15 +350,19 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     if (self->ndim != 1)
         return lt_error(LT_ERR_RUNTIME, "Expect a 1D vector, but got shape %s",
                         lt_format_sizes((char[256]){0}, 256, self->ndim, self->sizes));
-    if (r < 0) return lt_error(LT_ERR_RUNTIME, "Expect a non-negative number, but got %lld", (long long)r);
+    if (r < 0)
+        return lt_error(LT_ERR_RUNTIME, "Expect a non-negative number, but got %lld", (long long)r);
     int64_t n = self->numel;
     const int64_t of = with_replacement ? lt_plus(n, r) - 1 : n; /* of over r */
     const int64_t least = r < of - r ? r : of - r;
     double count = r == 0 || n == 0 || least < 0 ? 0 : 1;
     for (int64_t i = 1; i <= least && count <= MOST_COMBINATIONS; i++) /* grows with each factor */
         count *= (double)(of - least + i) / (double)i;
-    if (count > MOST_COMBINATIONS) return lt_error(LT_ERR_MEMORY, "combinations(): more than %g combinations", MOST_COMBINATIONS);
-    int64_t rows = (int64_t)(count + 0.5), *values = lt_mem_array(lt_times(rows, r), sizeof *values);
+    if (count > MOST_COMBINATIONS)
+        return lt_error(LT_ERR_MEMORY, "combinations(): more than %g combinations",
+                        MOST_COMBINATIONS);
+    int64_t rows = (int64_t)(count + 0.5),
+            *values = lt_mem_array(lt_times(rows, r), sizeof *values);
     int64_t *at = lt_mem_array(rows > 0 ? r : 0, sizeof *at);
     lt_status status = values != NULL && at != NULL ? LT_OK : LT_ERR_MEMORY;
     for (int64_t j = 0; status == LT_OK && rows > 0 && j < r; j++) at[j] = with_replacement ? 0 : j;
@@ -379,9 +402,11 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
     lt_status status = bands != NULL ? LT_OK : LT_ERR_MEMORY;
     for (int64_t i = 0, column = 0; i < tensors->n && status == LT_OK; i++) {
         lt_tensor *t = tensors->v[i];
-        int64_t height = t->ndim == 2 ? t->sizes[0] : 1, width = t->ndim == 2 ? t->sizes[1] : t->numel;
+        int64_t height = t->ndim == 2 ? t->sizes[0] : 1,
+                width = t->ndim == 2 ? t->sizes[1] : t->numel;
         LT_CHECK(lt_reshape(t, &(lt_dims){2, {height, width}}, &block));
-        LT_CHECK(lt_constant_pad_nd(block, &(lt_dims){2, {column, columns - column - width}}, lt_int(0), &bands[i]));
+        LT_CHECK(lt_constant_pad_nd(block, &(lt_dims){2, {column, columns - column - width}},
+                                    lt_int(0), &bands[i]));
         lt_tensor_release(block);
         block = NULL;
         column += width;

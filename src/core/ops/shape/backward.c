@@ -1,8 +1,8 @@
 /* backward.c - derivatives of views, joins and powers.
  *
- * The derivative of a view of a part is zeros with the gradient in that part: an op of its own, whose
- * derivative is the view again. All else here is made of differentiable ops, so that second derivatives
- * need nothing more. */
+ * The derivative of a view of a part is zeros with the gradient in that part: an op of its own,
+ * whose derivative is the view again. All else here is made of differentiable ops, so that second
+ * derivatives need nothing more. */
 #include "backward.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@
 #include "op/sum_to_size.h"
 #include "op/zeros.h"
 
-/* ---- parts -------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Zeros of grad's dtype and device, to write grad into a view of them. */
 static lt_status zeros(const lt_tensor *grad, const lt_dims *sizes, lt_tensor **out)
@@ -43,8 +43,10 @@ static lt_status zeros(const lt_tensor *grad, const lt_dims *sizes, lt_tensor **
     return status;
 }
 
-/* Ends the three ops below: t's part takes grad's elements and t is the result. Takes over both references. */
-static lt_status store_part(lt_status status, lt_tensor *t, lt_tensor *part, lt_tensor *grad, lt_tensor **out)
+/* Ends the three ops below: t's part takes grad's elements and t is the result. Takes over both
+ * references. */
+static lt_status store_part(lt_status status, lt_tensor *t, lt_tensor *part, lt_tensor *grad,
+                            lt_tensor **out)
 {
     if (status == LT_OK) status = lt_copy_elements(part, grad);
     lt_tensor_release(part);
@@ -55,8 +57,8 @@ static lt_status store_part(lt_status status, lt_tensor *t, lt_tensor *part, lt_
     return status;
 }
 
-lt_status lt__select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, int64_t index,
-                                   lt_tensor **out)
+lt_status lt__select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
+                                   int64_t index, lt_tensor **out)
 {
     lt_tensor *t = NULL, *part = NULL;
     LT_TRY(zeros(grad_output, sizes, &t));
@@ -64,8 +66,8 @@ lt_status lt__select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
     return store_part(status, t, part, grad_output, out);
 }
 
-lt_status lt__slice_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim, int64_t start,
-                                  int64_t stop, int64_t step, lt_tensor **out)
+lt_status lt__slice_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
+                                  int64_t start, int64_t stop, int64_t step, lt_tensor **out)
 {
     lt_tensor *t = NULL, *part = NULL;
     LT_TRY(zeros(grad_output, sizes, &t));
@@ -73,8 +75,8 @@ lt_status lt__slice_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, 
     return store_part(status, t, part, grad_output, out);
 }
 
-lt_status lt__diagonal_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t offset, int64_t dim1,
-                                     int64_t dim2, lt_tensor **out)
+lt_status lt__diagonal_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t offset,
+                                     int64_t dim1, int64_t dim2, lt_tensor **out)
 {
     lt_tensor *t = NULL, *part = NULL;
     LT_TRY(zeros(grad_output, sizes, &t));
@@ -105,7 +107,8 @@ lt_status lt_sum_to_size_impl(lt_tensor *self, const lt_dims *size, lt_tensor **
         return lt_error(LT_ERR_RUNTIME, "size {%s} is not expandable to size {%s}.",
                         lt_format_sizes(a, sizeof a, size->n, size->v),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
-    if (size->n == 0) return lt_sum(self, LT_DTYPE_NONE, out); /* of a bool too, which is left alone otherwise */
+    /* of a bool too, which is left alone otherwise */
+    if (size->n == 0) return lt_sum(self, LT_DTYPE_NONE, out);
     return lt_sum_to(self, size->n, size->v, out);
 }
 
@@ -114,9 +117,10 @@ lt_status lt__sum_like_impl(lt_tensor *self, lt_tensor *like, lt_tensor **out)
     return lt_sum_to(self, like->ndim, like->sizes, out);
 }
 
-/* ---- any strides -------------------------------------------------------------------------------------- */
+/* ---- any strides ----------------------------------------------------------------------------- */
 
-/* Offset of the last element that sizes and strides reach, from the first; -1 when there is none. */
+/* Offset of the last element that sizes and strides reach, from the first; -1 when there is
+ * none. */
 static int64_t reach(const lt_dims *sizes, const lt_dims *strides)
 {
     int64_t last = 0;
@@ -128,8 +132,8 @@ static int64_t reach(const lt_dims *sizes, const lt_dims *strides)
 }
 
 /* Where the elements of a geometry lie in a line of `length`: a vector of positions. */
-static lt_tensor *positions(lt_scope *s, const lt_tensor *like, int64_t length, const lt_dims *sizes,
-                            const lt_dims *strides, int64_t offset)
+static lt_tensor *positions(lt_scope *s, const lt_tensor *like, int64_t length,
+                            const lt_dims *sizes, const lt_dims *strides, int64_t offset)
 {
     lt_tensor *line = NULL, *view = NULL;
     lt_scalar end = lt_int(length);
@@ -143,7 +147,8 @@ static lt_tensor *positions(lt_scope *s, const lt_tensor *like, int64_t length, 
 }
 
 /* Zeros of grad's kind in a line of `length`, with values added at index. */
-static lt_tensor *add_along(lt_scope *s, const lt_tensor *grad, int64_t length, lt_tensor *index, lt_tensor *values)
+static lt_tensor *add_along(lt_scope *s, const lt_tensor *grad, int64_t length, lt_tensor *index,
+                            lt_tensor *values)
 {
     lt_dims size = {.n = 1, .v = {length}};
     lt_tensor *line = do_zeros(s, grad, &size), *out = NULL;
@@ -160,7 +165,8 @@ static lt_tensor *read_along(lt_scope *s, lt_tensor *line, lt_tensor *index)
     return lt_scope_hold(s, status, out);
 }
 
-/* How many elements of a geometry lie where each of them lies: as add_along and read_along of ones. */
+/* How many elements of a geometry lie where each of them lies: as add_along and read_along of
+ * ones. */
 static lt_tensor *sharers(lt_scope *s, const lt_tensor *grad, int64_t length, lt_tensor *index)
 {
     lt_tensor *ones = NULL;
@@ -178,25 +184,29 @@ static bool is_dense(const lt_dims *sizes, const lt_dims *strides)
     return true;
 }
 
-/* Both geometries look at one line of memory: the gradient is added up along it where the view read, then
- * read where self lies. Elements of self that share memory (an expanded tensor) share what arrives there. */
-lt_status lt__as_strided_at_impl(lt_tensor *self, const lt_dims *size, const lt_dims *stride, const int64_t *storage_offset,
-                                 int64_t offset, lt_tensor **out)
+/* Both geometries look at one line of memory: the gradient is added up along it where the view
+ * read, then read where self lies. Elements of self that share memory (an expanded tensor) share
+ * what arrives there. */
+lt_status lt__as_strided_at_impl(lt_tensor *self, const lt_dims *size, const lt_dims *stride,
+                                 const int64_t *storage_offset, int64_t offset, lt_tensor **out)
 {
-    const int64_t from_own = storage_offset != NULL ? *storage_offset - offset + self->offset : self->offset;
+    const int64_t from_own =
+        storage_offset != NULL ? *storage_offset - offset + self->offset : self->offset;
     return lt_as_strided(self, size, stride, &from_own, out);
 }
 
-lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *strides,
-                                       int64_t offset, const lt_dims *size, const lt_dims *stride,
-                                       const int64_t *storage_offset, lt_tensor **out)
+lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
+                                       const lt_dims *strides, int64_t offset, const lt_dims *size,
+                                       const lt_dims *stride, const int64_t *storage_offset,
+                                       lt_tensor **out)
 {
     int64_t view_offset = storage_offset != NULL ? *storage_offset : offset;
     int64_t own_reach = reach(sizes, strides), view_reach = reach(size, stride);
     lt_dims flat = {.n = 1, .v = {-1}};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_as_strided_backward));
-    if (own_reach < 0 || view_reach < 0) return lt_scope_give(&s, do_zeros(&s, grad_output, sizes), out);
+    if (own_reach < 0 || view_reach < 0)
+        return lt_scope_give(&s, do_zeros(&s, grad_output, sizes), out);
     int64_t first = offset < view_offset ? offset : view_offset;
     int64_t own_last = offset + own_reach, view_last = view_offset + view_reach;
     int64_t length = (own_last > view_last ? own_last : view_last) - first + 1;
@@ -208,16 +218,17 @@ lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *si
     return lt_scope_give(&s, do_reshape(&s, part, sizes), out);
 }
 
-/* ---- joins -------------------------------------------------------------------------------------------- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
-lt_status lt_cat_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim, lt_tensor **results,
-                          const bool *needs)
+lt_status lt_cat_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim,
+                          lt_tensor **results, const bool *needs)
 {
     int d;
     int64_t at = 0;
     LT_TRY(lt_wrap_dim(dim, grad->ndim, &d));
     for (int64_t i = 0; i < n; i++) {
-        /* cat lets a vector without elements stand among tensors of any shape: nothing of grad is its. */
+        /* cat lets a vector without elements stand among tensors of any shape: nothing of grad is
+         * its. */
         bool has_part = likes[i].ndim == grad->ndim;
         int64_t length = has_part ? likes[i].sizes[d] : 0;
         if (needs[i]) {
@@ -230,8 +241,8 @@ lt_status lt_cat_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int6
     return LT_OK;
 }
 
-lt_status lt_stack_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim, lt_tensor **results,
-                            const bool *needs)
+lt_status lt_stack_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim,
+                            lt_tensor **results, const bool *needs)
 {
     (void)likes;
     for (int64_t i = 0; i < n; i++)
@@ -239,12 +250,13 @@ lt_status lt_stack_backward(lt_tensor *grad, int64_t n, const lt_like *likes, in
     return LT_OK;
 }
 
-/* ---- for the wrappers ----------------------------------------------------------------------------------- */
+/* ---- for the wrappers ------------------------------------------------------------------------ */
 
 lt_status lt_refuse_out(const char *op)
 {
     return lt_error(LT_ERR_RUNTIME,
-                    "%s(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                    "%s(): functions with out=... arguments don't support automatic "
+                    "differentiation, but one of the "
                     "arguments requires grad.",
                     op);
 }

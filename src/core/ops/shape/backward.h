@@ -1,7 +1,9 @@
-/* backward.h - what the generated wrappers (scripts/gen/autograd.lua) call besides ops and autograd.h.
+/* backward.h - what the generated wrappers (scripts/gen/autograd.lua) call besides ops and
+ * autograd.h.
  *
- * The derivatives of ops that take a list of tensors: they fill results[i], new references, where needs[i].
- * Derivatives that give one tensor are declared in src/ops and have names like _select_backward. */
+ * The derivatives of ops that take a list of tensors: they fill results[i], new references, where
+ * needs[i]. Derivatives that give one tensor are declared in src/ops and have names like
+ * _select_backward. */
 #ifndef LT_OPS_BACKWARD_H
 #define LT_OPS_BACKWARD_H
 
@@ -10,11 +12,11 @@
 #include "autograd/autograd.h"
 
 /* grad's parts along dim, in the shapes that the joined tensors had. */
-lt_status lt_cat_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim, lt_tensor **results,
-                          const bool *needs);
+lt_status lt_cat_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim,
+                          lt_tensor **results, const bool *needs);
 /* grad's entries along dim; likes are not needed but given, so that both have one form. */
-lt_status lt_stack_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim, lt_tensor **results,
-                            const bool *needs);
+lt_status lt_stack_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int64_t dim,
+                            lt_tensor **results, const bool *needs);
 
 /* The error of an out= variant that would have to be differentiated. */
 lt_status lt_refuse_out(const char *op);

@@ -29,7 +29,8 @@
 /* Tensors of shape [0] are skipped by cat, whatever the shape of the others, as in PyTorch. */
 static bool is_legacy_empty(const lt_tensor *t) { return t->ndim == 1 && t->sizes[0] == 0; }
 
-static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor **first, int *d, int64_t *total)
+static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor **first, int *d,
+                           int64_t *total)
 {
     char a[256], b[256];
     if (tensors->n == 0) return lt_error(LT_ERR_RUNTIME, "expected a non-empty list of Tensors");
@@ -47,7 +48,8 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
         const lt_tensor *t = tensors->v[i];
         if (is_legacy_empty(t)) continue;
         if (t->ndim != (*first)->ndim)
-            return lt_error(LT_ERR_RUNTIME, "Tensors must have same number of dimensions: got %d and %d",
+            return lt_error(LT_ERR_RUNTIME,
+                            "Tensors must have same number of dimensions: got %d and %d",
                             (*first)->ndim, t->ndim);
         for (int k = 0; k < t->ndim; k++)
             if (k != *d && t->sizes[k] != (*first)->sizes[k])
@@ -79,7 +81,8 @@ static lt_status list_device(const char *op, const lt_tensor_list *tensors, lt_d
 static bool joined_channels_last(const lt_tensor_list *tensors)
 {
     for (int64_t i = 0; i < tensors->n; i++)
-        if (!is_legacy_empty(tensors->v[i]) && !lt_suggests_channels_last(tensors->v[i])) return false;
+        if (!is_legacy_empty(tensors->v[i]) && !lt_suggests_channels_last(tensors->v[i]))
+            return false;
     return true;
 }
 
@@ -95,13 +98,16 @@ lt_status lt_cat_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **ou
     for (int k = 0; k < first->ndim; k++) sizes[k] = first->sizes[k];
     sizes[d] = total;
     lt_dtype dtype = (lt_dtype)tensors->v[0]->dtype;
-    for (int64_t i = 1; i < tensors->n; i++) dtype = lt_promote(dtype, (lt_dtype)tensors->v[i]->dtype);
+    for (int64_t i = 1; i < tensors->n; i++)
+        dtype = lt_promote(dtype, (lt_dtype)tensors->v[i]->dtype);
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
-    LT_TRY(lt_tensor_new_ordered(dtype, device, first->ndim, sizes, first->ndim > 1 && joined_channels_last(tensors), &result));
+    LT_TRY(lt_tensor_new_ordered(dtype, device, first->ndim, sizes,
+                                 first->ndim > 1 && joined_channels_last(tensors), &result));
     for (int64_t i = 0; i < tensors->n; i++) {
         lt_tensor *t = tensors->v[i];
         if (is_legacy_empty(t) || t->numel == 0) continue;
-        LT_CHECK(lt_tensor_view(result, t->ndim, t->sizes, result->strides, at * result->strides[d], &part));
+        LT_CHECK(lt_tensor_view(result, t->ndim, t->sizes, result->strides, at * result->strides[d],
+                                &part));
         LT_CHECK(lt_copy_elements(part, t));
         lt_tensor_release(part);
         part = NULL;
@@ -123,7 +129,8 @@ lt_status lt_stack_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
     char a[256], b[256];
     int d;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    if (tensors->n == 0) return lt_error(LT_ERR_RUNTIME, "stack expects a non-empty list of Tensors");
+    if (tensors->n == 0)
+        return lt_error(LT_ERR_RUNTIME, "stack expects a non-empty list of Tensors");
     const lt_tensor *first = tensors->v[0];
     LT_TRY(list_device("stack", tensors, &device));
     LT_TRY(lt_wrap_dim(dim, first->ndim + 1, &d));
@@ -143,12 +150,14 @@ lt_status lt_stack_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
     }
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
-    for (int k = 0, from = 0; k <= first->ndim; k++) sizes[k] = k == d ? tensors->n : first->sizes[from++];
+    for (int k = 0, from = 0; k <= first->ndim; k++)
+        sizes[k] = k == d ? tensors->n : first->sizes[from++];
     LT_TRY(lt_tensor_new(dtype, device, first->ndim + 1, sizes, &result));
     for (int k = 0, to = 0; k <= first->ndim; k++)
         if (k != d) strides[to++] = result->strides[k];
     for (int64_t i = 0; i < tensors->n && result->numel > 0; i++) {
-        LT_CHECK(lt_tensor_view(result, first->ndim, first->sizes, strides, i * result->strides[d], &part));
+        LT_CHECK(lt_tensor_view(result, first->ndim, first->sizes, strides, i * result->strides[d],
+                                &part));
         LT_CHECK(lt_copy_elements(part, tensors->v[i]));
         lt_tensor_release(part);
         part = NULL;
@@ -161,7 +170,8 @@ done:
     return status;
 }
 
-/* cat after giving every tensor at least `rank` dimensions, new ones in front (row vectors for vstack). */
+/* cat after giving every tensor at least `rank` dimensions, new ones in front (row vectors for
+ * vstack). */
 static lt_status cat_ranked(const lt_tensor_list *tensors, int rank, int64_t dim, lt_tensor **out)
 {
     lt_status status = LT_OK;
@@ -189,7 +199,10 @@ lt_status lt_hstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
     return cat_ranked(tensors, 1, vectors ? 0 : 1, out);
 }
 
-lt_status lt_vstack_impl(const lt_tensor_list *tensors, lt_tensor **out) { return cat_ranked(tensors, 2, 0, out); }
+lt_status lt_vstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
+{
+    return cat_ranked(tensors, 2, 0, out);
+}
 
 /* A vector is a row, a matrix gets a third dimension. */
 lt_status lt_dstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
@@ -214,10 +227,11 @@ done:
 lt_status lt_repeat_impl(lt_tensor *self, const lt_dims *repeats, lt_tensor **out)
 {
     if (repeats->n < self->ndim)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+        return lt_error(LT_ERR_RUNTIME, "Number of dimensions of repeat dims can not be smaller "
+                                        "than number of dimensions of tensor");
     if (2 * repeats->n > LT_MAX_DIMS)
-        return lt_error(LT_ERR_RUNTIME, "repeat(): at most %d dimensions can be repeated", LT_MAX_DIMS / 2);
+        return lt_error(LT_ERR_RUNTIME, "repeat(): at most %d dimensions can be repeated",
+                        LT_MAX_DIMS / 2);
     lt_dims split = {.n = 2 * repeats->n}, wide = {.n = 2 * repeats->n}, merged = {.n = repeats->n};
     for (int d = 0; d < repeats->n; d++) {
         int own = d - (repeats->n - self->ndim);
@@ -277,7 +291,8 @@ lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int6
     LT_CHECK(lt_unsqueeze(flat, d + 1, &column));
     lt_dims shape = {.n = column->ndim}, merged = {.n = flat->ndim};
     for (int k = 0; k < column->ndim; k++) shape.v[k] = k == d + 1 ? repeats : column->sizes[k];
-    for (int k = 0; k < flat->ndim; k++) merged.v[k] = k == d ? lt_times(flat->sizes[k], repeats) : flat->sizes[k];
+    for (int k = 0; k < flat->ndim; k++)
+        merged.v[k] = k == d ? lt_times(flat->sizes[k], repeats) : flat->sizes[k];
     LT_CHECK(check_output_size(output_size, merged.v[d]));
     LT_CHECK(lt_expand(column, &shape, &wide));
     LT_CHECK(lt_clone_format(wide, "contiguous_format", &copy));
@@ -372,7 +387,8 @@ done:
     return status;
 }
 
-/* Core strides may not be negative for users, but the iterator walks them: the source is read backwards. */
+/* Core strides may not be negative for users, but the iterator walks them: the source is read
+ * backwards. */
 lt_status lt_flip_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
 {
     uint32_t mask = 0;
@@ -404,17 +420,26 @@ static int64_t within(int64_t diagonal, int64_t rows, int64_t columns)
 /* The elements on diagonals from `low` to `high`; the others are zeros. */
 static lt_status band(const char *name, lt_tensor *self, int64_t low, int64_t high, lt_tensor **out)
 {
-    if (self->ndim < 2) return lt_error(LT_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions", name);
+    if (self->ndim < 2)
+        return lt_error(LT_ERR_RUNTIME, "%s: input tensor must have at least 2 dimensions", name);
     lt_tensor *work = NULL;
-    LT_TRY(lt_begin_output(out, (lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &work));
+    LT_TRY(
+        lt_begin_output(out, (lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &work));
     lt_status status = LT_OK;
     if (work->numel > 0) {
         const int64_t rows = self->sizes[self->ndim - 2], columns = self->sizes[self->ndim - 1];
-        const lt_band b = {.device = self->device, .size = (int64_t)lt_dtype_size((lt_dtype)self->dtype), .matrices = self->numel / rows / columns,
-                           .rows = rows, .columns = columns, .low = within(low, rows, columns), .high = within(high, rows, columns)};
+        const lt_band b = {.device = self->device,
+                           .size = (int64_t)lt_dtype_size((lt_dtype)self->dtype),
+                           .matrices = self->numel / rows / columns,
+                           .rows = rows,
+                           .columns = columns,
+                           .low = within(low, rows, columns),
+                           .high = within(high, rows, columns)};
         const bool dense = lt_is_contiguous(self);
         if (!dense) status = lt_copy_elements(work, self);
-        if (status == LT_OK) status = lt_backend_of(self)->band(&b, lt_data(work), dense ? lt_data(self) : lt_data(work));
+        if (status == LT_OK)
+            status =
+                lt_backend_of(self)->band(&b, lt_data(work), dense ? lt_data(self) : lt_data(work));
     }
     if (status == LT_OK) return lt_finish_output(out, work);
     lt_tensor_release(work);

@@ -1,5 +1,6 @@
-/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own elements: by the backend, a row after the other,
- * or copied into the middle, from where the ends of each dimension are filled. */
+/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own
+ * elements: by the backend, a row after the other, or copied into the middle, from where the ends
+ * of each dimension are filled. */
 #include <string.h>
 
 #include "context/interrupt.h"
@@ -17,10 +18,13 @@
 
 static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
 {
-    if (pad->n % 2 != 0) return lt_error(LT_ERR_RUNTIME, "Length of pad must be even but instead it equals %d", pad->n);
+    if (pad->n % 2 != 0)
+        return lt_error(LT_ERR_RUNTIME, "Length of pad must be even but instead it equals %d",
+                        pad->n);
     if (pad->n > 2 * self->ndim)
         return lt_error(LT_ERR_RUNTIME,
-                        "Length of pad should be no more than twice the number of dimensions of the input. Pad length "
+                        "Length of pad should be no more than twice the number of dimensions of "
+                        "the input. Pad length "
                         "is %d while the input has %d dimensions.",
                         pad->n, self->ndim);
     return LT_OK;
@@ -29,7 +33,8 @@ static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
 /* Of a dimension of `size`; negative when more is cut off than there is. */
 static int64_t padded_size(int64_t size, int64_t low, int64_t high)
 {
-    return low < 0 ? lt_add_within(lt_add_within(size, low), high) : lt_add_within(lt_add_within(size, high), low);
+    return low < 0 ? lt_add_within(lt_add_within(size, low), high)
+                   : lt_add_within(lt_add_within(size, high), low);
 }
 
 /* The first two entries of pad belong to the last dimension, the next two to the one before it. */
@@ -45,12 +50,14 @@ static int64_t after(const lt_dims *pad, int ndim, int d)
     return at < pad->n ? pad->v[at] : 0;
 }
 
-lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar value, lt_tensor **out)
+lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar value,
+                                  lt_tensor **out)
 {
     LT_TRY(check_pad(self, pad));
     lt_dims sizes = {.n = self->ndim};
     for (int d = 0; d < self->ndim; d++) {
-        sizes.v[d] = padded_size(self->sizes[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
+        sizes.v[d] =
+            padded_size(self->sizes[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
         if (sizes.v[d] < 0)
             return lt_error(LT_ERR_RUNTIME,
                             "The input size %lld, plus negative padding %lld and %lld resulted in "
@@ -63,11 +70,16 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
     lt_scope_open(&s, LT_COMPOSITE(constant_pad_nd));
     lt_tensor *result = do_zeros(&s, self, &sizes), *to = result, *from = self;
     if (result != NULL && !lt_scalar_equals(value, 0)) s.status = lt_fill_value(result, value);
-    for (int d = 0; d < self->ndim && s.status == LT_OK; d++) { /* both narrowed to what they share */
-        int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), n = self->sizes[d];
+    /* both narrowed to what they share */
+    for (int d = 0; d < self->ndim && s.status == LT_OK; d++) {
+        int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d),
+                n = self->sizes[d];
         if (low == 0 && high == 0) continue;
         to = do_part(&s, to, d, low > 0 ? low : 0, sizes.v[d] - (high > 0 ? high : 0));
-        from = do_part(&s, from, d, low < 0 ? lt_sub_within(0, low) : 0, high >= 0 ? n : high < -n ? 0 : n + high);
+        from = do_part(&s, from, d, low < 0 ? lt_sub_within(0, low) : 0,
+                       high >= 0   ? n
+                       : high < -n ? 0
+                                   : n + high);
         if (from != NULL && from->sizes[d] != to->sizes[d]) /* nothing is left of it */
             from = do_part(&s, from, d, 0, to->sizes[d]);
     }
@@ -75,7 +87,8 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
     return lt_scope_store(&s, result, out);
 }
 
-lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *pad, lt_tensor **out)
+lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *pad,
+                                         lt_tensor **out)
 {
     lt_dims back = *pad;
     for (int i = 0; i < back.n; i++) back.v[i] = lt_sub_within(0, back.v[i]);
@@ -89,7 +102,8 @@ static int64_t kept(const lt_dims *pad, const lt_tensor *self, int d)
     return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
 }
 
-/* The part of t, which has been padded along the dimensions after d, that self's elements make up along those before it. */
+/* The part of t, which has been padded along the dimensions after d, that self's elements make up
+ * along those before it. */
 static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, int d)
 {
     for (int e = 0; e < d && s->status == LT_OK; e++) {
@@ -99,7 +113,8 @@ static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, i
     return t;
 }
 
-/* An end of dimension d of a part of the padded tensor: n elements from `from` on, which come from those of [low, low + size). */
+/* An end of dimension d of a part of the padded tensor: n elements from `from` on, which come from
+ * those of [low, low + size). */
 typedef struct padded_end {
     lt_tensor *part;
     int d;
@@ -108,20 +123,27 @@ typedef struct padded_end {
 } padded_end;
 
 /* Where element i of it comes from: a position of the part, as low and size are. */
-static int64_t source_of(const padded_end *e, int64_t i) { return e->low + lt_pad_source(e->mode, e->from + i - e->low, e->size); }
+static int64_t source_of(const padded_end *e, int64_t i)
+{
+    return e->low + lt_pad_source(e->mode, e->from + i - e->low, e->size);
+}
 
 typedef void (*end_fn)(lt_scope *s, const padded_end *e);
 
-static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int d, lt_pad_mode mode, end_fn end)
+static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int d,
+                         lt_pad_mode mode, end_fn end)
 {
     if (s->status != LT_OK) return;
-    const int64_t low = before(pad, padded->ndim, d), high = after(pad, padded->ndim, d), size = padded->sizes[d] - low - high;
+    const int64_t low = before(pad, padded->ndim, d), high = after(pad, padded->ndim, d),
+                  size = padded->sizes[d] - low - high;
     lt_tensor *part = do_inner_part(s, padded, pad, d);
     if (s->status == LT_OK && low > 0) end(s, &(padded_end){part, d, 0, low, low, size, mode});
-    if (s->status == LT_OK && high > 0) end(s, &(padded_end){part, d, low + size, high, low, size, mode});
+    if (s->status == LT_OK && high > 0)
+        end(s, &(padded_end){part, d, low + size, high, low, size, mode});
 }
 
-/* The elements of an end are one after the other where they come from, forwards or backwards, or are all the same. */
+/* The elements of an end are one after the other where they come from, forwards or backwards, or
+ * are all the same. */
 static void fill_end(lt_scope *s, const padded_end *e)
 {
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -134,8 +156,9 @@ static void fill_end(lt_scope *s, const padded_end *e)
     strides[e->d] *= e->n > 1 ? source_of(e, 1) - source_of(e, 0) : 1;
     lt_tensor *to = do_part(s, part, e->d, e->from, e->from + e->n);
     if (s->status != LT_OK) return;
-    const lt_status seen = lt_tensor_view(part, part->ndim, sizes, strides,
-                                          part->offset + source_of(e, 0) * part->strides[e->d], &from);
+    const lt_status seen =
+        lt_tensor_view(part, part->ndim, sizes, strides,
+                       part->offset + source_of(e, 0) * part->strides[e->d], &from);
     from = lt_scope_hold(s, seen, from);
     if (from != NULL) s->status = lt_copy_elements(to, from);
 }
@@ -149,11 +172,13 @@ static void add_end(lt_scope *s, const padded_end *e)
     if (s->status == LT_OK) s->status = lt_index_add_(e->part, e->d, index, grad, lt_int(1));
 }
 
-static void pad_ends(lt_scope *s, lt_tensor *self, const lt_dims *pad, lt_pad_mode mode, lt_tensor *result)
+static void pad_ends(lt_scope *s, lt_tensor *self, const lt_dims *pad, lt_pad_mode mode,
+                     lt_tensor *result)
 {
     lt_tensor *inner = do_inner_part(s, result, pad, self->ndim);
     if (s->status == LT_OK) s->status = lt_copy_elements(inner, self);
-    for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2; d--) at_both_ends(s, result, pad, d, mode, fill_end);
+    for (int d = self->ndim - 1; d >= self->ndim - pad->n / 2; d--)
+        at_both_ends(s, result, pad, d, mode, fill_end);
 }
 
 /* Rows that are long enough are shared out among the threads by the copies of pad_ends. */
@@ -161,14 +186,20 @@ static bool padded_by_rows(const lt_tensor *self, const lt_dims *pad)
 {
     enum { LONG = 65536 };
     const int padded = pad->n / 2;
-    return lt_backend_of(self)->pad != NULL && self->numel > 0 && padded > 0 && padded <= 3 && self->sizes[self->ndim - 1] <= LONG &&
-           before(pad, self->ndim, self->ndim - 1) <= LONG && after(pad, self->ndim, self->ndim - 1) <= LONG && lt_is_contiguous(self);
+    return lt_backend_of(self)->pad != NULL && self->numel > 0 && padded > 0 && padded <= 3 &&
+           self->sizes[self->ndim - 1] <= LONG && before(pad, self->ndim, self->ndim - 1) <= LONG &&
+           after(pad, self->ndim, self->ndim - 1) <= LONG && lt_is_contiguous(self);
 }
 
-static lt_status pad_rows(const lt_tensor *self, const lt_dims *pad, lt_pad_mode mode, lt_tensor *result)
+static lt_status pad_rows(const lt_tensor *self, const lt_dims *pad, lt_pad_mode mode,
+                          lt_tensor *result)
 {
     const int first = self->ndim - pad->n / 2;
-    lt_padding p = {.mode = mode, .size = (int64_t)lt_dtype_size((lt_dtype)self->dtype), .outer = 1, .in = {1, 1, 1}, .out = {1, 1, 1}};
+    lt_padding p = {.mode = mode,
+                    .size = (int64_t)lt_dtype_size((lt_dtype)self->dtype),
+                    .outer = 1,
+                    .in = {1, 1, 1},
+                    .out = {1, 1, 1}};
     for (int d = 0; d < self->ndim; d++) {
         const int at = 3 - self->ndim + d;
         if (d < first) {
@@ -188,11 +219,13 @@ lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mo
     lt_scope s;
     int64_t numel;
     lt_dims sizes = lt_dims_of(self);
-    for (int d = 0; d < self->ndim; d++) sizes.v[d] = padded_size(sizes.v[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
+    for (int d = 0; d < self->ndim; d++)
+        sizes.v[d] = padded_size(sizes.v[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
     LT_TRY(lt_check_sizes(sizes.n, sizes.v, &numel));
     lt_scope_open(&s, false);
     lt_tensor *result = NULL;
-    const lt_status made = lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &result);
+    const lt_status made =
+        lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &result);
     result = lt_scope_hold(&s, made, result);
     if (s.status == LT_OK && padded_by_rows(self, pad))
         s.status = pad_rows(self, pad, (lt_pad_mode)mode, result);
@@ -201,18 +234,22 @@ lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mo
     return lt_scope_give(&s, result, out);
 }
 
-lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims *pad, int64_t mode, lt_tensor **out)
+lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims *pad, int64_t mode,
+                                          lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *sums = do_clone(&s, grad_output);
-    for (int d = grad_output->ndim - pad->n / 2; d < grad_output->ndim; d++) at_both_ends(&s, sums, pad, d, (lt_pad_mode)mode, add_end);
+    for (int d = grad_output->ndim - pad->n / 2; d < grad_output->ndim; d++)
+        at_both_ends(&s, sums, pad, d, (lt_pad_mode)mode, add_end);
     lt_tensor *inner = s.status == LT_OK ? do_inner_part(&s, sums, pad, grad_output->ndim) : NULL;
     return lt_scope_give(&s, s.status == LT_OK ? do_contiguous(&s, inner) : NULL, out);
 }
 
-/* Where negative amounts cut elements off, from which others come: every element is looked up, a dimension after the other. */
-static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode mode, lt_tensor **out)
+/* Where negative amounts cut elements off, from which others come: every element is looked up, a
+ * dimension after the other. */
+static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode mode,
+                               lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, true);
@@ -235,7 +272,8 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode 
             if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
         }
         if (lt_interrupted()) s.status = lt_stopped();
-        result = do_index_select(&s, result, d, do_positions(&s, values, &(lt_dims){1, {n}}, self->device));
+        result = do_index_select(&s, result, d,
+                                 do_positions(&s, values, &(lt_dims){1, {n}}, self->device));
     }
     if (result == self) {
         lt_status status = lt_clone(self, &result);
@@ -251,10 +289,12 @@ static bool cuts(const lt_dims *pad)
     return false;
 }
 
-lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, const lt_scalar *value, lt_tensor **out)
+lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, const lt_scalar *value,
+                      lt_tensor **out)
 {
     LT_TRY(check_pad(self, pad));
-    if (strcmp(mode, "constant") == 0) return lt_constant_pad_nd(self, pad, value != NULL ? *value : lt_int(0), out);
+    if (strcmp(mode, "constant") == 0)
+        return lt_constant_pad_nd(self, pad, value != NULL ? *value : lt_int(0), out);
     if (value != NULL && !lt_scalar_equals(*value, 0))
         return lt_error(LT_ERR_RUNTIME, "Padding mode \"%s\" doesn't take in value argument", mode);
     lt_pad_mode how;
@@ -268,10 +308,12 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
         return lt_error(LT_ERR_RUNTIME, "Unrecognised padding mode %s", mode);
     int padded = pad->n / 2;
     if (padded == 0 || padded > 3 || (self->ndim != padded + 1 && self->ndim != padded + 2))
-        return lt_error(LT_ERR_RUNTIME,
-                        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
     for (int d = self->ndim - padded; d < self->ndim; d++) {
-        int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d), size = self->sizes[d];
+        int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d),
+                size = self->sizes[d];
         char text[256];
         if (how == LT_PAD_REFLECT && (low >= size || high >= size))
             return lt_error(LT_ERR_RUNTIME,
@@ -284,7 +326,8 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
             return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
         const int64_t padded_to = padded_size(size, low, high);
         if (padded_to < 0 || (how == LT_PAD_CIRCULAR && padded_to == 0))
-            return lt_error(LT_ERR_RUNTIME, "Negative padding value is resulting in an empty dimension.");
+            return lt_error(LT_ERR_RUNTIME,
+                            "Negative padding value is resulting in an empty dimension.");
         if (size == 0)
             return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %lld of input %s",
                             lt_shown(d),

@@ -1,4 +1,5 @@
-/* resize.c - resize_ and resize_as_: other sizes for a tensor in place, with as much memory as they need. */
+/* resize.c - resize_ and resize_as_: other sizes for a tensor in place, with as much memory as they
+ * need. */
 #include "autograd/autograd.h"
 #include "ops/common.h"
 #include "op/as_strided.h"
@@ -12,7 +13,8 @@ static lt_status line(lt_tensor *t, int64_t offset, int64_t count, lt_tensor **o
     return lt_as_strided_impl(t, &(lt_dims){1, {count}}, &(lt_dims){1, {1}}, &offset, out);
 }
 
-/* New reference: a line of n elements of self's dtype, the first of which are those of self's storage. */
+/* New reference: a line of n elements of self's dtype, the first of which are those of self's
+ * storage. */
 static lt_status grow(lt_tensor *self, int64_t n, lt_tensor **out)
 {
     lt_tensor *memory = NULL, *from = NULL, *to = NULL;
@@ -38,7 +40,8 @@ lt_status lt_resize__impl(lt_tensor *self, const lt_dims *size)
     lt_tensor *memory = NULL, *view = NULL;
     lt_dims strides = {.n = size->n};
     int64_t numel, end;
-    if (lt_requires_grad(self)) return lt_error(LT_ERR_RUNTIME, "cannot resize variables that require grad");
+    if (lt_requires_grad(self))
+        return lt_error(LT_ERR_RUNTIME, "cannot resize variables that require grad");
     LT_TRY(lt_check_sizes(size->n, size->v, &numel));
     bool same = size->n == self->ndim;
     for (int d = 0; same && d < size->n; d++) same = size->v[d] == self->sizes[d];
@@ -48,12 +51,14 @@ lt_status lt_resize__impl(lt_tensor *self, const lt_dims *size)
         step *= size->v[d] > 1 ? size->v[d] : 1;
     }
     if (__builtin_add_overflow(self->offset, numel, &end))
-        return lt_error(LT_ERR_RUNTIME, "resize_: %lld elements from offset %lld on are more than memory has",
+        return lt_error(LT_ERR_RUNTIME,
+                        "resize_: %lld elements from offset %lld on are more than memory has",
                         (long long)numel, (long long)self->offset);
     lt_status status = LT_OK;
     if (numel > 0 && end > (int64_t)(self->storage->nbytes / lt_dtype_size((lt_dtype)self->dtype)))
         LT_CHECK(grow(self, end, &memory));
-    LT_CHECK(lt_as_strided_impl(memory != NULL ? memory : self, size, &strides, &self->offset, &view));
+    LT_CHECK(
+        lt_as_strided_impl(memory != NULL ? memory : self, size, &strides, &self->offset, &view));
     lt_tensor_set_data(self, view);
 done:
     lt_tensor_release(memory);

@@ -1,5 +1,6 @@
-/* roll.c - entries moved on along some dimensions: on the host a chain of one step reads the elements where they are (devices/chain.h), in a window together with
- * what reads them; elsewhere each of the dimensions is cut in two, and each of the parts goes where it belongs. */
+/* roll.c - entries moved on along some dimensions: on the host a chain of one step reads the
+ * elements where they are (devices/chain.h), in a window together with what reads them; elsewhere
+ * each of the dimensions is cut in two, and each of the parts goes where it belongs. */
 #include "checked.h"
 #include "compile/window.h"
 #include "counting.h"
@@ -13,7 +14,8 @@
 #include "op/roll.h"
 
 /* by[d]: how far the entries of dimension d move, from 0 to its size. */
-static lt_status add_up(const lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, int64_t *by)
+static lt_status add_up(const lt_tensor *self, const lt_dims *shifts, const lt_dims *dims,
+                        int64_t *by)
 {
     for (int d = 0; d < self->ndim; d++) by[d] = 0;
     for (int i = 0; i < dims->n; i++) {
@@ -25,7 +27,8 @@ static lt_status add_up(const lt_tensor *self, const lt_dims *shifts, const lt_d
     return LT_OK;
 }
 
-/* One part: of each dimension that is rolled the entries that stay before its end, or, where `wrapped` has its bit, those that come back. */
+/* One part: of each dimension that is rolled the entries that stay before its end, or, where
+ * `wrapped` has its bit, those that come back. */
 static lt_status move_part(lt_tensor *result, lt_tensor *self, const int64_t *by, uint64_t wrapped)
 {
     lt_tensor *to = NULL, *from = NULL;
@@ -65,7 +68,8 @@ static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
     return status;
 }
 
-/* Whether a chain may read self so: elements that lie one after the other, moved on along few dimensions or none, on the host. */
+/* Whether a chain may read self so: elements that lie one after the other, moved on along few
+ * dimensions or none, on the host. */
 static bool find_roll(const lt_tensor *self, const int64_t *by, lt_chain_roll *roll)
 {
     roll->n = 0;
@@ -90,7 +94,8 @@ static lt_status read_rolled(lt_tensor *self, const lt_chain_roll *roll, lt_tens
     c.numel = self->numel;
     c.n_steps = 1;
     c.n_values = 2;
-    c.steps[0] = (lt_chain_step){.op = LT_CHAIN_COPY, .compute = dtype, .n = 1, .in = {0}, .out = 1};
+    c.steps[0] =
+        (lt_chain_step){.op = LT_CHAIN_COPY, .compute = dtype, .n = 1, .in = {0}, .out = 1};
     c.values[0] = (lt_chain_value){.dtype = dtype, .data = lt_data(self), .roll = roll};
     c.values[1] = (lt_chain_value){.dtype = dtype, .data = lt_data(*out)};
     const lt_status status = lt_backend_of(self)->chain(&c, &done);
@@ -101,7 +106,8 @@ static lt_status read_rolled(lt_tensor *self, const lt_chain_roll *roll, lt_tens
     return status;
 }
 
-lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims,
+                        lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
     int64_t by[LT_MAX_DIMS];
@@ -109,7 +115,9 @@ lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *d
     LT_TRY(add_up(self, shifts, dims, by));
     const bool in_place = find_roll(self, by, &roll);
     if (in_place && lt_any_window()) {
-        LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0, self->ndim, self->sizes, &roll}, out));
+        LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0,
+                                               self->ndim, self->sizes, &roll},
+                                out));
         if (*out != NULL) return LT_OK;
     }
     LT_AT_ONCE();
@@ -117,19 +125,24 @@ lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *d
     return in_place && roll.n > 0 ? read_rolled(self, &roll, out) : move_all(self, by, out);
 }
 
-lt_status lt__roll_backward_impl(lt_tensor *grad_output, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+lt_status lt__roll_backward_impl(lt_tensor *grad_output, const lt_dims *shifts, const lt_dims *dims,
+                                 lt_tensor **out)
 {
     lt_dims back = *shifts;
     for (int i = 0; i < back.n; i++) back.v[i] = lt_sub_within(0, back.v[i]);
     return lt__roll(grad_output, &back, dims, out);
 }
 
-static lt_status roll_along(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
+static lt_status roll_along(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims,
+                            lt_tensor **out)
 {
     lt_dims from_last = *dims;
     if (dims->n != shifts->n)
-        return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d", shifts->n, dims->n);
-    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions", lt_shown(dims->v[0]));
+        return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:%d",
+                        shifts->n, dims->n);
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions",
+                        lt_shown(dims->v[0]));
     for (int i = 0; i < dims->n; i++) {
         int d;
         LT_TRY(lt_wrap_dim(dims->v[i], self->ndim, &d));
@@ -141,7 +154,9 @@ static lt_status roll_along(lt_tensor *self, const lt_dims *shifts, const lt_dim
 lt_status lt_roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *dims, lt_tensor **out)
 {
     if (dims != NULL && dims->n > 0) return roll_along(self, shifts, dims, out);
-    if (shifts->n != 1) return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:0", shifts->n);
+    if (shifts->n != 1)
+        return lt_error(LT_ERR_RUNTIME, "shifts and dimensions must align. shifts: %d, dims:0",
+                        shifts->n);
     lt_tensor *flat = NULL, *rolled = NULL;
     lt_status status = LT_OK;
     LT_CHECK(lt_reshape(self, &(lt_dims){1, {-1}}, &flat));

@@ -37,11 +37,13 @@ lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor 
         sizes[to] = self->sizes[from];
         strides[to++] = self->strides[from];
     }
-    const int64_t offset = self->numel > 0 ? index * self->strides[d] : 0; /* an empty tensor's strides may be any numbers */
+    /* an empty tensor's strides may be any numbers */
+    const int64_t offset = self->numel > 0 ? index * self->strides[d] : 0;
     return lt_tensor_view(self, self->ndim - 1, sizes, strides, self->offset + offset, out);
 }
 
-lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step, lt_tensor **out)
+lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step,
+                         lt_tensor **out)
 {
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
@@ -60,7 +62,8 @@ lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t st
     return lt_tensor_view(self, self->ndim, sizes, strides, self->offset + offset, out);
 }
 
-lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t length, lt_tensor **out)
+lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t length,
+                         lt_tensor **out)
 {
     if (self->ndim == 0)
         return lt_error(LT_ERR_RUNTIME, "narrow() cannot be applied to a 0-dim tensor.");
@@ -81,7 +84,8 @@ lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t le
     return lt__slice(self, d, first, first + length, 1, out);
 }
 
-lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_t dim2, lt_tensor **out)
+lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_t dim2,
+                           lt_tensor **out)
 {
     int a, b;
     LT_TRY(lt_wrap_dim(dim1, self->ndim, &a));
@@ -95,7 +99,9 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
     length = offset >= 0 ? (rows < columns - offset ? rows : columns - offset)
                          : (rows + offset < columns ? rows + offset : columns);
     if (length < 0) length = 0;
-    int64_t start = length == 0 || self->numel == 0 ? 0 : offset >= 0 ? offset * self->strides[b] : -offset * self->strides[a];
+    int64_t start = length == 0 || self->numel == 0 ? 0
+                    : offset >= 0                   ? offset * self->strides[b]
+                                                    : -offset * self->strides[a];
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     int n = 0;
     for (int d = 0; d < self->ndim; d++) {
@@ -108,7 +114,8 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
     return lt_tensor_view(self, n + 1, sizes, strides, self->offset + start, out);
 }
 
-lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64_t step, lt_tensor **out)
+lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64_t step,
+                         lt_tensor **out)
 {
     int d;
     LT_TRY(lt_wrap_dim(dimension, self->ndim, &d));
@@ -119,7 +126,8 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
                         lt_shown(d), (long long)available, (long long)size);
     if (step <= 0) return lt_error(LT_ERR_RUNTIME, "step is %lld but must be > 0", (long long)step);
     lt_dims sizes = {.n = self->ndim}, strides = {.n = self->ndim};
-    for (int i = 0; i < self->ndim; i++) sizes.v[i] = self->sizes[i], strides.v[i] = self->strides[i];
+    for (int i = 0; i < self->ndim; i++)
+        sizes.v[i] = self->sizes[i], strides.v[i] = self->strides[i];
     if (self->ndim > 0) {
         sizes.v[d] = (available - size) / step + 1;
         strides.v[d] = lt_mul_within(strides.v[d], step);
@@ -129,9 +137,10 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
     return lt_as_strided(self, &sizes, &strides, &self->offset, out);
 }
 
-/* ---- lists of parts ----------------------------------------------------------------------------------- */
+/* ---- lists of parts -------------------------------------------------------------------------- */
 
-/* Enters the outcome of making the next part, *to in the list; releases the list after a failure. */
+/* Enters the outcome of making the next part, *to in the list; releases the list after a
+ * failure. */
 static lt_status add_part(lt_tensor_list *list, lt_status status)
 {
     if (status == LT_OK) list->n++;
@@ -142,18 +151,22 @@ static lt_status add_part(lt_tensor_list *list, lt_status status)
 
 lt_status lt_unbind_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
 {
-    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "unbind(): a 0-dim tensor has no dimension to unbind");
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "unbind(): a 0-dim tensor has no dimension to unbind");
     int d;
     lt_tensor_list list;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(lt_list_new(self->sizes[d], &list));
-    for (int64_t i = 0; i < self->sizes[d]; i++) LT_TRY(add_part(&list, lt_select(self, d, i, &list.v[i])));
+    for (int64_t i = 0; i < self->sizes[d]; i++)
+        LT_TRY(add_part(&list, lt_select(self, d, i, &list.v[i])));
     *out = list;
     return LT_OK;
 }
 
-/* n parts of dimension d: `longer` of each + 1 entries, then such of `each`, the last of what is left. */
-static lt_status split_parts(lt_tensor *self, int d, int64_t n, int64_t longer, int64_t each, lt_tensor_list *out)
+/* n parts of dimension d: `longer` of each + 1 entries, then such of `each`, the last of what is
+ * left. */
+static lt_status split_parts(lt_tensor *self, int d, int64_t n, int64_t longer, int64_t each,
+                             lt_tensor_list *out)
 {
     lt_tensor_list list;
     LT_TRY(lt_list_new(n, &list));
@@ -169,29 +182,36 @@ static lt_status split_parts(lt_tensor *self, int d, int64_t n, int64_t longer, 
 
 lt_status lt_split_impl(lt_tensor *self, int64_t split_size, int64_t dim, lt_tensor_list *out)
 {
-    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "split expects at least a 1-dimensional tensor");
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "split expects at least a 1-dimensional tensor");
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     int64_t size = self->sizes[d];
     if (split_size < 0)
-        return lt_error(LT_ERR_RUNTIME, "split expects split_size be non-negative, but got split_size=%lld",
+        return lt_error(LT_ERR_RUNTIME,
+                        "split expects split_size be non-negative, but got split_size=%lld",
                         (long long)split_size);
     if (split_size == 0 && size != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "split_size can only be 0 if dimension size is 0, but got dimension size of %lld", (long long)size);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
+            (long long)size);
     int64_t n = split_size == 0 ? 1 : lt_parts(size, split_size);
     return split_parts(self, d, n > 0 ? n : 1, 0, split_size, out);
 }
 
-lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64_t dim, lt_tensor_list *out)
+lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64_t dim,
+                              lt_tensor_list *out)
 {
-    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "split expects at least a 1-dimensional tensor");
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "split expects at least a 1-dimensional tensor");
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     int64_t sum = 0;
     for (int i = 0; i < split_sizes->n; i++) {
         if (split_sizes->v[i] < 0)
-            return lt_error(LT_ERR_RUNTIME, "split_with_sizes expects split_sizes have only non-negative entries");
+            return lt_error(LT_ERR_RUNTIME,
+                            "split_with_sizes expects split_sizes have only non-negative entries");
         sum = lt_plus(sum, split_sizes->v[i]);
     }
     if (sum != self->sizes[d]) {
@@ -214,9 +234,11 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
 
 lt_status lt_chunk_impl(lt_tensor *self, int64_t chunks, int64_t dim, lt_tensor_list *out)
 {
-    if (self->ndim == 0) return lt_error(LT_ERR_RUNTIME, "chunk expects at least a 1-dimensional tensor");
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_RUNTIME, "chunk expects at least a 1-dimensional tensor");
     if (chunks <= 0)
-        return lt_error(LT_ERR_RUNTIME, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
+        return lt_error(LT_ERR_RUNTIME, "chunk expects `chunks` to be greater than 0, got: %lld",
+                        (long long)chunks);
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     int64_t each = lt_parts(self->sizes[d], chunks);
@@ -227,8 +249,12 @@ lt_status lt_chunk_impl(lt_tensor *self, int64_t chunks, int64_t dim, lt_tensor_
 lt_status lt_tensor_split_impl(lt_tensor *self, int64_t sections, int64_t dim, lt_tensor_list *out)
 {
     if (self->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
-    if (sections <= 0) return lt_error(LT_ERR_RUNTIME, "number of sections must be larger than 0, got %lld", (long long)sections);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+    if (sections <= 0)
+        return lt_error(LT_ERR_RUNTIME, "number of sections must be larger than 0, got %lld",
+                        (long long)sections);
     int d;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     int64_t size = self->sizes[d];
@@ -236,10 +262,13 @@ lt_status lt_tensor_split_impl(lt_tensor *self, int64_t sections, int64_t dim, l
 }
 
 /* Cut before each of the given positions, which may lie beyond the end or out of order. */
-lt_status lt_tensor_split_indices_impl(lt_tensor *self, const lt_dims *indices, int64_t dim, lt_tensor_list *out)
+lt_status lt_tensor_split_indices_impl(lt_tensor *self, const lt_dims *indices, int64_t dim,
+                                       lt_tensor_list *out)
 {
     if (self->ndim == 0)
-        return lt_error(LT_ERR_RUNTIME, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
     int d;
     lt_tensor_list list;
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));

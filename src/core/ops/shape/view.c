@@ -1,4 +1,5 @@
-/* view.c - views: the same storage under another geometry. Composite forms are made of the basic ones. */
+/* view.c - views: the same storage under another geometry. Composite forms are made of the basic
+ * ones. */
 #include <stdio.h>
 
 #include "checked.h"
@@ -31,7 +32,8 @@ static lt_status view_same_order(lt_tensor *self, const lt_dims *shape, lt_tenso
     int64_t strides[LT_MAX_DIMS];
     if (!lt_view_strides(self, shape, strides))
         return lt_error(LT_ERR_RUNTIME,
-                        "view size is not compatible with input tensor's size and stride (at least one dimension "
+                        "view size is not compatible with input tensor's size and stride (at least "
+                        "one dimension "
                         "spans across two contiguous subspaces). Use reshape(...) instead.");
     return lt_tensor_view(self, shape->n, shape->v, strides, self->offset, out);
 }
@@ -43,23 +45,30 @@ lt_status lt_view_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
     return view_same_order(self, &shape, out);
 }
 
-/* ---- other dtypes ---------------------------------------------------------------------------------------------- */
+/* ---- other dtypes ---------------------------------------------------------------------------- */
 
 static lt_status check_last_stride(const lt_tensor *self, const char *from, const char *to)
 {
     const int last = self->ndim - 1;
-    if (last < 0) return lt_error(LT_ERR_RUNTIME, "self.dim() cannot be 0 to view %s as %s (different element sizes)", from, to);
+    if (last < 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "self.dim() cannot be 0 to view %s as %s (different element sizes)", from,
+                        to);
     if (self->strides[last] == 1) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %lld", from,
-                    to, (long long)self->strides[last]);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %lld", from,
+        to, (long long)self->strides[last]);
 }
 
-static lt_status check_divisible(const char *what, int64_t value, int64_t by, const char *from, const char *to)
+static lt_status check_divisible(const char *what, int64_t value, int64_t by, const char *from,
+                                 const char *to)
 {
     if (value % by == 0) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "%s must be divisible by %lld to view %s as %s (different element sizes), but got %lld", what,
-                    (long long)by, from, to, (long long)value);
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "%s must be divisible by %lld to view %s as %s (different element sizes), but got %lld",
+        what, (long long)by, from, to, (long long)value);
 }
 
 /* Each element of self as `ratio` narrower ones. */
@@ -76,7 +85,8 @@ static lt_status narrowed(const lt_tensor *self, int64_t ratio, lt_tensor *view)
 }
 
 /* `ratio` elements of self as one wider one. */
-static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from, const char *to, lt_tensor *view)
+static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from, const char *to,
+                         lt_tensor *view)
 {
     const int last = self->ndim - 1;
     LT_TRY(check_divisible("self.size(-1)", self->sizes[last], ratio, from, to));
@@ -93,16 +103,19 @@ static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from,
     return LT_OK;
 }
 
-/* Kernels rely on bools that are 0 or 1: no other dtype shares memory with them. The bits of another dtype are
- * constants, as in PyTorch. */
+/* Kernels rely on bools that are 0 or 1: no other dtype shares memory with them. The bits of
+ * another dtype are constants, as in PyTorch. */
 lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 {
     const lt_dtype own = (lt_dtype)self->dtype;
     const char *from = lt_dtype_scalar_name(own), *to = lt_dtype_scalar_name(dtype);
     if (own != dtype && own == LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "view: bools cannot be viewed as another dtype, whose writes could leave bytes that are no bools; use to(dtype)");
+        return lt_error(LT_ERR_RUNTIME,
+                        "view: bools cannot be viewed as another dtype, whose writes could leave "
+                        "bytes that are no bools; use to(dtype)");
     if (own != dtype && dtype == LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "view: elements cannot be viewed as bools, since their bytes may be others than 0 and 1; use ne(0)");
+        return lt_error(LT_ERR_RUNTIME, "view: elements cannot be viewed as bools, since their "
+                                        "bytes may be others than 0 and 1; use ne(0)");
     const int64_t given = (int64_t)lt_dtype_size(own), wanted = (int64_t)lt_dtype_size(dtype);
     if (given != wanted) LT_TRY(check_last_stride(self, from, to));
     lt_tensor *view;
@@ -118,7 +131,7 @@ lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     return status;
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 lt_status lt__unsafe_view_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
 {
@@ -168,7 +181,8 @@ lt_status lt_flatten_impl(lt_tensor *self, int64_t start_dim, int64_t end_dim, l
     LT_TRY(lt_wrap_dim(start_dim, self->ndim, &first));
     LT_TRY(lt_wrap_dim(end_dim, self->ndim, &last));
     if (first > last)
-        return lt_error(LT_ERR_RUNTIME, "flatten() has invalid args: start_dim cannot come after end_dim");
+        return lt_error(LT_ERR_RUNTIME,
+                        "flatten() has invalid args: start_dim cannot come after end_dim");
     lt_dims shape = {.n = 0};
     for (int d = 0; d < first; d++) shape.v[shape.n++] = self->sizes[d];
     int64_t merged = 1;
@@ -219,15 +233,18 @@ static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
 lt_status lt_permute_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
 {
     if (dims->n != self->ndim)
-        return lt_error(LT_ERR_RUNTIME,
-                        "permute: number of dimensions in the tensor input does not match the length of "
-                        "the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d",
-                        self->ndim, dims->n);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "permute: number of dimensions in the tensor input does not match the length of "
+            "the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = "
+            "%d",
+            self->ndim, dims->n);
     uint32_t seen = 0;
     int order[LT_MAX_DIMS];
     for (int i = 0; i < dims->n; i++) {
         LT_TRY(lt_wrap_dim(dims->v[i], self->ndim, &order[i]));
-        if (seen >> order[i] & 1) return lt_error(LT_ERR_RUNTIME, "permute(): duplicate dims are not allowed.");
+        if (seen >> order[i] & 1)
+            return lt_error(LT_ERR_RUNTIME, "permute(): duplicate dims are not allowed.");
         seen |= 1u << order[i];
     }
     return permuted(self, order, out);
@@ -251,7 +268,8 @@ lt_status lt_swapaxes_impl(lt_tensor *self, int64_t axis0, int64_t axis1, lt_ten
 lt_status lt_t_impl(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim > 2)
-        return lt_error(LT_ERR_RUNTIME, "t() expects a tensor with <= 2 dimensions, but self is %dD", self->ndim);
+        return lt_error(LT_ERR_RUNTIME,
+                        "t() expects a tensor with <= 2 dimensions, but self is %dD", self->ndim);
     return lt_transpose_impl(self, 0, self->ndim == 2 ? 1 : 0, out);
 }
 
@@ -260,17 +278,20 @@ lt_status lt__alias_impl(lt_tensor *self, lt_tensor **out)
     return lt_tensor_view(self, self->ndim, self->sizes, self->strides, self->offset, out);
 }
 
-lt_status lt_movedim_impl(lt_tensor *self, const lt_dims *source, const lt_dims *destination, lt_tensor **out)
+lt_status lt_movedim_impl(lt_tensor *self, const lt_dims *source, const lt_dims *destination,
+                          lt_tensor **out)
 {
     uint32_t taken, placed;
     if (source->n != destination->n)
         return lt_error(LT_ERR_RUNTIME,
-                        "movedim: Invalid source or destination dims: source (%d dims) should contain the same number "
+                        "movedim: Invalid source or destination dims: source (%d dims) should "
+                        "contain the same number "
                         "of dims as destination (%d dims)",
                         source->n, destination->n);
     lt_dims order = {.n = self->ndim};
     LT_TRY(source->n > 0 ? lt_dims_mask(source, self->ndim, &taken) : (taken = 0, LT_OK));
-    LT_TRY(destination->n > 0 ? lt_dims_mask(destination, self->ndim, &placed) : (placed = 0, LT_OK));
+    LT_TRY(destination->n > 0 ? lt_dims_mask(destination, self->ndim, &placed)
+                              : (placed = 0, LT_OK));
     for (int i = 0; i < source->n; i++) {
         int from, to;
         LT_TRY(lt_wrap_dim(source->v[i], self->ndim, &from));
@@ -337,7 +358,8 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
     char a[256], b[256];
     if (size->n < self->ndim)
         return lt_error(LT_ERR_RUNTIME,
-                        "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal "
+                        "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) "
+                        "must be greater or equal "
                         "to the number of dimensions in the tensor (%d)",
                         lt_dtype_scalar_name((lt_dtype)self->dtype),
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
@@ -384,14 +406,16 @@ lt_status lt_as_strided_impl(lt_tensor *self, const lt_dims *size, const lt_dims
         return lt_error(LT_ERR_RUNTIME, "mismatch in length of strides and shape");
     int64_t offset = storage_offset != NULL ? *storage_offset : self->offset, last = offset, numel;
     LT_TRY(lt_check_sizes(size->n, size->v, &numel));
-    if (offset < 0) return lt_error(LT_ERR_RUNTIME, "Tensor: invalid storage offset %lld", (long long)offset);
+    if (offset < 0)
+        return lt_error(LT_ERR_RUNTIME, "Tensor: invalid storage offset %lld", (long long)offset);
     bool overflow = false;
     for (int d = 0; d < size->n; d++) {
         int64_t reach;
         if (stride->v[d] < 0)
-            return lt_error(LT_ERR_RUNTIME,
-                            "as_strided: Negative strides are not supported at the moment, got strides: %lld",
-                            (long long)stride->v[d]);
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "as_strided: Negative strides are not supported at the moment, got strides: %lld",
+                (long long)stride->v[d]);
         overflow = __builtin_mul_overflow(size->v[d] - 1, stride->v[d], &reach) || overflow;
         overflow = __builtin_add_overflow(last, reach, &last) || overflow;
     }
@@ -399,9 +423,11 @@ lt_status lt_as_strided_impl(lt_tensor *self, const lt_dims *size, const lt_dims
     if (numel > 0 && (overflow || last >= available)) {
         char a[256], b[256];
         return lt_error(LT_ERR_RUNTIME,
-                        "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds for storage of %lld elements",
+                        "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds "
+                        "for storage of %lld elements",
                         lt_format_sizes(a, sizeof a, size->n, size->v),
-                        lt_format_sizes(b, sizeof b, stride->n, stride->v), (long long)offset, (long long)available);
+                        lt_format_sizes(b, sizeof b, stride->n, stride->v), (long long)offset,
+                        (long long)available);
     }
     return lt_tensor_view(self, size->n, size->v, stride->v, offset, out);
 }

@@ -14,7 +14,7 @@
 #include "op/unique.h"
 #include "step/argsort.h"
 
-/* ---- COO in order -------------------------------------------------------------------------------------------------- */
+/* ---- COO in order ---------------------------------------------------------------------------- */
 
 /* Sorted distinct keys; *inverse: where each went. */
 static lt_tensor *do_unique(lt_scope *s, lt_tensor *keys, lt_tensor **inverse)
@@ -33,16 +33,22 @@ lt_status lt_coalesce_impl(lt_tensor *self, lt_tensor **out)
     lt_scope s;
     lt_tensor *inverse;
     if (lt_tensor_layout(self) != LT_SPARSE_COO)
-        return lt_error(LT_ERR_RUNTIME, "coalesce expected sparse coordinate tensor layout but got %s", lt_layout_name(lt_tensor_layout(self)) + 6);
+        return lt_error(LT_ERR_RUNTIME,
+                        "coalesce expected sparse coordinate tensor layout but got %s",
+                        lt_layout_name(lt_tensor_layout(self)) + 6);
     if (lt_sparse_of(self)->coalesced) {
         *out = lt_tensor_retain(self);
         return LT_OK;
     }
     const lt_dims sizes = lt_dims_of(self);
     lt_scope_open(&s, LT_COMPOSITE(coalesce));
-    lt_tensor *keys = do_unique(&s, do_places(&s, self), &inverse), *values = do__sparse_values(&s, self);
+    lt_tensor *keys = do_unique(&s, do_places(&s, self), &inverse),
+              *values = do__sparse_values(&s, self);
     if (s.status == LT_OK) values = do_added_rows(&s, keys->numel, inverse, values);
-    return lt_scope_give(&s, do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes), values, &sizes, true), out);
+    return lt_scope_give(&s,
+                         do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes),
+                                values, &sizes, true),
+                         out);
 }
 
 lt_status lt__sparse_gradient_impl(lt_tensor *self, lt_tensor *grad_values, lt_tensor **out)
@@ -57,14 +63,19 @@ lt_status lt__sparse_gradient_impl(lt_tensor *self, lt_tensor *grad_values, lt_t
         lt_dims column = {grad_values->ndim, {grad_values->sizes[0]}};
         for (int d = 1; d < column.n; d++) column.v[d] = 1;
         lt_tensor *ones = plus(&s, do_zeros(&s, grad_values, &column), 1);
-        values = do_div(&s, do_added_rows(&s, keys->numel, which, grad_values), do_added_rows(&s, keys->numel, which, ones));
+        values = do_div(&s, do_added_rows(&s, keys->numel, which, grad_values),
+                        do_added_rows(&s, keys->numel, which, ones));
     }
-    return lt_scope_give(&s, do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes), values, &sizes, true), out);
+    return lt_scope_give(&s,
+                         do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes),
+                                values, &sizes, true),
+                         out);
 }
 
-/* ---- all elements -------------------------------------------------------------------------------------------------- */
+/* ---- all elements ---------------------------------------------------------------------------- */
 
-lt_status lt_to_dense_impl(lt_tensor *self, lt_dtype dtype, const bool *masked_grad, lt_tensor **out)
+lt_status lt_to_dense_impl(lt_tensor *self, lt_dtype dtype, const bool *masked_grad,
+                           lt_tensor **out)
 {
     lt_scope s;
     (void)masked_grad;
@@ -75,7 +86,8 @@ lt_status lt_to_dense_impl(lt_tensor *self, lt_dtype dtype, const bool *masked_g
         int64_t places = 1;
         for (int d = 0; d < lt_sparse_dims_of(self); d++) places *= self->sizes[d];
         lt_tensor *values = do__sparse_values(&s, self), *keys = do_places(&s, self);
-        if (s.status == LT_OK && lt_sparse_of(self)->coalesced) { /* of any dtype: nothing is added */
+        /* of any dtype: nothing is added */
+        if (s.status == LT_OK && lt_sparse_of(self)->coalesced) {
             lt_dims wide = lt_dims_of(values);
             wide.v[0] = places;
             lt_tensor *zeros = do_zeros(&s, values, &wide), *copied = NULL;
@@ -90,7 +102,7 @@ lt_status lt_to_dense_impl(lt_tensor *self, lt_dtype dtype, const bool *masked_g
     return lt_scope_give(&s, result, out);
 }
 
-/* ---- the elements that are not 0 -------------------------------------------------------------------------------- */
+/* ---- the elements that are not 0 ------------------------------------------------------------- */
 
 static lt_tensor *do_dense_to_coo(lt_scope *s, lt_tensor *self, int sparse_dims)
 {
@@ -112,55 +124,74 @@ static lt_tensor *do_dense_to_coo(lt_scope *s, lt_tensor *self, int sparse_dims)
 lt_status lt_to_sparse_coo_impl(lt_tensor *self, const int64_t *sparse_dim, lt_tensor **out)
 {
     lt_scope s;
-    const int64_t dims = sparse_dim != NULL ? *sparse_dim : lt_is_sparse(self) ? lt_sparse_dims_of(self) : self->ndim;
+    const int64_t dims = sparse_dim != NULL   ? *sparse_dim
+                         : lt_is_sparse(self) ? lt_sparse_dims_of(self)
+                                              : self->ndim;
     if (lt_is_sparse(self) && dims != lt_sparse_dims_of(self))
-        return lt_error(LT_ERR_RUNTIME, "to_sparse: sparse_dim argument for sparse input must not be specified, but got %lld", (long long)dims);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "to_sparse: sparse_dim argument for sparse input must not be specified, but got %lld",
+            (long long)dims);
     if (dims < 0 || dims > self->ndim || (dims == 0 && self->ndim > 0))
-        return lt_error(LT_ERR_RUNTIME, "to_sparse: sparse_dim argument must be in >=1 and <=%d, but got %lld", self->ndim, (long long)dims);
+        return lt_error(LT_ERR_RUNTIME,
+                        "to_sparse: sparse_dim argument must be in >=1 and <=%d, but got %lld",
+                        self->ndim, (long long)dims);
     lt_scope_open(&s, LT_COMPOSITE(to_sparse_coo));
-    lt_tensor *result = !lt_is_sparse(self) ? do_dense_to_coo(&s, self, (int)dims) : do_as_layout(&s, self, LT_SPARSE_COO);
+    lt_tensor *result = !lt_is_sparse(self) ? do_dense_to_coo(&s, self, (int)dims)
+                                            : do_as_layout(&s, self, LT_SPARSE_COO);
     return lt_scope_give(&s, result, out);
 }
 
-/* ---- rows and columns ------------------------------------------------------------------------------------------- */
+/* ---- rows and columns ------------------------------------------------------------------------ */
 
-lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int64_t dense_dim, lt_tensor **out)
+lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int64_t dense_dim,
+                                       lt_tensor **out)
 {
     lt_scope s;
     lt_layout kind;
     LT_TRY(lt_layout_from_name(layout, &kind));
     if (kind != LT_SPARSE_CSR && kind != LT_SPARSE_CSC)
-        return lt_error(LT_ERR_RUNTIME, "to_sparse: %s is no compressed layout", lt_layout_name(kind));
+        return lt_error(LT_ERR_RUNTIME, "to_sparse: %s is no compressed layout",
+                        lt_layout_name(kind));
     if (lt_tensor_layout(self) == kind) {
         *out = lt_tensor_retain(self);
         return LT_OK;
     }
     if (self->ndim - dense_dim != 2 || (lt_is_sparse(self) && lt_sparse_dims_of(self) != 2))
-        return lt_error(LT_ERR_RUNTIME, "to_sparse: a tensor in %s has 2 dimensions besides the dense ones, but got %d dimensions with %lld dense",
+        return lt_error(LT_ERR_RUNTIME,
+                        "to_sparse: a tensor in %s has 2 dimensions besides the dense ones, but "
+                        "got %d dimensions with %lld dense",
                         lt_layout_name(kind), self->ndim, (long long)dense_dim);
     lt_scope_open(&s, LT_COMPOSITE(to_sparse_compressed));
     const lt_dims sizes = lt_dims_of(self);
     const int first = kind == LT_SPARSE_CSC;
-    lt_tensor *coo = !lt_is_sparse(self) ? do_dense_to_coo(&s, self, 2) : do_as_coo(&s, self), *made = NULL;
+    lt_tensor *coo = !lt_is_sparse(self) ? do_dense_to_coo(&s, self, 2) : do_as_coo(&s, self),
+              *made = NULL;
     if (s.status == LT_OK && lt_tensor_layout(self) != LT_SPARSE_CSC) coo = do_coalesce(&s, coo);
-    lt_tensor *coordinates = coo != NULL ? do_coordinates(&s, coo) : NULL, *values = coo != NULL ? do__sparse_values(&s, coo) : NULL;
-    lt_tensor *lines = do_coordinate(&s, coordinates, first), *plain = do_coordinate(&s, coordinates, 1 - first);
-    if (s.status == LT_OK && (first || !lt_sparse_of(coo)->coalesced)) { /* line by line, and in order within each */
-        lt_tensor *keys = do_add(&s, do_mul(&s, lines, do_scalar(&s, lt_int(self->sizes[1 - first]))), plain);
+    lt_tensor *coordinates = coo != NULL ? do_coordinates(&s, coo) : NULL,
+              *values = coo != NULL ? do__sparse_values(&s, coo) : NULL;
+    lt_tensor *lines = do_coordinate(&s, coordinates, first),
+              *plain = do_coordinate(&s, coordinates, 1 - first);
+    /* line by line, and in order within each */
+    if (s.status == LT_OK && (first || !lt_sparse_of(coo)->coalesced)) {
+        lt_tensor *keys =
+            do_add(&s, do_mul(&s, lines, do_scalar(&s, lt_int(self->sizes[1 - first]))), plain);
         lt_tensor *order = do_argsort(&s, keys);
         lines = do_index_select(&s, lines, 0, order);
         plain = do_index_select(&s, plain, 0, order);
         values = do_index_select(&s, values, 0, order);
     }
-    lt_tensor *compressed = do_search(&s, lines, do_range(&s, self->sizes[first] + 1, self->device), false);
+    lt_tensor *compressed =
+        do_search(&s, lines, do_range(&s, self->sizes[first] + 1, self->device), false);
     if (s.status == LT_OK) {
-        const lt_status status = lt__sparse_compressed(compressed, plain, values, &sizes, lt_layout_name(kind), &made);
+        const lt_status status =
+            lt__sparse_compressed(compressed, plain, values, &sizes, lt_layout_name(kind), &made);
         made = lt_scope_hold(&s, status, made);
     }
     return lt_scope_give(&s, made, out);
 }
 
-/* ---- the elements at given places ---------------------------------------------------------------------------------- */
+/* ---- the elements at given places ------------------------------------------------------------ */
 
 /* The values of a coalesced tensor in COO at the places keys, 0 where it has none. */
 static lt_tensor *do_found(lt_scope *s, lt_tensor *coo, lt_tensor *keys)
@@ -174,8 +205,10 @@ static lt_tensor *do_found(lt_scope *s, lt_tensor *coo, lt_tensor *keys)
         return do_zeros(s, values, &sizes);
     }
     lt_tensor *at = do_clamp_within(s, do_search(s, own, keys, false), 0, own->numel - 1);
-    lt_tensor *missing = do_ne(s, do_index_select(s, own, 0, at), keys), *rows = do_index_select(s, values, 0, at);
-    for (int d = 1; s->status == LT_OK && d < rows->ndim; d++) missing = do_unsqueeze(s, missing, -1);
+    lt_tensor *missing = do_ne(s, do_index_select(s, own, 0, at), keys),
+              *rows = do_index_select(s, values, 0, at);
+    for (int d = 1; s->status == LT_OK && d < rows->ndim; d++)
+        missing = do_unsqueeze(s, missing, -1);
     return do_where(s, missing, do_scalar(s, lt_int(0)), rows);
 }
 
@@ -183,7 +216,8 @@ lt_status lt__sparse_values_at_impl(lt_tensor *self, lt_tensor *pattern, lt_tens
 {
     lt_scope s;
     LT_TRY(lt_require_sparse("sparse_mask", pattern));
-    if (lt_is_sparse(self) && lt_sparse_of(self)->coalesced && lt_sparse_same_places(self, pattern)) return lt__sparse_values(self, out);
+    if (lt_is_sparse(self) && lt_sparse_of(self)->coalesced && lt_sparse_same_places(self, pattern))
+        return lt__sparse_values(self, out);
     lt_scope_open(&s, LT_COMPOSITE(_sparse_values_at));
     const int dims = lt_sparse_dims_of(pattern);
     lt_tensor *keys = do_places(&s, pattern), *rows;
@@ -203,8 +237,11 @@ lt_status lt_sparse_mask_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
     lt_tensor *values = NULL;
     LT_TRY(lt_require_sparse("sparse_mask", mask));
     if (!lt_same_sizes(self, mask))
-        return lt_error(LT_ERR_RUNTIME, "sparse_mask(): operands have incompatible sizes; self has size %s but mask has size %s",
-                        lt_format_sizes(a, sizeof a, self->ndim, self->sizes), lt_format_sizes(b, sizeof b, mask->ndim, mask->sizes));
+        return lt_error(LT_ERR_RUNTIME,
+                        "sparse_mask(): operands have incompatible sizes; self has size %s but "
+                        "mask has size %s",
+                        lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
+                        lt_format_sizes(b, sizeof b, mask->ndim, mask->sizes));
     lt_scope_open(&s, LT_COMPOSITE(sparse_mask));
     if (!lt_sparse_of(mask)->coalesced) mask = do_coalesce(&s, mask);
     if (s.status == LT_OK) s.status = lt__sparse_values_at(self, mask, &values);

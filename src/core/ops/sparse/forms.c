@@ -1,4 +1,5 @@
-/* forms.c - what generated wrappers do around the sparse form of an op (sparse.h): to the values and back, into a given tensor. */
+/* forms.c - what generated wrappers do around the sparse form of an op (sparse.h): to the values
+ * and back, into a given tensor. */
 #include "autograd/autograd.h"
 #include "error.h"
 #include "sparse.h"
@@ -9,7 +10,9 @@
 
 lt_status lt_sparse_open(lt_tensor *self, lt_tensor **pattern, lt_tensor **values)
 {
-    if (!lt_is_sparse(self)) return lt_error(LT_ERR_RUNTIME, "the other arguments of an operation on a sparse tensor may not be sparse");
+    if (!lt_is_sparse(self))
+        return lt_error(LT_ERR_RUNTIME,
+                        "the other arguments of an operation on a sparse tensor may not be sparse");
     if (lt_sparse_of(self)->coalesced)
         *pattern = lt_tensor_retain(self);
     else
@@ -17,7 +20,8 @@ lt_status lt_sparse_open(lt_tensor *self, lt_tensor **pattern, lt_tensor **value
     return lt__sparse_values(*pattern, values);
 }
 
-lt_status lt_sparse_close(lt_status status, lt_tensor *pattern, lt_tensor *values, lt_tensor *result, lt_tensor **out)
+lt_status lt_sparse_close(lt_status status, lt_tensor *pattern, lt_tensor *values,
+                          lt_tensor *result, lt_tensor **out)
 {
     if (status == LT_OK) status = lt__sparse_like(pattern, result, out);
     lt_tensor_release(pattern);
@@ -30,13 +34,20 @@ static lt_status store(const char *op, lt_tensor *written, lt_tensor *result)
 {
     if (written == result) return LT_OK;
     if (lt_grad_mode_on() && (lt_requires_grad(written) || lt_requires_grad(result)))
-        return lt_error(LT_ERR_RUNTIME, "%s_(): autograd does not follow what is written to sparse tensors, or in place from them", op);
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s_(): autograd does not follow what is written to sparse tensors, or in "
+                        "place from them",
+                        op);
     if (!lt_is_sparse(written) && !lt_is_sparse(result)) return lt_copy_(written, result, false);
     if (lt_tensor_layout(written) != lt_tensor_layout(result))
-        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, what is written %s", op,
-                        lt_layout_name(lt_tensor_layout(result)), lt_layout_name(lt_tensor_layout(written)));
-    if (written->dtype != result->dtype || !lt_device_equal(written->device, result->device) || !lt_same_sizes(written, result))
-        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has another shape, dtype or device than what is written", op);
+        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, what is written %s",
+                        op, lt_layout_name(lt_tensor_layout(result)),
+                        lt_layout_name(lt_tensor_layout(written)));
+    if (written->dtype != result->dtype || !lt_device_equal(written->device, result->device) ||
+        !lt_same_sizes(written, result))
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s_(): the result has another shape, dtype or device than what is written",
+                        op);
     lt_sparse_replace(written, result);
     lt_bump_version(written);
     return LT_OK;

@@ -1,4 +1,5 @@
-/* parts.c - see parts.h. Places are int64; products of sizes fit since a tensor's elements can be counted. */
+/* parts.c - see parts.h. Places are int64; products of sizes fit since a tensor's elements can be
+ * counted. */
 #include "parts.h"
 
 #include "mem.h"
@@ -14,13 +15,15 @@
 lt_status lt_require_sparse(const char *what, const lt_tensor *t)
 {
     if (lt_is_sparse(t)) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "%s() expected a sparse tensor, but got one of the layout torch.strided", what);
+    return lt_error(LT_ERR_RUNTIME,
+                    "%s() expected a sparse tensor, but got one of the layout torch.strided", what);
 }
 
 bool lt_sparse_same_places(const lt_tensor *a, const lt_tensor *b)
 {
     const lt_sparse *p = lt_sparse_of(a), *q = lt_sparse_of(b);
-    return p->layout == q->layout && p->indices == q->indices && p->compressed == q->compressed && p->plain == q->plain;
+    return p->layout == q->layout && p->indices == q->indices && p->compressed == q->compressed &&
+           p->plain == q->plain;
 }
 
 lt_tensor *do_search(lt_scope *s, lt_tensor *sorted, lt_tensor *values, bool right)
@@ -31,7 +34,10 @@ lt_tensor *do_search(lt_scope *s, lt_tensor *sorted, lt_tensor *values, bool rig
     return lt_scope_hold(s, status, out);
 }
 
-lt_tensor *do_coordinate(lt_scope *s, lt_tensor *coordinates, int64_t dim) { return do_select(s, coordinates, 0, dim); }
+lt_tensor *do_coordinate(lt_scope *s, lt_tensor *coordinates, int64_t dim)
+{
+    return do_select(s, coordinates, 0, dim);
+}
 
 lt_tensor *do_coordinates(lt_scope *s, lt_tensor *t)
 {
@@ -63,11 +69,13 @@ lt_tensor *do_keys(lt_scope *s, lt_tensor *coordinates, const int64_t *sizes)
     if (dims == 0) return do_zeros(s, coordinates, &(lt_dims){1, {coordinates->sizes[1]}});
     if (dims == 1) return do_coordinate(s, coordinates, 0);
     if (dims == 2) {
-        lt_tensor *lines = do_mul(s, do_coordinate(s, coordinates, 0), do_scalar(s, lt_int(sizes[1])));
+        lt_tensor *lines =
+            do_mul(s, do_coordinate(s, coordinates, 0), do_scalar(s, lt_int(sizes[1])));
         return do_add(s, lines, do_coordinate(s, coordinates, 1));
     }
     lt_contiguous_strides(dims, sizes, strides);
-    return do_sum_dim(s, do_mul(s, coordinates, do_column(s, strides, dims, coordinates->device)), 0, false);
+    return do_sum_dim(s, do_mul(s, coordinates, do_column(s, strides, dims, coordinates->device)),
+                      0, false);
 }
 
 lt_tensor *do_unravel(lt_scope *s, lt_tensor *keys, int dims, const int64_t *sizes)
@@ -76,14 +84,16 @@ lt_tensor *do_unravel(lt_scope *s, lt_tensor *keys, int dims, const int64_t *siz
     if (s->status != LT_OK) return NULL;
     if (dims == 0) return do_zeros(s, keys, &(lt_dims){2, {0, keys->numel}});
     if (dims == 1) return do_unsqueeze(s, keys, 0);
-    if (keys->numel == 0) return do_zeros(s, keys, &(lt_dims){2, {dims, 0}}); /* sizes of 0 divide nothing */
+    /* sizes of 0 divide nothing */
+    if (keys->numel == 0) return do_zeros(s, keys, &(lt_dims){2, {dims, 0}});
     if (dims == 2) {
         lt_tensor *size = do_scalar(s, lt_int(sizes[1]));
         lt_tensor *pair[] = {do_floor_divide(s, keys, size), do_remainder(s, keys, size)};
         return s->status == LT_OK ? do_stack(s, pair, 2, 0) : NULL;
     }
     lt_contiguous_strides(dims, sizes, strides);
-    lt_tensor *lines = do_floor_divide(s, do_unsqueeze(s, keys, 0), do_column(s, strides, dims, keys->device));
+    lt_tensor *lines =
+        do_floor_divide(s, do_unsqueeze(s, keys, 0), do_column(s, strides, dims, keys->device));
     return do_remainder(s, lines, do_column(s, sizes, dims, keys->device));
 }
 
@@ -105,7 +115,8 @@ lt_tensor *do_flat(lt_scope *s, lt_tensor *dense, int sparse_dims)
     return do_reshape(s, dense, &sizes);
 }
 
-lt_tensor *do_coo(lt_scope *s, lt_tensor *coordinates, lt_tensor *values, const lt_dims *sizes, bool coalesced)
+lt_tensor *do_coo(lt_scope *s, lt_tensor *coordinates, lt_tensor *values, const lt_dims *sizes,
+                  bool coalesced)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -115,9 +126,11 @@ lt_tensor *do_coo(lt_scope *s, lt_tensor *coordinates, lt_tensor *values, const 
 
 lt_tensor *do_as_coo(lt_scope *s, lt_tensor *t)
 {
-    if (s->status != LT_OK || lt_tensor_layout(t) == LT_SPARSE_COO) return s->status == LT_OK ? t : NULL;
+    if (s->status != LT_OK || lt_tensor_layout(t) == LT_SPARSE_COO)
+        return s->status == LT_OK ? t : NULL;
     const lt_dims sizes = lt_dims_of(t);
-    return do_coo(s, do_coordinates(s, t), do__sparse_values(s, t), &sizes, lt_tensor_layout(t) == LT_SPARSE_CSR);
+    return do_coo(s, do_coordinates(s, t), do__sparse_values(s, t), &sizes,
+                  lt_tensor_layout(t) == LT_SPARSE_CSR);
 }
 
 lt_tensor *do_as_layout(lt_scope *s, lt_tensor *t, lt_layout layout)

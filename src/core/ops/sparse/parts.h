@@ -1,4 +1,5 @@
-/* parts.h - sparse tensors as steps of formulas (compose.h): their places as coordinates and numbers, and back. */
+/* parts.h - sparse tensors as steps of formulas (compose.h): their places as coordinates and
+ * numbers, and back. */
 #ifndef LT_OPS_SPARSE_PARTS_H
 #define LT_OPS_SPARSE_PARTS_H
 
@@ -15,9 +16,13 @@ static inline int lt_sparse_dims_of(const lt_tensor *t)
     return p->indices != NULL ? (int)p->indices->sizes[0] : 2;
 }
 /* How many values it has. */
-static inline int64_t lt_sparse_count(const lt_tensor *t) { return lt_sparse_of(t)->values->sizes[0]; }
+static inline int64_t lt_sparse_count(const lt_tensor *t)
+{
+    return lt_sparse_of(t)->values->sizes[0];
+}
 
-/* Whether two sparse tensors have the same places, as far as can be told without looking at them. */
+/* Whether two sparse tensors have the same places, as far as can be told without looking at
+ * them. */
 bool lt_sparse_same_places(const lt_tensor *a, const lt_tensor *b);
 
 /* Error unless t is sparse; what: the function that was called. */
@@ -36,7 +41,8 @@ lt_tensor *do_places(lt_scope *s, lt_tensor *t);
 lt_tensor *do_flat(lt_scope *s, lt_tensor *dense, int sparse_dims);
 
 /* A sparse tensor in COO of coordinates that are known to fit. */
-lt_tensor *do_coo(lt_scope *s, lt_tensor *coordinates, lt_tensor *values, const lt_dims *sizes, bool coalesced);
+lt_tensor *do_coo(lt_scope *s, lt_tensor *coordinates, lt_tensor *values, const lt_dims *sizes,
+                  bool coalesced);
 /* t in COO; itself if it is. */
 lt_tensor *do_as_coo(lt_scope *s, lt_tensor *t);
 /* t, coalesced or in COO, in a layout. */
@@ -46,9 +52,11 @@ lt_tensor *do_to_dense(lt_scope *s, lt_tensor *t);
 lt_tensor *do_chosen(lt_scope *s, lt_tensor *flags);
 /* How many entries of `sorted` are less than (right: at most) each of values. */
 lt_tensor *do_search(lt_scope *s, lt_tensor *sorted, lt_tensor *values, bool right);
-/* The row of each value of a matrix in CSR (the column of one in CSC), of its compressed and plain indices. */
+/* The row of each value of a matrix in CSR (the column of one in CSC), of its compressed and plain
+ * indices. */
 lt_tensor *do_lines_of(lt_scope *s, lt_tensor *compressed, lt_tensor *plain);
-/* For ranges starts[i] .. starts[i] + counts[i] - 1, one after the other: *which is the i of each entry, the result the entry. */
+/* For ranges starts[i] .. starts[i] + counts[i] - 1, one after the other: *which is the i of each
+ * entry, the result the entry. */
 lt_tensor *do_ranges(lt_scope *s, lt_tensor *starts, lt_tensor *counts, lt_tensor **which);
 /* zeros [n, ...] with rows added at the places in index. */
 lt_tensor *do_added_rows(lt_scope *s, int64_t n, lt_tensor *index, lt_tensor *rows);

@@ -13,8 +13,10 @@ lt_status lt_sum_sparse(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     return lt_scope_give(&s, lt_scope_hold(&s, s.status, sum), out);
 }
 
-/* Values are added up along their own dimensions; dimensions of places go away, so that places may coincide. */
-lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype, lt_tensor **out)
+/* Values are added up along their own dimensions; dimensions of places go away, so that places may
+ * coincide. */
+lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype,
+                            lt_tensor **out)
 {
     lt_scope s;
     uint32_t mask;
@@ -24,7 +26,8 @@ lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, l
     int kept = 0;
     LT_TRY(lt_dims_mask(dim, self->ndim, &mask));
     lt_scope_open(&s, true);
-    lt_tensor *values = do__sparse_values(&s, self), *coordinates = do_coordinates(&s, self), *sum = NULL;
+    lt_tensor *values = do__sparse_values(&s, self), *coordinates = do_coordinates(&s, self),
+              *sum = NULL;
     for (int d = places; d < self->ndim; d++)
         if (mask >> d & 1) inside.v[inside.n++] = d - places + 1;
     if (s.status == LT_OK && inside.n > 0) {
@@ -44,8 +47,10 @@ lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, l
     if (s.status != LT_OK) return lt_scope_close(&s);
     for (int d = 1; d < values->ndim; d++) sizes.v[sizes.n++] = values->sizes[d];
     const bool unchanged = (mask & ((1u << places) - 1)) == 0;
-    sum = do_coo(&s, do_stack(&s, rows, kept, 0), values, &sizes, unchanged && lt_sparse_of(self)->coalesced);
+    sum = do_coo(&s, do_stack(&s, rows, kept, 0), values, &sizes,
+                 unchanged && lt_sparse_of(self)->coalesced);
     sum = unchanged ? sum : do_coalesce(&s, sum);
-    if (s.status == LT_OK && kept == 2 && places == 2) sum = do_as_layout(&s, sum, lt_tensor_layout(self));
+    if (s.status == LT_OK && kept == 2 && places == 2)
+        sum = do_as_layout(&s, sum, lt_tensor_layout(self));
     return lt_scope_give(&s, sum, out);
 }

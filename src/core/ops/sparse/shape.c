@@ -1,5 +1,5 @@
-/* shape.c - the sparse forms of ops that turn, cut and join. They make new tensors, not views; where only places are turned round the
- * values are shared. */
+/* shape.c - the sparse forms of ops that turn, cut and join. They make new tensors, not views;
+ * where only places are turned round the values are shared. */
 #include "parts.h"
 #include "dims.h"
 
@@ -16,7 +16,7 @@
 #include "step/permute.h"
 #include "counting.h"
 
-/* ---- turning ---------------------------------------------------------------------------------------------------- */
+/* ---- turning --------------------------------------------------------------------------------- */
 
 /* The rows of a transposed matrix are its columns: the components stay. */
 static lt_tensor *do_turned(lt_scope *s, lt_tensor *self, const lt_dims *sizes)
@@ -25,7 +25,8 @@ static lt_tensor *do_turned(lt_scope *s, lt_tensor *self, const lt_dims *sizes)
     const char *layout = lt_layout_name(p->layout == LT_SPARSE_CSR ? LT_SPARSE_CSC : LT_SPARSE_CSR);
     lt_tensor *values = do__sparse_values(s, self), *out = NULL;
     if (s->status != LT_OK) return NULL;
-    const lt_status status = lt__sparse_compressed(p->compressed, p->plain, values, sizes, layout, &out);
+    const lt_status status =
+        lt__sparse_compressed(p->compressed, p->plain, values, sizes, layout, &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -38,7 +39,8 @@ static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
     bool turned = false, in_order = true;
     for (int d = 0; d < self->ndim; d++) {
         if ((d < places) != (order[d] < places))
-            return lt_error(LT_ERR_RUNTIME, "permute: a dimension of places and a dense one of a sparse tensor cannot change places");
+            return lt_error(LT_ERR_RUNTIME, "permute: a dimension of places and a dense one of a "
+                                            "sparse tensor cannot change places");
         sizes.v[d] = self->sizes[order[d]];
         if (d >= places) inside.v[d - places + 1] = order[d] - places + 1;
         turned = turned || (d >= places && order[d] != d);
@@ -54,7 +56,9 @@ static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
         if (turned) values = do_permute(&s, values, &inside);
         for (int d = 0; d < places; d++) rows[d] = do_coordinate(&s, coordinates, order[d]);
         coordinates = s.status == LT_OK ? do_stack(&s, rows, places, 0) : NULL;
-        result = do_coo(&s, coordinates, values, &sizes, in_order && lt_sparse_of(self)->coalesced && lt_tensor_layout(self) != LT_SPARSE_CSC);
+        result = do_coo(&s, coordinates, values, &sizes,
+                        in_order && lt_sparse_of(self)->coalesced &&
+                            lt_tensor_layout(self) != LT_SPARSE_CSC);
     }
     return lt_scope_give(&s, result, out);
 }
@@ -72,7 +76,10 @@ lt_status lt_transpose_sparse(lt_tensor *self, int64_t dim0, int64_t dim1, lt_te
 lt_status lt_t_sparse(lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim > 2)
-        return lt_error(LT_ERR_RUNTIME, "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is %dD", self->ndim);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is %dD",
+            self->ndim);
     return lt_transpose_sparse(self, 0, self->ndim == 2 ? 1 : 0, out);
 }
 
@@ -82,8 +89,11 @@ lt_status lt_permute_sparse(lt_tensor *self, const lt_dims *dims, lt_tensor **ou
     uint32_t mask;
     LT_TRY(lt_dims_mask(dims, self->ndim, &mask)); /* each at most once */
     if (dims->n != self->ndim)
-        return lt_error(LT_ERR_RUNTIME, "permute: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions, i.e. input.dim() = %d is not equal to len(dims) = %d",
-                        self->ndim, dims->n);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "permute: number of dimensions in the tensor input does not match the length of the "
+            "desired ordering of dimensions, i.e. input.dim() = %d is not equal to len(dims) = %d",
+            self->ndim, dims->n);
     for (int d = 0; d < self->ndim; d++) LT_TRY(lt_wrap_dim(dims->v[d], self->ndim, &order[d]));
     return permuted(self, order, out);
 }
@@ -98,26 +108,34 @@ lt_status lt_unsqueeze_sparse(lt_tensor *self, int64_t dim, lt_tensor **out)
     lt_tensor *rows[LT_MAX_DIMS];
     LT_TRY(lt_dims_insert(&sizes, at, 1));
     lt_scope_open(&s, true);
-    lt_tensor *coo = do_as_coo(&s, self), *values = coo != NULL ? do__sparse_values(&s, coo) : NULL, *coordinates = coo != NULL ? do_coordinates(&s, coo) : NULL;
+    lt_tensor *coo = do_as_coo(&s, self), *values = coo != NULL ? do__sparse_values(&s, coo) : NULL,
+              *coordinates = coo != NULL ? do_coordinates(&s, coo) : NULL;
     if (at > places) {
         values = do_unsqueeze(&s, values, at - places + 1);
     } else {
         for (int d = 0; d <= places; d++) {
-            lt_tensor *line = s.status != LT_OK ? NULL : d == at ? do_zeros(&s, coordinates, &(lt_dims){1, {coordinates->sizes[1]}})
-                                                                 : do_coordinate(&s, coordinates, d < at ? d : d - 1);
+            lt_tensor *line =
+                s.status != LT_OK ? NULL
+                : d == at ? do_zeros(&s, coordinates, &(lt_dims){1, {coordinates->sizes[1]}})
+                          : do_coordinate(&s, coordinates, d < at ? d : d - 1);
             rows[kept++] = line;
         }
         coordinates = s.status == LT_OK ? do_stack(&s, rows, kept, 0) : NULL;
     }
-    return lt_scope_give(&s, s.status == LT_OK ? do_coo(&s, coordinates, values, &sizes, lt_sparse_of(coo)->coalesced) : NULL, out);
+    return lt_scope_give(&s,
+                         s.status == LT_OK
+                             ? do_coo(&s, coordinates, values, &sizes, lt_sparse_of(coo)->coalesced)
+                             : NULL,
+                         out);
 }
 
-/* ---- cutting ---------------------------------------------------------------------------------------------------- */
+/* ---- cutting --------------------------------------------------------------------------------- */
 
 /* The result in COO, in self's layout where that has one. */
 static lt_status give_like(lt_scope *s, lt_tensor *self, lt_tensor *coo, lt_tensor **out)
 {
-    if (s->status == LT_OK && lt_sparse_dims_of(coo) == 2) coo = do_as_layout(s, coo, lt_tensor_layout(self));
+    if (s->status == LT_OK && lt_sparse_dims_of(coo) == 2)
+        coo = do_as_layout(s, coo, lt_tensor_layout(self));
     return lt_scope_give(s, coo, out);
 }
 
@@ -129,7 +147,8 @@ static lt_tensor *do_replaced(lt_scope *s, lt_tensor *coordinates, int d, lt_ten
     if (s->status != LT_OK) return NULL;
     if (d > 0) parts[n++] = do_part(s, coordinates, 0, 0, d);
     if (row != NULL) parts[n++] = do_unsqueeze(s, row, 0);
-    if (d + 1 < coordinates->sizes[0]) parts[n++] = do_part(s, coordinates, 0, d + 1, coordinates->sizes[0]);
+    if (d + 1 < coordinates->sizes[0])
+        parts[n++] = do_part(s, coordinates, 0, d + 1, coordinates->sizes[0]);
     return s->status == LT_OK ? do_cat(s, parts, n, 0) : NULL;
 }
 
@@ -137,15 +156,23 @@ lt_status lt_select_sparse(lt_tensor *self, int64_t dim, int64_t index, lt_tenso
 {
     lt_scope s;
     int d;
-    if (self->ndim == 0) return lt_error(LT_ERR_INDEX, "select() cannot be applied to a 0-dim tensor.");
+    if (self->ndim == 0)
+        return lt_error(LT_ERR_INDEX, "select() cannot be applied to a 0-dim tensor.");
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     const int64_t size = self->sizes[d], at = index < 0 ? index + size : index;
     const int places = lt_sparse_dims_of(self);
     if (at < 0 || at >= size)
-        return lt_error(LT_ERR_INDEX, "select(): index %lld out of range for tensor of size %lld at dimension %lld", lt_shown(index),
-                        (long long)size, lt_shown(d));
+        return lt_error(
+            LT_ERR_INDEX,
+            "select(): index %lld out of range for tensor of size %lld at dimension %lld",
+            lt_shown(index), (long long)size, lt_shown(d));
     lt_scope_open(&s, true);
-    if (d >= places) return lt_scope_give(&s, do__sparse_like(&s, self, do_select(&s, do__sparse_values(&s, self), d - places + 1, at)), out);
+    if (d >= places)
+        return lt_scope_give(
+            &s,
+            do__sparse_like(&s, self,
+                            do_select(&s, do__sparse_values(&s, self), d - places + 1, at)),
+            out);
     lt_dims sizes = lt_dims_of(self);
     for (int e = d; e + 1 < sizes.n; e++) sizes.v[e] = sizes.v[e + 1];
     sizes.n--;
@@ -158,7 +185,8 @@ lt_status lt_select_sparse(lt_tensor *self, int64_t dim, int64_t index, lt_tenso
     return lt_scope_give(&s, do_coo(&s, coordinates, values, &sizes, coalesced), out);
 }
 
-lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step, lt_tensor **out)
+lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step,
+                           lt_tensor **out)
 {
     lt_scope s;
     int d;
@@ -175,14 +203,17 @@ lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t 
     lt_scope_open(&s, true);
     if (d >= places) {
         lt_tensor *values = do__sparse_values(&s, self);
-        if (s.status == LT_OK) s.status = lt__slice(values, d - places + 1, start, stop, step, &part);
+        if (s.status == LT_OK)
+            s.status = lt__slice(values, d - places + 1, start, stop, step, &part);
         return lt_scope_give(&s, do__sparse_like(&s, self, lt_scope_hold(&s, s.status, part)), out);
     }
     lt_dims sizes = lt_dims_of(self);
     sizes.v[d] = (stop - start + step - 1) / step;
     lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d);
-    lt_tensor *from = do_sub(&s, line, do_scalar(&s, lt_int(start))), *every = do_scalar(&s, lt_int(step));
-    lt_tensor *within = do_logical_and(&s, do_ge(&s, line, do_scalar(&s, lt_int(start))), do_lt(&s, line, do_scalar(&s, lt_int(stop))));
+    lt_tensor *from = do_sub(&s, line, do_scalar(&s, lt_int(start))),
+              *every = do_scalar(&s, lt_int(step));
+    lt_tensor *within = do_logical_and(&s, do_ge(&s, line, do_scalar(&s, lt_int(start))),
+                                       do_lt(&s, line, do_scalar(&s, lt_int(stop))));
     lt_tensor *at = do_floor_divide(&s, from, every);
     if (step > 1) within = do_logical_and(&s, within, do_eq(&s, do_mul(&s, at, every), from));
     lt_tensor *chosen = do_chosen(&s, within);
@@ -192,7 +223,8 @@ lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t 
     return give_like(&s, self, do_coo(&s, coordinates, values, &sizes, coalesced), out);
 }
 
-/* An entry of `index` may name any number of values, and a value may be named by several entries. */
+/* An entry of `index` may name any number of values, and a value may be named by several
+ * entries. */
 lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor **out)
 {
     lt_scope s;
@@ -200,7 +232,8 @@ lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index,
     LT_TRY(lt_require_strided("index_select", index));
     LT_TRY(lt_require_sparse("index_select", self));
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
-    if (index->ndim > 1) return lt_error(LT_ERR_INDEX, "index_select(): Index is supposed to be a vector");
+    if (index->ndim > 1)
+        return lt_error(LT_ERR_INDEX, "index_select(): Index is supposed to be a vector");
     const int places = lt_sparse_dims_of(self);
     lt_scope_open(&s, true);
     if (d >= places) {
@@ -208,13 +241,18 @@ lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index,
         return lt_scope_give(&s, do__sparse_like(&s, self, values), out);
     }
     lt_dims sizes = lt_dims_of(self);
-    lt_tensor *wanted = do_cast(&s, do_reshape(&s, index, &(lt_dims){1, {index->numel}}), LT_INT64), *which = NULL;
+    lt_tensor *wanted = do_cast(&s, do_reshape(&s, index, &(lt_dims){1, {index->numel}}), LT_INT64),
+              *which = NULL;
     if (index->flags & LT_FLAG_POSITIONS) wanted = do_sub(&s, wanted, do_scalar(&s, lt_int(1)));
-    lt_tensor *range = do_range(&s, sizes.v[d], self->device); /* what is out of range is found by looking it up */
+    /* what is out of range is found by looking it up */
+    lt_tensor *range = do_range(&s, sizes.v[d], self->device);
     wanted = do_index_select(&s, range, 0, wanted);
-    lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d), *order = do_argsort(&s, line);
-    lt_tensor *sorted = do_index_select(&s, line, 0, order), *starts = do_search(&s, sorted, wanted, false);
-    lt_tensor *found = do_ranges(&s, starts, do_sub(&s, do_search(&s, sorted, wanted, true), starts), &which);
+    lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d),
+              *order = do_argsort(&s, line);
+    lt_tensor *sorted = do_index_select(&s, line, 0, order),
+              *starts = do_search(&s, sorted, wanted, false);
+    lt_tensor *found =
+        do_ranges(&s, starts, do_sub(&s, do_search(&s, sorted, wanted, true), starts), &which);
     lt_tensor *from = do_index_select(&s, order, 0, found);
     coordinates = do_index_select(&s, coordinates, 1, from);
     coordinates = do_replaced(&s, coordinates, d, which);
@@ -225,20 +263,32 @@ lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index,
     return give_like(&s, self, chosen, out);
 }
 
-/* ---- joining ---------------------------------------------------------------------------------------------------- */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 static lt_status check_joined(const lt_tensor_list *tensors, int d)
 {
     const lt_tensor *first = tensors->v[0];
     for (int64_t i = 0; i < tensors->n; i++) {
         const lt_tensor *t = tensors->v[i];
-        if (!lt_is_sparse(t)) return lt_error(LT_ERR_RUNTIME, "cat: sparse and ordinary tensors cannot be joined; number %lld is ordinary", lt_shown(i));
-        bool same = t->ndim == first->ndim && lt_sparse_dims_of(t) == lt_sparse_dims_of(first) && lt_tensor_layout(t) == lt_tensor_layout(first);
+        if (!lt_is_sparse(t))
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "cat: sparse and ordinary tensors cannot be joined; number %lld is ordinary",
+                lt_shown(i));
+        bool same = t->ndim == first->ndim && lt_sparse_dims_of(t) == lt_sparse_dims_of(first) &&
+                    lt_tensor_layout(t) == lt_tensor_layout(first);
         for (int e = 0; same && e < t->ndim; e++) same = e == d || t->sizes[e] == first->sizes[e];
-        if (!same) return lt_error(LT_ERR_RUNTIME, "cat: sparse tensors are joined that have one layout and the same sizes but for one dimension; number %lld differs", lt_shown(i));
+        if (!same)
+            return lt_error(LT_ERR_RUNTIME,
+                            "cat: sparse tensors are joined that have one layout and the same "
+                            "sizes but for one dimension; number %lld differs",
+                            lt_shown(i));
     }
     if (d >= lt_sparse_dims_of(first))
-        return lt_error(LT_ERR_RUNTIME, "cat: sparse tensors are joined along a dimension of places, and %lld is a dense one", lt_shown(d));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "cat: sparse tensors are joined along a dimension of places, and %lld is a dense one",
+            lt_shown(d));
     return LT_OK;
 }
 
@@ -258,9 +308,11 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
         for (int64_t i = 0; s.status == LT_OK && i < tensors->n; i++) {
             lt_scope one;
             lt_scope_open(&one, true);
-            lt_tensor *t = tensors->v[i], *part = k == 0 ? do_coordinates(&one, t) : do__sparse_values(&one, t);
+            lt_tensor *t = tensors->v[i],
+                      *part = k == 0 ? do_coordinates(&one, t) : do__sparse_values(&one, t);
             if (k == 0) {
-                lt_tensor *shifted = do_add(&one, do_coordinate(&one, part, d), do_scalar(&one, lt_int(sizes.v[d])));
+                lt_tensor *shifted =
+                    do_add(&one, do_coordinate(&one, part, d), do_scalar(&one, lt_int(sizes.v[d])));
                 part = do_replaced(&one, part, d, shifted);
                 sizes.v[d] += t->sizes[d];
             }
@@ -270,12 +322,15 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
         lt_tensor *joined = NULL;
         if (s.status == LT_OK) s.status = lt_cat(&parts[k], k == 0 ? 1 : 0, &joined);
         joined = lt_scope_hold(&s, s.status, joined);
-        if (k == 0) places = joined;
-        else values = joined;
+        if (k == 0)
+            places = joined;
+        else
+            values = joined;
         lt_list_release(&parts[k]);
         if (s.status != LT_OK) return lt_scope_close(&s);
     }
     lt_tensor *whole = do_coo(&s, places, values, &sizes, false);
-    if (s.status == LT_OK && lt_tensor_layout(tensors->v[0]) != LT_SPARSE_COO) whole = do_as_layout(&s, whole, lt_tensor_layout(tensors->v[0]));
+    if (s.status == LT_OK && lt_tensor_layout(tensors->v[0]) != LT_SPARSE_COO)
+        whole = do_as_layout(&s, whole, lt_tensor_layout(tensors->v[0]));
     return lt_scope_give(&s, whole, out);
 }

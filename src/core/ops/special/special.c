@@ -1,5 +1,6 @@
-/* special.c - the special functions that are formulas of several kernels or check what they
- * are given, and the derivatives that no single op computes. The kernels' formulas stand in formulas/special.inc. */
+/* special.c - the special functions that are formulas of several kernels or check what they are
+ * given, and the derivatives that no single op computes. The kernels' formulas stand in
+ * formulas/special.inc. */
 #include <float.h>
 #include <math.h>
 
@@ -19,9 +20,10 @@
 #include "step/cos.h"
 #include "step/sin.h"
 
-/* ---- gamma functions, odds ---------------------------------------------------------------------------------- */
+/* ---- gamma functions, odds ------------------------------------------------------------------- */
 
-lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar n, lt_tensor **out)
+lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_scalar n,
+                                      lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_polygamma_backward));
@@ -52,19 +54,23 @@ lt_status lt_logit_impl(lt_tensor *self, const double *eps, lt_tensor **out)
     return lt_scope_store(&s, result, out);
 }
 
-lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const double *eps, lt_tensor **out)
+lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const double *eps,
+                                  lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_logit_backward));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
-    lt_tensor *slope = do_div(&s, grad, do_mul(&s, plus(&s, x, 0), plus(&s, do_neg(&s, x), 1))) /* plus 0: no -0 */;
+    lt_tensor *slope = do_div(
+        &s, grad, do_mul(&s, plus(&s, x, 0), plus(&s, do_neg(&s, x), 1))) /* plus 0: no -0 */;
     const double low = eps != NULL ? *eps : 0;
-    lt_tensor *clamped = do_logical_or(&s, do_lt(&s, x, do_number(&s, low)), do_gt(&s, x, do_number(&s, 1 - low)));
+    lt_tensor *clamped =
+        do_logical_or(&s, do_lt(&s, x, do_number(&s, low)), do_gt(&s, x, do_number(&s, 1 - low)));
     lt_tensor *there = do_number(&s, eps != NULL ? 0 : (double)NAN);
-    return lt_scope_give(&s, do_narrow_to(&s, do_where(&s, clamped, there, slope), grad_output), out);
+    return lt_scope_give(&s, do_narrow_to(&s, do_where(&s, clamped, there, slope), grad_output),
+                         out);
 }
 
-/* ---- nan and the infinities --------------------------------------------------------------------------------- */
+/* ---- nan and the infinities ------------------------------------------------------------------ */
 
 static double largest(lt_dtype dtype)
 {
@@ -76,8 +82,8 @@ static double largest(lt_dtype dtype)
     }
 }
 
-lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *posinf, const double *neginf,
-                             lt_tensor **out)
+lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *posinf,
+                             const double *neginf, lt_tensor **out)
 {
     lt_dtype dtype = (lt_dtype)self->dtype;
     if (!lt_dtype_is_float(dtype)) {
@@ -86,21 +92,25 @@ lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *p
         lt_tensor *copy = *out == NULL ? do_clone(&s, self) : self;
         return lt_scope_store(&s, copy, out);
     }
-    const double high = posinf != NULL ? *posinf : largest(dtype), low = neginf != NULL ? *neginf : -largest(dtype);
-    return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high), lt_float(low), out);
+    const double high = posinf != NULL ? *posinf : largest(dtype),
+                 low = neginf != NULL ? *neginf : -largest(dtype);
+    return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high),
+                               lt_float(low), out);
 }
 
-/* ---- sinc ------------------------------------------------------------------------------------------------------ */
+/* ---- sinc ------------------------------------------------------------------------------------ */
 
-/* (cos t - sin t / t) / t, which is -j1(t) of the spherical Bessel functions, by its series about 0 (DLMF 10.53.1): the difference loses
- * the digits there. |t| < 0.32: the first term left out is below 2e-17 of the sum. */
+/* (cos t - sin t / t) / t, which is -j1(t) of the spherical Bessel functions, by its series about 0
+ * (DLMF 10.53.1): the difference loses the digits there. |t| < 0.32: the first term left out is
+ * below 2e-17 of the sum. */
 static lt_status slope_near_zero(lt_tensor *t, lt_tensor **out)
 {
     static const double divisors[] = {130, 88, 54, 28, 10};
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *square = do_mul(&s, t, t), *sum = do_number(&s, 1);
-    for (int i = 0; i < 5; i++) sum = plus(&s, times(&s, do_mul(&s, square, sum), -1 / divisors[i]), 1);
+    for (int i = 0; i < 5; i++)
+        sum = plus(&s, times(&s, do_mul(&s, square, sum), -1 / divisors[i]), 1);
     return lt_scope_give(&s, times(&s, do_mul(&s, t, sum), -1.0 / 3), out);
 }
 
@@ -113,7 +123,8 @@ lt_status lt__sinc_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_ten
     lt_tensor *near = do_lt(&s, do_abs(&s, self), do_number(&s, 0.1));
     lt_tensor *inside = times(&s, do_where(&s, near, self, do_number(&s, 0)), pi);
     lt_tensor *x = do_where(&s, near, do_number(&s, 1), self), *t = times(&s, x, pi);
-    lt_tensor *outside = do_div(&s, do_sub(&s, do_mul(&s, t, do_cos(&s, t)), do_sin(&s, t)), do_mul(&s, t, x));
+    lt_tensor *outside =
+        do_div(&s, do_sub(&s, do_mul(&s, t, do_cos(&s, t)), do_sin(&s, t)), do_mul(&s, t, x));
     lt_tensor *series = NULL;
     if (s.status == LT_OK) {
         const lt_status status = slope_near_zero(inside, &series);

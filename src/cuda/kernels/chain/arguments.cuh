@@ -9,7 +9,8 @@ enum {
     LT_CHAIN_DIMS = 6     /* that a strided value may have */
 };
 
-/* How an element's number becomes its place: by dividers (offsets.cuh) of the sizes, innermost first, and strides in bytes. */
+/* How an element's number becomes its place: by dividers (offsets.cuh) of the sizes, innermost
+ * first, and strides in bytes. */
 struct lt_chain_walk {
     uint32_t size[LT_CHAIN_DIMS - 1], magic[LT_CHAIN_DIMS - 1];
     int32_t shift[LT_CHAIN_DIMS - 1], stride[LT_CHAIN_DIMS];
@@ -23,20 +24,20 @@ union lt_chain_number {
     uint8_t b;
 };
 
-/* How lines are reduced, one after the other, `count` elements each (device/lines.cuh): a team of threads for each share of a line, a whole block where there
- * are several. */
+/* How lines are reduced, one after the other, `count` elements each (device/lines.cuh): a team of
+ * threads for each share of a line, a whole block where there are several. */
 struct lt_chain_lines {
     int64_t count, share; /* elements of a line; of a share of it, but the last */
     int64_t lines, shares;
-    int64_t team;                        /* threads */
-    lt_chain_number identity, parameter; /* as the reduction's step has them */
-    lt_chain_number divisor, root;       /* of totals (ending_so) */
+    int64_t team;                         /* threads */
+    lt_chain_number identity, parameter;  /* as the reduction's step has them */
+    lt_chain_number divisor, root;        /* of totals (ending_so) */
     lt_chain_number first, first_divisor; /* of two steps (lt_two_steps): of the first */
     uint32_t logarithm;
     char *out;
-    int64_t step;      /* from a line's result to the next, in bytes */
-    void *parts;       /* of several shares, [shares][lines]: the totals */
-    unsigned *counter; /* of the teams that have left theirs: lt_is_last */
+    int64_t step;           /* from a line's result to the next, in bytes */
+    void *parts;            /* of several shares, [shares][lines]: the totals */
+    unsigned *counter;      /* of the teams that have left theirs: lt_is_last */
     const void *parameters; /* of each line; null: the same for all */
 };
 
@@ -50,15 +51,18 @@ template <int DATA, int NUMBERS, int WALKS> struct lt_chain_arguments {
     lt_chain_walk walks[WALKS];
 };
 
-/* How rows are taken, one after the other, `length` elements each (device/rows.cuh): a team of threads for each. */
+/* How rows are taken, one after the other, `length` elements each (device/rows.cuh): a team of
+ * threads for each. */
 struct lt_chain_rows {
     int64_t count, length;
-    int64_t team;                        /* threads */
-    void *out;                           /* of the chain's dtype */
-    const void *result, *weight, *bias;  /* softmax: the forward's result, of backward; norms: parameters of a row, null: 1 and 0 */
-    void *mean, *rstd;                   /* norms: of each row, in the type that is computed in; mean null: nothing is subtracted */
+    int64_t team; /* threads */
+    void *out;    /* of the chain's dtype */
+    /* softmax: the forward's result, of backward; norms: parameters of a row, null: 1 and 0 */
+    const void *result, *weight, *bias;
+    /* norms: of each row, in the type that is computed in; mean null: nothing is subtracted */
+    void *mean, *rstd;
     lt_chain_number eps;
-    uint32_t log;                        /* log_softmax */
+    uint32_t log;                         /* log_softmax */
     uint32_t aligned, parameters_aligned; /* result and out, weight and bias: to 16 bytes */
 };
 

@@ -1,5 +1,6 @@
-/* cache.cu - see cache.cuh. A file: "ltensor kernel 1\n", the bytes of identity and image and a checksum of both as three numbers of 8 bytes, the
- * identity, the image. It appears whole, by a rename. */
+/* cache.cu - see cache.cuh. A file: "ltensor kernel 1\n", the bytes of identity and image and a
+ * checksum of both as three numbers of 8 bytes, the identity, the image. It appears whole, by a
+ * rename. */
 #include "cache.cuh"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/* chain.cu - a chain of elementwise ops (devices/chain.h) as one kernel, which is generated for it (plan.cuh, source.cu, programs.cuh). The twin of
- * cpu/pointwise/chain.c. */
+/* chain.cu - a chain of elementwise ops (devices/chain.h) as one kernel, which is generated for it
+ * (plan.cuh, source.cu, programs.cuh). The twin of cpu/pointwise/chain.c. */
 #include <string.h>
 
 #include "chain.cuh"
@@ -67,8 +67,10 @@ static lt_status run(const lt_chain *c, bool *done)
     return lt_cuda_launched(c->device.index, stream, "chain");
 }
 
-/* The kernel in which `end` takes the fed value, by so many threads in all. head: the taker's arguments. */
-static lt_status take(const lt_fed *fed, const lt_chain_end &end, const void *head, int64_t threads, int64_t block, cudaStream_t stream)
+/* The kernel in which `end` takes the fed value, by so many threads in all. head: the taker's
+ * arguments. */
+static lt_status take(const lt_fed *fed, const lt_chain_end &end, const void *head, int64_t threads,
+                      int64_t block, cudaStream_t stream)
 {
     const lt_chain *c = fed->chain;
     lt_chain_plan plan;
@@ -80,7 +82,8 @@ static lt_status take(const lt_fed *fed, const lt_chain_end &end, const void *he
     std::string arguments(static_cast<const char *>(head), end.bytes());
     arguments += arguments_of(plan);
     void *places[] = {&arguments[0], nullptr};
-    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))), dim3(static_cast<unsigned>(block)), places, 0, stream));
+    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))),
+                                    dim3(static_cast<unsigned>(block)), places, 0, stream));
     return lt_cuda_launched(c->device.index, stream, "chain");
 }
 
@@ -102,38 +105,50 @@ lt_status lt_cuda_chain(const lt_chain *c, bool *done)
     return in_room([&] { return run(c, done); });
 }
 
-static lt_status take_lines(const lt_fed *fed, const lt_chain_end &end, const lt_chain_lines &lines, cudaStream_t stream)
+static lt_status take_lines(const lt_fed *fed, const lt_chain_end &end, const lt_chain_lines &lines,
+                            cudaStream_t stream)
 {
-    return take(fed, end, &lines, lines.lines * lines.shares * lines.team, block_of(lines.team), stream);
+    return take(fed, end, &lines, lines.lines * lines.shares * lines.team, block_of(lines.team),
+                stream);
 }
 
-lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const char *out, const lt_chain_lines &lines, cudaStream_t stream)
+lt_status lt_chain_reduce(const lt_fed *fed, const char *step, bool wide, const char *out,
+                          const lt_chain_lines &lines, cudaStream_t stream)
 {
     *fed->done = false;
-    return in_room([&] { return take_lines(fed, lt_chain_end_lines(fed->value, step, wide, out), lines, stream); });
+    return in_room([&] {
+        return take_lines(fed, lt_chain_end_lines(fed->value, step, wide, out), lines, stream);
+    });
 }
 
-lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs, bool wide, const char *out, const lt_chain_lines &lines,
+lt_status lt_chain_reduce_held(const lt_fed *fed, const char *first, const char *second, int runs,
+                               bool wide, const char *out, const lt_chain_lines &lines,
                                cudaStream_t stream)
 {
     *fed->done = false;
-    return in_room([&] { return take_lines(fed, lt_chain_end_held_lines(fed->value, first, second, runs, wide, out), lines, stream); });
+    return in_room([&] {
+        return take_lines(fed, lt_chain_end_held_lines(fed->value, first, second, runs, wide, out),
+                          lines, stream);
+    });
 }
 
 bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)
 {
     if (!lt_is_floating(dtype) || lt_chain_no_compiler() != nullptr) return false;
-    return length > LT_WARP && length * lt_element_size(dtype) % 16 == 0 && numel < lt_piece_limit();
+    return length > LT_WARP && length * lt_element_size(dtype) % 16 == 0 &&
+           numel < lt_piece_limit();
 }
 
-lt_status lt_chain_take_rows(const lt_fed *fed, const char *function, lt_dtype dtype, const char *more, lt_chain_rows rows, cudaStream_t stream)
+lt_status lt_chain_take_rows(const lt_fed *fed, const char *function, lt_dtype dtype,
+                             const char *more, lt_chain_rows rows, cudaStream_t stream)
 {
     const int64_t size = lt_element_size(dtype);
     const dim3 team = lt_row_team(rows.length, size);
     rows.team = team.x;
     *fed->done = false;
     return in_room([&] {
-        const lt_chain_end end = lt_chain_end_rows(fed->value, function, dtype, lt_row_held(rows.length, size, team), rows.team, more);
+        const lt_chain_end end = lt_chain_end_rows(
+            fed->value, function, dtype, lt_row_held(rows.length, size, team), rows.team, more);
         return take(fed, end, &rows, rows.count * rows.team, block_of(rows.team), stream);
     });
 }

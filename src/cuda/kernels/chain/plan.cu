@@ -14,7 +14,7 @@
 
 enum { MOST_BYTES = 3900 }; /* of arguments: before CUDA 12.1 a kernel had 4096 */
 
-/* ---- values ------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool is_result(const lt_chain *c, int v)
 {
@@ -23,7 +23,8 @@ static bool is_result(const lt_chain *c, int v)
     return false;
 }
 
-/* As many elements as make 16 bytes of the narrowest value in memory, and at most 32 of the widest. */
+/* As many elements as make 16 bytes of the narrowest value in memory, and at most 32 of the
+ * widest. */
 void lt_chain_plan::choose_run(const lt_chain *c)
 {
     int64_t least = 8, most = 1;
@@ -102,14 +103,15 @@ bool lt_chain_plan::add_value(const lt_chain *c, int v)
     return true;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 template <class C> static C rounded(lt_dtype compute, C value, bool exact)
 {
     return exact ? value : lt_rounded(compute, value);
 }
 
-/* A number of the host as the op has it: rounded to the dtype computed, but for conditions and what is exact. */
+/* A number of the host as the op has it: rounded to the dtype computed, but for conditions and what
+ * is exact. */
 void lt_chain_plan::add_number(const lt_chain_value *value, const lt_chain_action &action,
                                int input)
 {
@@ -178,29 +180,50 @@ bool lt_chain_plan::add_step(const lt_chain *c, const lt_chain_step *s)
     return true;
 }
 
-/* ---- ends --------------------------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 static const char *computed_in(bool wide) { return wide ? "double" : "float"; }
 
 lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide, const char *out)
 {
-    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, !wide, false, std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ", " + out + ">"};
+    return {value,
+            wide,
+            LT_REDUCE_ROW,
+            LT_CHAIN_BLOCK,
+            !wide,
+            false,
+            std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
-lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide, const char *out)
+lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs,
+                                     bool wide, const char *out)
 {
-    return {value, wide, LT_REDUCE_ROW, LT_CHAIN_BLOCK, false, false,
-            std::string("lt_reduce_held_lines<") + first + ", " + second + ", " + std::to_string(runs) + ", " + computed_in(wide) + ", " + out + ">"};
+    return {value,
+            wide,
+            LT_REDUCE_ROW,
+            LT_CHAIN_BLOCK,
+            false,
+            false,
+            std::string("lt_reduce_held_lines<") + first + ", " + second + ", " +
+                std::to_string(runs) + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
-lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more)
+lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held,
+                               int64_t team, const char *more)
 {
     const bool wide = dtype == LT_FLOAT64;
-    return {value, wide, static_cast<int>(16 / lt_element_size(dtype)), team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK}, false, true,
-            std::string(function) + "<" + lt_chain_element(dtype) + ", " + computed_in(wide) + (held ? ", true" : ", false") + (more != nullptr ? std::string(", ") + more : "") + ">"};
+    return {value,
+            wide,
+            static_cast<int>(16 / lt_element_size(dtype)),
+            team > LT_CHAIN_BLOCK ? static_cast<int>(team) : int{LT_CHAIN_BLOCK},
+            false,
+            true,
+            std::string(function) + "<" + lt_chain_element(dtype) + ", " + computed_in(wide) +
+                (held ? ", true" : ", false") + (more != nullptr ? std::string(", ") + more : "") +
+                ">"};
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
 {
@@ -215,8 +238,8 @@ bool lt_chain_plan::make(const lt_chain *c, const lt_chain_end &what_becomes)
         if (!add_step(c, &c->steps[s])) return false;
     /* Strided values count in 32 bits, as all that is beside them; so do lines and rows. */
     if ((!walks.empty() || end.is_there()) && c->numel >= lt_piece_limit()) return false;
-    return end.bytes() + 16 + sizeof(char *) * data.size() + sizeof(lt_chain_number) * numbers.size() +
-               sizeof(lt_chain_walk) * walks.size() <
+    return end.bytes() + 16 + sizeof(char *) * data.size() +
+               sizeof(lt_chain_number) * numbers.size() + sizeof(lt_chain_walk) * walks.size() <
            MOST_BYTES;
 }
 

@@ -1,5 +1,6 @@
-/* plan.cuh - a chain (devices/chain.h) as a generated kernel sees it: which elements lie where, what numbers there are, and how many elements a
- * thread takes. What the kernel's source depends on, no sizes and no addresses, is the plan's key. */
+/* plan.cuh - a chain (devices/chain.h) as a generated kernel sees it: which elements lie where,
+ * what numbers there are, and how many elements a thread takes. What the kernel's source depends
+ * on, no sizes and no addresses, is the plan's key. */
 #ifndef LT_CHAIN_PLAN_CUH
 #define LT_CHAIN_PLAN_CUH
 
@@ -18,7 +19,9 @@ enum lt_chain_where : uint8_t {
     LT_CHAIN_DENSE,    /* one after the other, in the chain's order */
     LT_CHAIN_REPEATED, /* the elements of a thread are one, */
     LT_CHAIN_TOGETHER, /* follow each other, */
-    LT_CHAIN_APART, /* or follow each other by the innermost stride: the chain's elements go on along it for as long as a thread's */
+    /* or follow each other by the innermost stride: the chain's elements go on along it for as long
+     * as a thread's */
+    LT_CHAIN_APART,
     LT_CHAIN_ANYWHERE /* strided, without that */
 };
 
@@ -31,30 +34,44 @@ struct lt_chain_place {
 
 struct lt_chain_action {
     int16_t op; /* LT_CHAIN_COPY, or one whose formula is known */
-    uint8_t compute, n, n_params; /* n: operands; a power of one is the third: then no library's powers are in the kernel */
+    /* n: operands; a power of one is the third: then no library's powers are in the kernel */
+    uint8_t compute, n, n_params;
     int8_t out, in[LT_CHAIN_INPUTS];
     int16_t number[LT_CHAIN_INPUTS], param; /* places among the numbers; -1: none */
 };
 
-/* What becomes of a value besides being written, if it is: it is taken by lines (device/lines.cuh) or rows (device/rows.cuh). */
+/* What becomes of a value besides being written, if it is: it is taken by lines (device/lines.cuh)
+ * or rows (device/rows.cuh). */
 struct lt_chain_end {
     int value;
-    bool wide;         /* taken as double, else as float */
-    int run;           /* elements that are asked for together */
-    int threads;       /* the most of a block */
-    bool resident;     /* blocks fill a multiprocessor (LT_RESIDENT) where one value is in memory: more have no room in so few registers */
-    bool rows;         /* the taker's arguments, which stand before the chain's, are an lt_chain_rows, else an lt_chain_lines */
-    std::string taker; /* the function: "lt_reduce_lines<sum_step, float, float>"; empty: there is none */
+    bool wide;   /* taken as double, else as float */
+    int run;     /* elements that are asked for together */
+    int threads; /* the most of a block */
+    /* blocks fill a multiprocessor (LT_RESIDENT) where one value is in memory: more have no room in
+     * so few registers */
+    bool resident;
+    /* the taker's arguments, which stand before the chain's, are an lt_chain_rows, else an
+     * lt_chain_lines */
+    bool rows;
+    /* the function: "lt_reduce_lines<sum_step, float, float>"; empty: there is none */
+    std::string taker;
 
     bool is_there() const { return !taker.empty(); }
-    size_t bytes() const { return !is_there() ? 0 : rows ? sizeof(lt_chain_rows) : sizeof(lt_chain_lines); } /* of these */
+    /* of these */
+    size_t bytes() const
+    {
+        return !is_there() ? 0 : rows ? sizeof(lt_chain_rows) : sizeof(lt_chain_lines);
+    }
 };
 /* What reduces lines by a step of reduce/steps.cuh, to `out` (chain.cuh). */
 lt_chain_end lt_chain_end_lines(int value, const char *step, bool wide, const char *out);
 /* By two, of lines that teams hold in so many runs of each thread. */
-lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs, bool wide, const char *out);
-/* What gives rows of the dtype, each to so many threads, to `function` of device/rows.cuh; more: a further type of its template, or null. */
-lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held, int64_t team, const char *more);
+lt_chain_end lt_chain_end_held_lines(int value, const char *first, const char *second, int runs,
+                                     bool wide, const char *out);
+/* What gives rows of the dtype, each to so many threads, to `function` of device/rows.cuh; more: a
+ * further type of its template, or null. */
+lt_chain_end lt_chain_end_rows(int value, const char *function, lt_dtype dtype, bool held,
+                               int64_t team, const char *more);
 /* The type of a dtype's elements in the source. */
 const char *lt_chain_element(int dtype);
 
@@ -65,8 +82,8 @@ struct lt_chain_plan {
     std::vector<lt_chain_place> places;
     std::vector<lt_chain_action> actions;
     std::vector<char *> data;
-    std::vector<int64_t>
-        step; /* of each of data: bytes from an element to the next, where it is dense */
+    /* of each of data: bytes from an element to the next, where it is dense */
+    std::vector<int64_t> step;
     std::vector<lt_chain_number> numbers;
     std::vector<lt_chain_walk> walks;
 
@@ -86,7 +103,8 @@ struct lt_chain_plan {
     void add_params(const lt_chain_step *step, lt_chain_action *action);
 };
 
-/* A formula that generated kernels may use: lt_<name> is the function; selects: its first argument is a condition. */
+/* A formula that generated kernels may use: lt_<name> is the function; selects: its first argument
+ * is a condition. */
 struct lt_chain_formula {
     int op;
     const char *name;

@@ -1,7 +1,8 @@
 /* programs.cu - see programs.cuh.
  *
- * A kernel is compiled by NVRTC for the GPU at hand alone. One that does not compile or cannot be loaded is remembered as none: the chain's steps
- * are done one by one. So are those of chains that differ from all of very many. */
+ * A kernel is compiled by NVRTC for the GPU at hand alone. One that does not compile or cannot be
+ * loaded is remembered as none: the chain's steps are done one by one. So are those of chains that
+ * differ from all of very many. */
 #include "programs.cuh"
 
 #include <atomic>

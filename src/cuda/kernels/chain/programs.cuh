@@ -1,4 +1,5 @@
-/* programs.cuh - generated kernels that are ready to run: in memory by their plan's key, on disk by their source (cache.cuh). */
+/* programs.cuh - generated kernels that are ready to run: in memory by their plan's key, on disk by
+ * their source (cache.cuh). */
 #ifndef LT_CHAIN_PROGRAMS_CUH
 #define LT_CHAIN_PROGRAMS_CUH
 
@@ -7,8 +8,9 @@
 /* NULL; or why kernels cannot be generated. */
 const char *lt_chain_no_compiler();
 
-/* The kernel of a plan on this device, the current one. Null where there is none: it does not compile here, or (while a graph is recorded) it
- * has not run yet, since nothing is loaded then. LT_ERR_MEMORY, and what the runtime says. */
+/* The kernel of a plan on this device, the current one. Null where there is none: it does not
+ * compile here, or (while a graph is recorded) it has not run yet, since nothing is loaded then.
+ * LT_ERR_MEMORY, and what the runtime says. */
 lt_status lt_chain_program(const lt_chain_plan &plan, int device, const void **kernel);
 
 #endif

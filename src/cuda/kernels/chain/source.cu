@@ -1,5 +1,6 @@
-/* source.cu - the source of a chain's kernel, in C++ with CUDA's words. It stands on device/kernel.cuh and on the formulas that the eager kernels
- * have; each value is an element of its dtype between two steps, rounded as if it had been in memory. */
+/* source.cu - the source of a chain's kernel, in C++ with CUDA's words. It stands on
+ * device/kernel.cuh and on the formulas that the eager kernels have; each value is an element of
+ * its dtype between two steps, rounded as if it had been in memory. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,7 +9,7 @@
 #include "plan.cuh"
 #include "pointwise_ops.h" /* generated from the declarations */
 
-/* ---- formulas: of the families that device/kernel.cuh includes ----------------------------------------------------------- */
+/* ---- formulas: of the families that device/kernel.cuh includes ------------------------------- */
 
 static constexpr bool selects(const char *shape) { return shape[0] == 'S'; } /* SELECT */
 
@@ -35,7 +36,7 @@ const lt_chain_formula *lt_chain_formula_of(int op, lt_dtype compute)
     return compute < LT_FLOAT16 ? found(of_integers, op) : nullptr;
 }
 
-/* ---- words -------------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* A bool is a byte. */
 const char *lt_chain_element(int dtype)
@@ -71,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static void write(std::string *out, const 
     *out += line;
 }
 
-/* ---- parts -------------------------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static bool is_strided(const lt_chain_place &p) { return p.where >= LT_CHAIN_REPEATED; }
 static bool is_single(const lt_chain_place &p)
@@ -163,11 +164,13 @@ static void write_copy(std::string *out, const lt_chain_plan &plan, const lt_cha
         return;
     }
     const char *const c = between(from.dtype);
-    write(out, "        const %s e%d = lt_stored<%s, %s>::of(lt_as<%s>(%s));\n", lt_chain_element(to.dtype),
-          s.out, to.dtype == LT_BOOL ? "bool" : lt_chain_element(to.dtype), c, c, at);
+    write(out, "        const %s e%d = lt_stored<%s, %s>::of(lt_as<%s>(%s));\n",
+          lt_chain_element(to.dtype), s.out,
+          to.dtype == LT_BOOL ? "bool" : lt_chain_element(to.dtype), c, c, at);
 }
 
-/* Whether a step gives what the compiler could put into a sum of a later one (lt_apart): it is no sum itself, and not all that take it are products. */
+/* Whether a step gives what the compiler could put into a sum of a later one (lt_apart): it is no
+ * sum itself, and not all that take it are products. */
 static bool is_apart(const lt_chain_plan &plan, const lt_chain_action &s)
 {
     if (s.op == LT_PW_ADD || s.op == LT_PW_SUB) return false;
@@ -186,8 +189,10 @@ static void write_step(std::string *out, const lt_chain_plan &plan, const lt_cha
     }
     const lt_chain_formula *f = lt_chain_formula_of(s.op, static_cast<lt_dtype>(s.compute));
     const int dtype = plan.places[s.out].dtype;
-    const bool wide = dtype == LT_FLOAT32 || dtype == LT_FLOAT64, product = wide && s.op == LT_PW_MUL, apart = wide && !product && is_apart(plan, s);
-    write(out, "        auto y%d = lt_%s%s(", s.out, product ? "product" : f->name, s.compute == LT_BOOL ? "_b8" : "");
+    const bool wide = dtype == LT_FLOAT32 || dtype == LT_FLOAT64,
+               product = wide && s.op == LT_PW_MUL, apart = wide && !product && is_apart(plan, s);
+    write(out, "        auto y%d = lt_%s%s(", s.out, product ? "product" : f->name,
+          s.compute == LT_BOOL ? "_b8" : "");
     for (int i = 0; i < s.n; i++) {
         const bool condition = i == 0 && f->selects;
         *out += (i > 0 ? ", " : "") + operand(plan, s, i, condition) + (condition ? " != 0" : "");
@@ -197,8 +202,8 @@ static void write_step(std::string *out, const lt_chain_plan &plan, const lt_cha
         write(out, ", a.numbers[%d].%s", s.param + i, member(s.compute));
     write(out, ");\n");
     write(out, "        const %s e%d = %slt_stored<%s, decltype(y%d)>::of(y%d)%s;\n",
-          lt_chain_element(dtype), s.out, apart ? "lt_apart(" : "", lt_chain_element(dtype), s.out, s.out,
-          apart ? ", a.zero)" : "");
+          lt_chain_element(dtype), s.out, apart ? "lt_apart(" : "", lt_chain_element(dtype), s.out,
+          s.out, apart ? ", a.zero)" : "");
 }
 
 std::string lt_chain_plan::source() const
@@ -218,7 +223,8 @@ std::string lt_chain_plan::source() const
         write_step(&out, *this, s);
         if (places[s.out].written) write(&out, "        v%d[i] = e%d;\n", s.out, s.out);
     }
-    if (end.is_there()) write(&out, "        x[i] = lt_as<%s>(e%d);\n", end.wide ? "double" : "float", end.value);
+    if (end.is_there())
+        write(&out, "        x[i] = lt_as<%s>(e%d);\n", end.wide ? "double" : "float", end.value);
     out += "    }\n";
     for (size_t v = 0; v < places.size(); v++)
         if (places[v].written)
@@ -226,14 +232,15 @@ std::string lt_chain_plan::source() const
                 &out,
                 "    lt_store_run<%s, %d>(a.data[%d] + static_cast<uint64_t>(first) * sizeof(%s), "
                 "v%d, n, whole);\n",
-                lt_chain_element(places[v].dtype), run, places[v].data, lt_chain_element(places[v].dtype),
-                static_cast<int>(v));
+                lt_chain_element(places[v].dtype), run, places[v].data,
+                lt_chain_element(places[v].dtype), static_cast<int>(v));
     out += "}\n";
     if (!end.is_there())
         write(&out,
               "LT_CHAIN_FN void lt_chain_of(const arguments &a, uint32_t thread)\n{\n"
               "    const uint32_t first = thread * %d;\n"
-              "    if (first < a.n) lt_chain_row(a, first, a.n - first < %d ? static_cast<int>(a.n - first) : %d);\n"
+              "    if (first < a.n) lt_chain_row(a, first, a.n - first < %d ? static_cast<int>(a.n "
+              "- first) : %d);\n"
               "}\nLT_CHAIN_KERNEL(arguments, LT_CHAIN_BLOCK)\n",
               run, run, run);
     else
@@ -242,7 +249,8 @@ std::string lt_chain_plan::source() const
               "typedef lt_taken_arguments<lt_chain_%s, arguments> taken;\n"
               "LT_CHAIN_FN void lt_chain_of(const taken &a, uint32_t thread) { %s(a, thread); }\n"
               "LT_CHAIN_KERNEL(taken, %d%s)\n",
-              end.rows ? "rows" : "lines", end.rows ? "rows" : "lines", end.taker.c_str(), end.threads,
+              end.rows ? "rows" : "lines", end.rows ? "rows" : "lines", end.taker.c_str(),
+              end.threads,
               end.resident && data.size() == 1 ? ", LT_RESIDENT / LT_CHAIN_BLOCK" : "");
     return out;
 }

@@ -1,9 +1,10 @@
-/* gather.cu - gather and scatter along a dimension, as indexing with one index tensor (index.cu). */
+/* gather.cu - gather and scatter along a dimension, as indexing with one index tensor
+ * (index.cu). */
 #include "index.cuh"
 #include "kernels/element.cuh"
 
-/* Iterator over index's shape: operand 0 is dense (the result or the values; null: one number), 1 the
- * indexed tensor with stride 0 along dim, 2 the indices. */
+/* Iterator over index's shape: operand 0 is dense (the result or the values; null: one number), 1
+ * the indexed tensor with stride 0 along dim, 2 the indices. */
 static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense,
                     const lt_array *indexed, int dim, const lt_array *index)
 {

@@ -1,11 +1,11 @@
-/* index.cu - reading and writing at positions held in tensors: x[index], x[index] = y, gather and scatter
- * (gather.cu). A thread for each element adds to the address of the indexed tensor what the indices say;
- * where whole rows are taken, for each 16 bytes of a row. An index out of range is recorded (report.cuh)
- * and its element left out. Sums and products into a place named several times are atomic: exact for
- * integers, for floats in an order that varies, but for whole rows of them, which are sorted and added in order
- * (row_sums.cu). Writing without adding leaves any one of the values. With
- * torch.use_deterministic_algorithms elements go in their own order: sorted by the place they go to, stably, a thread
- * for each place. */
+/* index.cu - reading and writing at positions held in tensors: x[index], x[index] = y, gather and
+ * scatter (gather.cu). A thread for each element adds to the address of the indexed tensor what the
+ * indices say; where whole rows are taken, for each 16 bytes of a row. An index out of range is
+ * recorded (report.cuh) and its element left out. Sums and products into a place named several
+ * times are atomic: exact for integers, for floats in an order that varies, but for whole rows of
+ * them, which are sorted and added in order (row_sums.cu). Writing without adding leaves any one of
+ * the values. With torch.use_deterministic_algorithms elements go in their own order: sorted by the
+ * place they go to, stably, a thread for each place. */
 #include "index.cuh"
 
 #include <string.h>
@@ -31,7 +31,8 @@ template <int N> struct indexing {
     uint64_t value; /* an element, where data[0] is null */
 };
 
-/* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is wrong. */
+/* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is
+ * wrong. */
 template <int N>
 static __device__ __forceinline__ bool locate(const indexing<N> &a, int64_t *dense, char **indexed)
 {
@@ -54,8 +55,8 @@ static __device__ __forceinline__ bool locate(const indexing<N> &a, int64_t *den
     return true;
 }
 
-/* The value at that place. A pointer that might be one to the number in the parameters would cost each thread a copy of all
- * of them in memory: values are chosen between, not addresses. */
+/* The value at that place. A pointer that might be one to the number in the parameters would cost
+ * each thread a copy of all of them in memory: values are chosen between, not addresses. */
 template <class T, int N>
 static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense)
 {
@@ -83,10 +84,11 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(in
     int64_t value;
     char *indexed;
     if (!locate(a, &value, &indexed)) return;
-    LT_STORE_ANY(reinterpret_cast<T *>(indexed), value_at<T>(a, value)); /* an index may come twice */
+    /* an index may come twice */
+    LT_STORE_ANY(reinterpret_cast<T *>(indexed), value_at<T>(a, value));
 }
 
-/* ---- combining -------------------------------------------------------------------------------------------- */
+/* ---- combining ------------------------------------------------------------------------------- */
 
 struct index_adding {
     template <class T> static __device__ __forceinline__ T of(T a, T b)
@@ -154,7 +156,8 @@ template <class T, class F> static __device__ __forceinline__ void update_part(T
     });
 }
 
-/* Whether GPUs of this architecture add the type in place by an instruction of their own: two halves of a word at once. */
+/* Whether GPUs of this architecture add the type in place by an instruction of their own: two
+ * halves of a word at once. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr bool adds_bfloat16 = false;
 #else
@@ -170,7 +173,8 @@ template <> struct halves<__nv_bfloat16> {
     static __device__ __forceinline__ __nv_bfloat16 none() { return __ushort_as_bfloat16(0x8000); }
 };
 template <class T>
-constexpr bool adds_as_half = std::is_same_v<T, __half> || (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
+constexpr bool adds_as_half = std::is_same_v<T, __half> ||
+                              (std::is_same_v<T, __nv_bfloat16> && adds_bfloat16);
 template <class T>
 constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t>;
 
@@ -212,13 +216,14 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
         update_part(p, join);
 }
 
-/* ---- in order ------------------------------------------------------------------------------------------------ */
+/* ---- in order -------------------------------------------------------------------------------- */
 
 struct replacing {
     template <class T> static __device__ __forceinline__ T of(T, T b) { return b; }
 };
 
-/* Where each element goes: bytes from the indexed tensor's first element, -1 where an index is wrong. */
+/* Where each element goes: bytes from the indexed tensor's first element, -1 where an index is
+ * wrong. */
 template <int N>
 static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *place)
 {
@@ -229,7 +234,8 @@ static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *p
     if (number < a.offsets.numel) place[number] = right ? indexed - a.data[1] : -1;
 }
 
-/* A thread for each sorted element; the first of those that go to one place does the work of all of them. */
+/* A thread for each sorted element; the first of those that go to one place does the work of all of
+ * them. */
 template <int N, class Element, class Op>
 static __global__ void __launch_bounds__(BLOCK)
     combine_sorted(indexing<N> a, const int64_t *place, const int64_t *order)
@@ -249,7 +255,7 @@ static __global__ void __launch_bounds__(BLOCK)
     *p = value;
 }
 
-/* ---- launching --------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 struct index_call {
     const lt_iter *it;
@@ -258,7 +264,8 @@ struct index_call {
     cudaStream_t stream;
 };
 
-/* Whether rows of 16-byte pieces are moved: all strides but the elements' own are multiples of 16 bytes. */
+/* Whether rows of 16-byte pieces are moved: all strides but the elements' own are multiples of 16
+ * bytes. */
 static bool moves_rows(const index_call &c)
 {
     const lt_iter *it = c.it;

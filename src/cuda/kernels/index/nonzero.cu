@@ -1,6 +1,6 @@
 /* nonzero.cu - the coordinates of non-zero elements, in row-major order. Threads count the non-zero
- * elements of short runs; running sums of the counts (scan.cu) say where each run's coordinates begin, and
- * a second kernel writes them. */
+ * elements of short runs; running sums of the counts (scan.cu) say where each run's coordinates
+ * begin, and a second kernel writes them. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -92,7 +92,8 @@ lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *result)
     if (a.offsets.numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
     LT_TRY(count(&a, &ends, in->device, stream));
-    LT_TRY(lt_cuda_read(in->device.index, stream, &total, a.ends + runs_of(a) - 1, sizeof total, &seconds));
+    LT_TRY(lt_cuda_read(in->device.index, stream, &total, a.ends + runs_of(a) - 1, sizeof total,
+                        &seconds));
     *result = total;
     return LT_OK;
 }

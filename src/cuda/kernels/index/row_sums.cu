@@ -1,9 +1,11 @@
-/* row_sums.cu - whole rows added to rows of a matrix that an index names: embedding's gradient, index_add. The indices are sorted
- * (radix.cu), so that the rows that go to one place follow each other; they are added up in that order, half types in float, and
- * rounded once. Nothing is added atomically: a result is always the same.
+/* row_sums.cu - whole rows added to rows of a matrix that an index names: embedding's gradient,
+ * index_add. The indices are sorted (radix.cu), so that the rows that go to one place follow each
+ * other; they are added up in that order, half types in float, and rounded once. Nothing is added
+ * atomically: a result is always the same.
  *
- * A thread has some neighbouring columns of a tile of sorted rows. What a tile has of a place's rows that others have too it
- * leaves as a part; a second kernel joins these, by the tile in which the place's rows begin. */
+ * A thread has some neighbouring columns of a tile of sorted rows. What a tile has of a place's
+ * rows that others have too it leaves as a part; a second kernel joins these, by the tile in which
+ * the place's rows begin. */
 #include "index.cuh"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -144,7 +146,7 @@ template <class S, class C> static __global__ void __launch_bounds__(BLOCK) join
     own.add(a, place, total);
 }
 
-/* ---- launching ------------------------------------------------------------------------------------------------ */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 bool lt_cuda_adds_rows(const lt_iter *it, const lt_index_args *args)
 {

@@ -1,12 +1,14 @@
-/* attention.cu - attention on a GPU: by cuDNN (attention_cudnn.cu), or else by the fused kernels, whose scores stay in registers, where heads are at most 256 wide
- * (64 of float64) and the GPU has the shared memory and, for bfloat16, the tensor cores; else by attention_buffered.cu. */
+/* attention.cu - attention on a GPU: by cuDNN (attention_cudnn.cu), or else by the fused kernels,
+ * whose scores stay in registers, where heads are at most 256 wide (64 of float64) and the GPU has
+ * the shared memory and, for bfloat16, the tensor cores; else by attention_buffered.cu. */
 #include <atomic>
 #include <math.h>
 
 #include "attention.cuh"
 #include "attention_cudnn.cuh"
 
-/* What a device has, asked for once: bytes of shared memory that a block may ask for; 0: not known yet. */
+/* What a device has, asked for once: bytes of shared memory that a block may ask for; 0: not known
+ * yet. */
 static std::atomic<int> shared_memory[LT_CUDA_MAX_DEVICES], capability[LT_CUDA_MAX_DEVICES];
 
 static lt_status ask(int device)
@@ -77,7 +79,8 @@ lt_status lt_cuda_attention(const lt_attention *a)
     LT_TRY(lt_attention_by_cudnn(a, false, stream, &done));
     if (done) return lt_cuda_launched(device, stream, "attention");
     /* Ours do the work where cuDNN is preferred to products and a softmax, and does not do it. */
-    if (!lt_cuda_core->attention_allowed(LT_ATTENTION_FLASH) && !lt_cuda_core->attention_allowed(LT_ATTENTION_EFFICIENT) &&
+    if (!lt_cuda_core->attention_allowed(LT_ATTENTION_FLASH) &&
+        !lt_cuda_core->attention_allowed(LT_ATTENTION_EFFICIENT) &&
         !lt_cuda_core->attention_allowed(LT_ATTENTION_MATH))
         return lt_cuda_core->error(LT_ERR_RUNTIME, "No available kernel. Aborting execution.");
     LT_TRY(ask(device));

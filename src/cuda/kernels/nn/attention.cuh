@@ -1,5 +1,5 @@
-/* attention.cuh - what the kernels of attention share: their arguments, how large their tiles are, and what becomes of a
- * score. attention.cu chooses between them and attention_buffered.cu. */
+/* attention.cuh - what the kernels of attention share: their arguments, how large their tiles are,
+ * and what becomes of a score. attention.cu chooses between them and attention_buffered.cu. */
 #ifndef LT_CUDA_ATTENTION_CUH
 #define LT_CUDA_ATTENTION_CUH
 
@@ -29,8 +29,9 @@ struct lt_attention_job {
     int64_t all; /* heads of queries, or of keys, in the batch */
 };
 
-/* How large tiles are of elements S and heads up to D wide: blocks have WARPS, each with MT times 16 rows of its own
- * (in backward 16); tiles that all of them go over have OTHERS rows, in forward, and BACK in backward. */
+/* How large tiles are of elements S and heads up to D wide: blocks have WARPS, each with MT times
+ * 16 rows of its own (in backward 16); tiles that all of them go over have OTHERS rows, in forward,
+ * and BACK in backward. */
 template <class S, int D> struct lt_attention_shape;
 #define LT_ATTENTION_SHAPE(S, D, WARPS_, MT_, OTHERS_, BACK_)                                      \
     template <> struct lt_attention_shape<S, D> {                                                  \
@@ -57,7 +58,8 @@ size_t lt_attention_forward_shared(lt_dtype dtype, int width);
 size_t lt_attention_backward_shared(lt_dtype dtype, int width);
 void lt_attention_forward(lt_dtype dtype, const lt_attention_job &a, cudaStream_t stream);
 void lt_attention_backward(lt_dtype dtype, const lt_attention_job &a, cudaStream_t stream);
-/* The factors of probabilities that dropout makes, [all, queries, keys] of float, or double where dtype is. */
+/* The factors of probabilities that dropout makes, [all, queries, keys] of float, or double where
+ * dtype is. */
 void lt_attention_kept(lt_dtype dtype, const lt_attention_job &a, void *out, cudaStream_t stream);
 /* attention_buffered.cu */
 lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &job,
@@ -160,7 +162,8 @@ struct lt_attention_dropout {
     }
 };
 
-/* A warp's rows of a result, rounded, through its rows of a tile that it alone reads: row r of `to` for row first + r. */
+/* A warp's rows of a result, rounded, through its rows of a tile that it alone reads: row r of `to`
+ * for row first + r. */
 template <class S, int D, int MT, class C>
 static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[MT][D / 8][4], S *to,
                                                        int64_t stride, bool aligned, int width,

@@ -1,7 +1,8 @@
-/* attention_backward.cu - the derivatives of attention, from probabilities that are computed again: exp of scores less the
- * saved logarithms of their sums. With p the probabilities as dropout left them, d = grad value^T likewise, and delta the
- * sum of grad * out: p^T grad by value; p (d - delta) * scale, times key and times query, by the others. One kernel has
- * queries and goes over keys, the other has keys and goes over queries, so that nothing is added up by two blocks and
+/* attention_backward.cu - the derivatives of attention, from probabilities that are computed again:
+ * exp of scores less the saved logarithms of their sums. With p the probabilities as dropout left
+ * them, d = grad value^T likewise, and delta the sum of grad * out: p^T grad by value; p (d -
+ * delta) * scale, times key and times query, by the others. One kernel has queries and goes over
+ * keys, the other has keys and goes over queries, so that nothing is added up by two blocks and
  * results are the same each time. */
 #include "attention.cuh"
 #include "kernels/offsets.cuh"
@@ -10,7 +11,8 @@ namespace {
 
 enum { LINES = 4, BY_KEY = 1, BY_VALUE = 2 };
 
-/* Blocks of a multiprocessor that registers are kept for, where the compiler's own choice spills them; 0: that choice. */
+/* Blocks of a multiprocessor that registers are kept for, where the compiler's own choice spills
+ * them; 0: that choice. */
 template <class S> constexpr int lt_attention_blocks = sizeof(S) == 8 ? 1 : 0;
 
 template <class S>
@@ -29,7 +31,7 @@ __global__ void __launch_bounds__(LINES *LT_WARP) sum_up(lt_attention_job a, int
     if (lt_lane() == 0) static_cast<C *>(a.deltas)[line] = sum;
 }
 
-/* ---- by queries ---------------------------------------------------------------------------------------------------- */
+/* ---- by queries ------------------------------------------------------------------------------ */
 
 template <class S, int D>
 __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attention_blocks<S>)
@@ -103,9 +105,10 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
                           a.width % lt_per_access<S> == 0, a.width, own, a.queries);
 }
 
-/* ---- by keys and values ---------------------------------------------------------------------------------------------- */
+/* ---- by keys and values ---------------------------------------------------------------------- */
 
-/* Scores stand on their side: a warp's rows are keys, columns are queries. WANTS: which of the two are computed. */
+/* Scores stand on their side: a warp's rows are keys, columns are queries. WANTS: which of the two
+ * are computed. */
 template <class S, int D, int WANTS>
 __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attention_blocks<S>)
     by_key(lt_attention_job a)
@@ -185,7 +188,8 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
             if constexpr (K) tile::template weigh<D>(of_key, d, queries, until, a.width);
         }
     }
-    __syncthreads(); /* where no query takes these keys, threads have not met since tiles were loaded */
+    /* where no query takes these keys, threads have not met since tiles were loaded */
+    __syncthreads();
     if (own >= a.keys) return;
     const int64_t lines = shared_head * a.keys;
     if constexpr (V)
@@ -201,7 +205,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
                                   a.width % lt_per_access<S> == 0, a.width, own, a.keys);
 }
 
-/* ---- dropout --------------------------------------------------------------------------------------------------------- */
+/* ---- dropout --------------------------------------------------------------------------------- */
 
 enum { KEPT_BLOCK = 256 };
 

@@ -1,8 +1,9 @@
-/* attention_buffered.cu - attention of what the fused kernels don't take (attention.cu says what that is): the scores of as
- * many queries as fit into a buffer of fixed size, which are done with before the next ones come, so that no memory grows
- * with queries x keys. Products are lt_cuda_gemm's; the kernels here turn rows of scores into probabilities, and into
- * slopes in backward. Scores are float (of half types, too), or double. Heads of one entry of the batch come at a time, as
- * they lie at the same distance; one by one where they share keys. */
+/* attention_buffered.cu - attention of what the fused kernels don't take (attention.cu says what
+ * that is): the scores of as many queries as fit into a buffer of fixed size, which are done with
+ * before the next ones come, so that no memory grows with queries x keys. Products are
+ * lt_cuda_gemm's; the kernels here turn rows of scores into probabilities, and into slopes in
+ * backward. Scores are float (of half types, too), or double. Heads of one entry of the batch come
+ * at a time, as they lie at the same distance; one by one where they share keys. */
 #include "attention.cuh"
 #include "formulas/formulas.h"
 #include "kernels/block.cuh"
@@ -128,7 +129,8 @@ struct cut {
     }
 };
 
-/* C[i] = alpha A[i] B[i] + beta C[i] for some heads: A is m x k, B k x n; of arrays [heads, rows, columns]. */
+/* C[i] = alpha A[i] B[i] + beta C[i] for some heads: A is m x k, B k x n; of arrays [heads, rows,
+ * columns]. */
 struct product {
     lt_gemm g = {};
 
@@ -233,7 +235,8 @@ lt_status forward(const lt_attention *a, const lt_attention_job &j, cudaStream_t
     });
 }
 
-/* A gradient of key or value, which chunks add to: its floats, and of half types what they become in the end. */
+/* A gradient of key or value, which chunks add to: its floats, and of half types what they become
+ * in the end. */
 template <class C> struct sum_of_chunks {
     char *result;
     C *sum;

@@ -1,11 +1,14 @@
-/* attention_cudnn.cu - attention by cuDNN's fused operations (CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR and its derivative): what PyTorch
- * prefers cuDNN for, on GPUs of compute capability 9.0 and 10.0, unless torch.backends.cudnn.enabled or
+/* attention_cudnn.cu - attention by cuDNN's fused operations
+ * (CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR and its derivative): what PyTorch prefers cuDNN for,
+ * on GPUs of compute capability 9.0 and 10.0, unless torch.backends.cudnn.enabled or
  * torch.backends.cuda.cudnn_sdp_enabled() is false.
  *
- * Half types, heads up to 128 wide, all keys or the causal ones, keys and values shared by heads. Ours (attention.cu) do the rest: masks, of which cuDNN wants
- * numbers to be added, and has none for rows without a key; dropout, whose choice the second derivative has to know, and with
- * which the operation tells no logsumexp; and everything where results have to be the same again. Either's logsumexp serves
- * the other's derivative. Plans are kept by each thread for a shape and its strides. */
+ * Half types, heads up to 128 wide, all keys or the causal ones, keys and values shared by heads.
+ * Ours (attention.cu) do the rest: masks, of which cuDNN wants numbers to be added, and has none
+ * for rows without a key; dropout, whose choice the second derivative has to know, and with which
+ * the operation tells no logsumexp; and everything where results have to be the same again.
+ * Either's logsumexp serves the other's derivative. Plans are kept by each thread for a shape and
+ * its strides. */
 #include <atomic>
 #include <math.h>
 #include <new>
@@ -26,7 +29,21 @@ struct shape {
     int32_t dtype, device, causal, backward;
 };
 
-enum uid : int64_t { QUERY = 1, KEY, VALUE, OUT, STATS, SCALE, MINIMUM, GRAD, GRAD_QUERY, GRAD_KEY, GRAD_VALUE, SCORES, MASKED };
+enum uid : int64_t {
+    QUERY = 1,
+    KEY,
+    VALUE,
+    OUT,
+    STATS,
+    SCALE,
+    MINIMUM,
+    GRAD,
+    GRAD_QUERY,
+    GRAD_KEY,
+    GRAD_VALUE,
+    SCORES,
+    MASKED
+};
 
 struct plan {
     lt_cudnn_plan of;
@@ -36,15 +53,17 @@ struct plan {
 using descriptor = cudnnBackendDescriptor_t;
 
 /* A tensor of [batch, heads, rows, width] whose rows lie together. */
-descriptor rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count, int64_t width,
-                const int64_t (&strides)[3])
+descriptor rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count,
+                int64_t width, const int64_t (&strides)[3])
 {
-    const int64_t sizes[] = {s.batch, heads, count, width}, all[] = {strides[0], strides[1], strides[2], 1};
+    const int64_t sizes[] = {s.batch, heads, count, width},
+                  all[] = {strides[0], strides[1], strides[2], 1};
     return g.tensor(name, lt_cudnn_type(s.dtype), 4, sizes, all, lt_cudnn_plan::DEVICE);
 }
 
 /* The same without gaps. */
-descriptor dense_rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count, int64_t width)
+descriptor dense_rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count,
+                      int64_t width)
 {
     return rows(g, s, name, heads, count, width, {heads * count * width, count * width, width});
 }
@@ -65,12 +84,14 @@ descriptor scores(lt_cudnn_plan &g, const shape &s, uid name)
 /* The graph between scores and probabilities: the minimum for keys that come after the query. */
 descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const shape &s)
 {
-    const cudnnPointwiseMode_t from = CUDNN_POINTWISE_CMP_GE; /* queries, counted from the first, to keys */
+    /* queries, counted from the first, to keys */
+    const cudnnPointwiseMode_t from = CUDNN_POINTWISE_CMP_GE;
     descriptor mask = g.create(CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR);
     g.link(mask, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC, scores(g, s, SCORES));
     g.link(mask, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_BDESC, number(g, MINIMUM));
     g.link(mask, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_YDESC, scores(g, s, MASKED));
-    g.set(mask, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_COMPARISON_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &from);
+    g.set(mask, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_COMPARISON_MODE, CUDNN_TYPE_POINTWISE_MODE,
+          1, &from);
     g.finalize(mask);
     return g.graph(handle, mask);
 }
@@ -78,7 +99,8 @@ descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const shape &s)
 /* Attributes of one of the two operations. */
 struct names {
     cudnnBackendDescriptorType_t type;
-    cudnnBackendAttributeName_t query, key, value, out, stats, scale, graph, graph_input, graph_output;
+    cudnnBackendAttributeName_t query, key, value, out, stats, scale, graph, graph_input,
+        graph_output;
 };
 constexpr names forward_names = {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR,
                                  CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC,
@@ -105,13 +127,15 @@ lt_status plan::make(cudnnHandle_t handle, const shape &s)
 {
     LT_TRY(of.open());
     const names &n = s.backward ? backward_names : forward_names;
-    const int64_t of_stats[] = {s.batch, s.heads, s.queries, 1}, steps[] = {s.heads * s.queries, s.queries, 1, 1};
+    const int64_t of_stats[] = {s.batch, s.heads, s.queries, 1},
+                  steps[] = {s.heads * s.queries, s.queries, 1, 1};
     descriptor attention = of.create(n.type);
     of.link(attention, n.query, rows(of, s, QUERY, s.heads, s.queries, s.width, s.query));
     of.link(attention, n.key, rows(of, s, KEY, s.own_heads, s.keys, s.width, s.key));
     of.link(attention, n.value, rows(of, s, VALUE, s.own_heads, s.keys, s.value_width, s.value));
     of.link(attention, n.out, rows(of, s, OUT, s.heads, s.queries, s.value_width, s.out));
-    of.link(attention, n.stats, of.tensor(STATS, CUDNN_DATA_FLOAT, 4, of_stats, steps, lt_cudnn_plan::DEVICE));
+    of.link(attention, n.stats,
+            of.tensor(STATS, CUDNN_DATA_FLOAT, 4, of_stats, steps, lt_cudnn_plan::DEVICE));
     of.link(attention, n.scale, number(of, SCALE));
     if (s.causal) {
         const int64_t before = SCORES, after = MASKED;
@@ -140,7 +164,8 @@ bool lies_well(const lt_array &t)
     if (t.data == nullptr) return true;
     if ((uintptr_t)t.data % access != 0) return false;
     for (int d = 0; d < 3; d++)
-        if (t.sizes[d] > 1 && (t.strides[d] <= 0 || t.strides[d] * element % access != 0)) return false;
+        if (t.sizes[d] > 1 && (t.strides[d] <= 0 || t.strides[d] * element % access != 0))
+            return false;
     return t.sizes[3] == 1 || t.strides[3] == 1;
 }
 
@@ -162,8 +187,12 @@ lt_status prefers(int device, bool *yes)
 
 bool suits(const lt_attention *a)
 {
-    if ((a->dtype != LT_FLOAT16 && a->dtype != LT_BFLOAT16) || a->mask.data != nullptr || a->seed != nullptr) return false;
-    if (a->width > widest || a->value_width > widest || a->width % 8 != 0 || a->value_width % 8 != 0) return false;
+    if ((a->dtype != LT_FLOAT16 && a->dtype != LT_BFLOAT16) || a->mask.data != nullptr ||
+        a->seed != nullptr)
+        return false;
+    if (a->width > widest || a->value_width > widest || a->width % 8 != 0 ||
+        a->value_width % 8 != 0)
+        return false;
     if (a->queries < 2 || a->keys < 2 || a->width == 0 || a->value_width == 0) return false;
     for (const lt_array *t : {&a->query, &a->key, &a->value, &a->out, &a->grad})
         if (!lies_well(*t)) return false;
@@ -180,8 +209,22 @@ void take_strides(const lt_array &t, int64_t (&to)[3])
 
 shape shape_of(const lt_attention *a, bool backward)
 {
-    shape s = {a->batch, a->heads, a->heads / a->shared_by, a->queries, a->keys, a->width, a->value_width, {}, {}, {}, {}, {},
-               a->dtype, a->device.index, a->causal ? 1 : 0, backward ? 1 : 0};
+    shape s = {a->batch,
+               a->heads,
+               a->heads / a->shared_by,
+               a->queries,
+               a->keys,
+               a->width,
+               a->value_width,
+               {},
+               {},
+               {},
+               {},
+               {},
+               a->dtype,
+               a->device.index,
+               a->causal ? 1 : 0,
+               backward ? 1 : 0};
     take_strides(a->query, s.query);
     take_strides(a->key, s.key);
     take_strides(a->value, s.value);
@@ -191,7 +234,8 @@ shape shape_of(const lt_attention *a, bool backward)
 }
 
 /* A gradient that nobody asked for is computed all the same. */
-lt_status place_of(void *wanted, const lt_attention *a, int64_t elements, lt_cuda_scratch &spare, void **to)
+lt_status place_of(void *wanted, const lt_attention *a, int64_t elements, lt_cuda_scratch &spare,
+                   void **to)
 {
     *to = wanted;
     if (wanted != nullptr) return LT_OK;
@@ -206,32 +250,36 @@ lt_status run(const plan *p, cudnnHandle_t handle, const lt_attention *a, bool b
     const int64_t own = a->batch * (a->heads / a->shared_by) * a->keys;
     lt_cuda_scratch workspace, spare[3];
     std::vector<int64_t> uids = {QUERY, KEY, VALUE, OUT, STATS, SCALE};
-    std::vector<void *> addresses = {a->query.data, a->key.data, a->value.data, a->out.data, a->logsumexp, &scale};
+    std::vector<void *> addresses = {a->query.data, a->key.data,  a->value.data,
+                                     a->out.data,   a->logsumexp, &scale};
     if (a->causal) uids.push_back(MINIMUM), addresses.push_back(&minimum);
     if (backward) {
         void *grads[3];
-        LT_TRY(place_of(a->grad_query, a, a->batch * a->heads * a->queries * a->width, spare[0], &grads[0]));
+        LT_TRY(place_of(a->grad_query, a, a->batch * a->heads * a->queries * a->width, spare[0],
+                        &grads[0]));
         LT_TRY(place_of(a->grad_key, a, own * a->width, spare[1], &grads[1]));
         LT_TRY(place_of(a->grad_value, a, own * a->value_width, spare[2], &grads[2]));
         uids.insert(uids.end(), {GRAD, GRAD_QUERY, GRAD_KEY, GRAD_VALUE});
         addresses.insert(addresses.end(), {a->grad.data, grads[0], grads[1], grads[2]});
     }
     if (p->of.workspace() > 0) LT_TRY(workspace.take(a->device.index, p->of.workspace()));
-    LT_CUDNN_TRY(p->of.execute(handle, (int64_t)uids.size(), uids.data(), addresses.data(), workspace.as<void>()));
+    LT_CUDNN_TRY(p->of.execute(handle, (int64_t)uids.size(), uids.data(), addresses.data(),
+                               workspace.as<void>()));
     return LT_OK;
 }
 
 } // namespace
 
-lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream_t stream, bool *done)
+lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream_t stream,
+                                bool *done)
 {
     static thread_local lt_cuda_plans<shape, plan> known;
     lt_cuda_dnn dnn;
     plan *p = nullptr;
     bool preferred = false;
     *done = false;
-    if (!lt_cuda_core->cudnn_enabled() || !lt_cuda_core->attention_allowed(LT_ATTENTION_CUDNN) || lt_cuda_core->deterministic() || !suits(a) ||
-        lt_cuda_dnn_functions() == nullptr)
+    if (!lt_cuda_core->cudnn_enabled() || !lt_cuda_core->attention_allowed(LT_ATTENTION_CUDNN) ||
+        lt_cuda_core->deterministic() || !suits(a) || lt_cuda_dnn_functions() == nullptr)
         return LT_OK;
     LT_TRY(prefers(a->device.index, &preferred));
     if (!preferred) return LT_OK;

@@ -1,7 +1,8 @@
-/* attention_forward.cu - attention whose scores never leave the registers of a warp: a block has some queries of a head
- * and goes over its keys, tile after tile, with the largest score and the sum of the exponentials so far
- * (M. Milakov, N. Gimelshein: Online normalizer calculation for softmax, 2018; T. Dao: FlashAttention-2, 2023). Tiles that
- * causality leaves out are not looked at. */
+/* attention_forward.cu - attention whose scores never leave the registers of a warp: a block has
+ * some queries of a head and goes over its keys, tile after tile, with the largest score and the
+ * sum of the exponentials so far (M. Milakov, N. Gimelshein: Online normalizer calculation for
+ * softmax, 2018; T. Dao: FlashAttention-2, 2023). Tiles that causality leaves out are not looked
+ * at. */
 #include "attention.cuh"
 #include "formulas/formulas.h"
 

@@ -1,27 +1,32 @@
-/* batch_norm.cu - normalization of channels, forward and backward. The elements of a channel are shared out among
- * blocks (norm.cuh); means and squared deviations of the parts are joined as in T. Chan, G. Golub, R. LeVeque,
- * 1979, those within a thread too, a vector at a time. Half types are read and written as they are,
- * statistics and parameters are float, or double. */
+/* batch_norm.cu - normalization of channels, forward and backward. The elements of a channel are
+ * shared out among blocks (norm.cuh); means and squared deviations of the parts are joined as in T.
+ * Chan, G. Golub, R. LeVeque, 1979, those within a thread too, a vector at a time. Half types are
+ * read and written as they are, statistics and parameters are float, or double. */
 #include "norm.cuh"
 
 enum { BLOCK = 256 };
 
-/* ---- the statistics of a batch ----------------------------------------------------------------------------------- */
+/* ---- the statistics of a batch --------------------------------------------------------------- */
 
 template <class C> struct measures {
     lt_channels shape;
     lt_dtype dtype;
     bool aligned; /* vectors of an inner dimension */
     const char *in;
-    C *parts; /* [splits][2][channels]: mean as a distance from the channel's first element, squared deviations */
+    /* [splits][2][channels]: mean as a distance from the channel's first element, squared
+     * deviations */
+    C *parts;
     C *mean, *rstd, *running_mean, *running_var;
     C eps, momentum;
 };
 
-/* The first element of a channel: distances from it are exact where the mean is large beside the spread. */
-template <class S, class C> static __device__ __forceinline__ C shift_of(const measures<C> &a, int64_t c)
+/* The first element of a channel: distances from it are exact where the mean is large beside the
+ * spread. */
+template <class S, class C>
+static __device__ __forceinline__ C shift_of(const measures<C> &a, int64_t c)
 {
-    return c < a.shape.channels ? lt_as<C>(reinterpret_cast<const S *>(a.in)[c * a.shape.inner]) : 0;
+    return c < a.shape.channels ? lt_as<C>(reinterpret_cast<const S *>(a.in)[c * a.shape.inner])
+                                : 0;
 }
 
 template <class S, class C>
@@ -40,7 +45,8 @@ static __global__ void __launch_bounds__(LT_NORM_THREADS) measure(measures<C> a)
         for (int j = 0; j < N; j++) sum += j < m ? x[0][j] - shift : 0;
         const C middle = m == N ? sum * (C{1} / N) : sum / more, delta = middle - mean,
                 part = more / all;
-        for (int j = 0; j < N; j++) off += j < m ? (x[0][j] - shift - middle) * (x[0][j] - shift - middle) : 0;
+        for (int j = 0; j < N; j++)
+            off += j < m ? (x[0][j] - shift - middle) * (x[0][j] - shift - middle) : 0;
         mean += delta * part;
         squares += off + delta * delta * count * part;
         count = all;
@@ -74,10 +80,10 @@ template <class C> static __global__ void join_measures(measures<C> a)
         a.running_var[c] = (1 - a.momentum) * a.running_var[c] + a.momentum * squares / (count - 1);
 }
 
-/* ---- elementwise ------------------------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
-/* Forward: out = (x - mean) * rstd * weight + bias. Backward: out = (g - sum / n - x' * product / n) * rstd *
- * weight, without the sums where the statistics were given. */
+/* Forward: out = (x - mean) * rstd * weight + bias. Backward: out = (g - sum / n - x' * product /
+ * n) * rstd * weight, without the sums where the statistics were given. */
 template <class C> struct channel_map {
     lt_dtype dtype;
     const char *in, *grad;
@@ -217,7 +223,7 @@ static void launch_map(bool back, channel_map<C> a, void *out, cudaStream_t stre
 #undef RUN
 }
 
-/* ---- the gradients of the parameters ----------------------------------------------------------------------------- */
+/* ---- the gradients of the parameters --------------------------------------------------------- */
 
 template <class C> struct channel_gradients {
     lt_channel_sums<C> sums;
@@ -238,7 +244,7 @@ template <class C> static __global__ void join_gradients(channel_gradients<C> a)
     a.mean_products[c] = product / a.count;
 }
 
-/* ---- launching --------------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 template <class C> static lt_status launch_measure(const lt_batch_norm_args *n, cudaStream_t stream)
 {

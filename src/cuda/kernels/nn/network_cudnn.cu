@@ -1,11 +1,14 @@
-/* network_cudnn.cu - all layers of an RNN, GRU or LSTM by cuDNN, which overlaps layers and directions and fuses the gates of a
- * step (core/devices/network.h).
+/* network_cudnn.cu - all layers of an RNN, GRU or LSTM by cuDNN, which overlaps layers and
+ * directions and fuses the gates of a step (core/devices/network.h).
  *
- * cuDNN wants all weights in one buffer of its own order: they are copied there at the beginning, their gradients from there at the
- * end. Descriptors, sizes and places are kept by each thread for a shape. The memory that cuDNN works in is ours, taken for each call. Its
- * results are not promised to be the same again: where that is asked for (torch.use_deterministic_algorithms) our own kernels do
- * the layers. Products of floats may be rounded to TF32, as convolutions' are. Few hidden numbers of an LSTM or GRU stay on the chip for all steps, in one
- * kernel (CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H), where PyTorch has that too: a launch and more for each step otherwise. */
+ * cuDNN wants all weights in one buffer of its own order: they are copied there at the beginning,
+ * their gradients from there at the end. Descriptors, sizes and places are kept by each thread for
+ * a shape. The memory that cuDNN works in is ours, taken for each call. Its results are not
+ * promised to be the same again: where that is asked for (torch.use_deterministic_algorithms) our
+ * own kernels do the layers. Products of floats may be rounded to TF32, as convolutions' are. Few
+ * hidden numbers of an LSTM or GRU stay on the chip for all steps, in one kernel
+ * (CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H), where PyTorch has that too: a launch and more for each
+ * step otherwise. */
 #include <limits.h>
 #include <vector>
 
@@ -49,9 +52,11 @@ class plan {
     bool refused = false; /* cuDNN has no such network: the sizes are 0 */
 
   private:
-    lt_status describe(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm);
+    lt_status describe(cudnnHandle_t handle, const lt_network *n, bool tf32,
+                       cudnnRNNAlgo_t algorithm);
     lt_status measure(cudnnHandle_t handle, const lt_network *n);
-    lt_status make_by(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm);
+    lt_status make_by(cudnnHandle_t handle, const lt_network *n, bool tf32,
+                      cudnnRNNAlgo_t algorithm);
     void forget();
     lt_status describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *data, int64_t size,
                             const int *lengths);
@@ -87,13 +92,15 @@ lt_status plan::describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *dat
                               const int *lengths)
 {
     LT_CUDNN_TRY(rnn->data_create(data));
-    LT_CUDNN_TRY(rnn->data_set(*data, lt_cudnn_type(n->dtype), CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED,
-                               (int)n->steps, (int)n->batch, (int)size, lengths, nullptr));
+    LT_CUDNN_TRY(rnn->data_set(*data, lt_cudnn_type(n->dtype),
+                               CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED, (int)n->steps,
+                               (int)n->batch, (int)size, lengths, nullptr));
     return LT_OK;
 }
 
 /* Dropout is ours, between networks of one layer: its numbers come from our generators. */
-lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm)
+lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32,
+                         cudnnRNNAlgo_t algorithm)
 {
     const int states[] = {(int)(n->layers * n->directions), (int)n->batch, (int)n->hidden};
     const int strides[] = {states[1] * states[2], states[2], 1};
@@ -102,12 +109,11 @@ lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32, c
     LT_CUDNN_TRY(rnn->dropout_set(dropout, handle, 0, nullptr, 0, 0));
     LT_CUDNN_TRY(rnn->network_create(&network));
     const cudnnStatus_t status = rnn->network_set(
-        network, algorithm, cell_of(n->cell),
-        n->bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+        network, algorithm, cell_of(n->cell), n->bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
         n->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
         lt_cudnn_type(n->dtype), n->dtype == LT_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
-        lt_cudnn_math(n->dtype, tf32), (int)n->input, (int)n->hidden, (int)n->hidden, (int)n->layers,
-        dropout, LT_CUDNN_RNN_PADDED);
+        lt_cudnn_math(n->dtype, tf32), (int)n->input, (int)n->hidden, (int)n->hidden,
+        (int)n->layers, dropout, LT_CUDNN_RNN_PADDED);
     refused = lt_cudnn_unsupported(status);
     if (refused) return LT_OK;
     LT_CUDNN_TRY(status);
@@ -132,7 +138,8 @@ void plan::add_run(const run &next)
     runs.push_back(next);
 }
 
-/* Products of a layer: of the input those of its gates, then of the state. cuDNN's gates come in our order. */
+/* Products of a layer: of the input those of its gates, then of the state. cuDNN's gates come in
+ * our order. */
 lt_status plan::find_runs(cudnnHandle_t handle, const lt_network *n)
 {
     const int gates = lt_cell_gates(n->cell);
@@ -160,21 +167,24 @@ lt_status plan::measure(cudnnHandle_t handle, const lt_network *n)
 {
     cudnnStatus_t status = rnn->weight_bytes(handle, network, &weights);
     if (status == CUDNN_STATUS_SUCCESS)
-        status = rnn->work_bytes(handle, network, n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, x, &work, &kept);
+        status = rnn->work_bytes(handle, network,
+                                 n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, x,
+                                 &work, &kept);
     refused = lt_cudnn_unsupported(status);
     if (!refused) LT_CUDNN_TRY(status);
     return LT_OK;
 }
 
-lt_status plan::make_by(cudnnHandle_t handle, const lt_network *n, bool tf32, cudnnRNNAlgo_t algorithm)
+lt_status plan::make_by(cudnnHandle_t handle, const lt_network *n, bool tf32,
+                        cudnnRNNAlgo_t algorithm)
 {
     forget();
     LT_TRY(describe(handle, n, tf32, algorithm));
     return refused ? LT_OK : measure(handle, n);
 }
 
-/* PyTorch's bounds; the narrower one holds where backward goes by the same algorithm. Not of plain cells, whose results and gradients are then off by a
- * ten-thousandth (cuDNN 9.19 on an H200). */
+/* PyTorch's bounds; the narrower one holds where backward goes by the same algorithm. Not of plain
+ * cells, whose results and gradients are then off by a ten-thousandth (cuDNN 9.19 on an H200). */
 bool is_small(const lt_network *n)
 {
     const bool gated = n->cell == LT_CELL_LSTM || n->cell == LT_CELL_GRU;
@@ -241,13 +251,15 @@ struct call {
         LT_TRY(open(n));
         if (p->weights > (size_t)sizes.weights || p->kept > (size_t)sizes.kept)
             return lt_cuda_core->error(
-                LT_ERR_RUNTIME, "a recurrent network's derivative cannot be computed: "
-                                "torch.backends.cudnn.allow_tf32 was changed since its forward pass");
+                LT_ERR_RUNTIME,
+                "a recurrent network's derivative cannot be computed: "
+                "torch.backends.cudnn.allow_tf32 was changed since its forward pass");
         return p->work > 0 ? work.take(n->device.index, p->work) : LT_OK;
     }
 };
 
-/* An array that cuDNN reads, at an address for its widest accesses: copied where it lies at none. */
+/* An array that cuDNN reads, at an address for its widest accesses: copied where it lies at
+ * none. */
 class operand {
   public:
     lt_status take(const void *from, int64_t count, const lt_network *n, cudaStream_t stream)
@@ -303,11 +315,11 @@ lt_status lt_cuda_network(const lt_network *n, const lt_network_arrays *a)
         CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(a->own_weights) + r.to,
                                  static_cast<const char *>(a->weights[r.weight]) + r.at, r.bytes,
                                  cudaMemcpyDeviceToDevice, now.stream));
-    LT_CUDNN_TRY(p->rnn->forward(
-        now.dnn.handle, p->network, n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE,
-        nullptr, p->x, given.x.data, p->y, a->y, p->state, given.h.data, a->h_last, p->state,
-        given.c.data, a->c_last, p->weights, a->own_weights, p->work, now.work.as<void>(), p->kept,
-        a->kept));
+    LT_CUDNN_TRY(p->rnn->forward(now.dnn.handle, p->network,
+                                 n->keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE,
+                                 nullptr, p->x, given.x.data, p->y, a->y, p->state, given.h.data,
+                                 a->h_last, p->state, given.c.data, a->c_last, p->weights,
+                                 a->own_weights, p->work, now.work.as<void>(), p->kept, a->kept));
     return LT_OK;
 }
 
@@ -326,18 +338,17 @@ lt_status lt_cuda_network_backward(const lt_network *n, const lt_network_arrays 
     LT_TRY(grad_y.take(a->grad_y, outputs, n, now.stream));
     LT_TRY(grad_h.take(a->grad_h_last, state, n, now.stream));
     LT_TRY(grad_c.take(a->grad_c_last, state, n, now.stream));
-    LT_CUDNN_TRY(p->rnn->backward_data(now.dnn.handle, p->network, nullptr, p->y, y.data,
-                                       grad_y.data, p->x, a->grad_x, p->state, given.h.data,
-                                       grad_h.data, a->grad_h0, p->state, given.c.data, grad_c.data,
-                                       a->grad_c0, p->weights, a->own_weights, p->work,
-                                       now.work.as<void>(), p->kept, a->kept));
+    LT_CUDNN_TRY(p->rnn->backward_data(
+        now.dnn.handle, p->network, nullptr, p->y, y.data, grad_y.data, p->x, a->grad_x, p->state,
+        given.h.data, grad_h.data, a->grad_h0, p->state, given.c.data, grad_c.data, a->grad_c0,
+        p->weights, a->own_weights, p->work, now.work.as<void>(), p->kept, a->kept));
     if (a->grad_weights == nullptr) return LT_OK;
     LT_TRY(gradients.take(n->device.index, p->weights));
     CUDA_TRY(cudaMemsetAsync(gradients.as<void>(), 0, p->weights, now.stream)); /* to be added to */
-    LT_CUDNN_TRY(p->rnn->backward_weights(
-        now.dnn.handle, p->network, CUDNN_WGRAD_MODE_ADD, nullptr, p->x, given.x.data, p->state,
-        given.h.data, p->y, y.data, p->weights, gradients.as<void>(), p->work,
-        now.work.as<void>(), p->kept, a->kept));
+    LT_CUDNN_TRY(p->rnn->backward_weights(now.dnn.handle, p->network, CUDNN_WGRAD_MODE_ADD, nullptr,
+                                          p->x, given.x.data, p->state, given.h.data, p->y, y.data,
+                                          p->weights, gradients.as<void>(), p->work,
+                                          now.work.as<void>(), p->kept, a->kept));
     for (const run &r : p->runs)
         CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(a->grad_weights[r.weight]) + r.at,
                                  gradients.as<char>() + r.to, r.bytes, cudaMemcpyDeviceToDevice,

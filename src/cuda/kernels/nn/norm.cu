@@ -1,6 +1,7 @@
-/* norm.cu - normalization of rows (layer_norm, rms_norm, group_norm), forward and backward. A team of threads has a row (rows.cuh). The
- * gradients of the parameters are sums over channels (norm.cuh). Half types are read and written as they are,
- * everything is computed in float, or double. */
+/* norm.cu - normalization of rows (layer_norm, rms_norm, group_norm), forward and backward. A team
+ * of threads has a row (rows.cuh). The gradients of the parameters are sums over channels
+ * (norm.cuh). Half types are read and written as they are, everything is computed in float, or
+ * double. */
 #include "norm.cuh"
 
 #include "kernels/chain/chain.cuh"
@@ -64,13 +65,17 @@ template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS, 2) forward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
-    const int64_t number = lt_row_number(), n = a.length, first = number < a.count ? a.first_entry(number) : 0;
+    const int64_t number = lt_row_number(), n = a.length,
+                  first = number < a.count ? a.first_entry(number) : 0;
     if (number >= a.count) return;
     const auto parameters = [&](bool bias, int64_t i, int m, C *values) {
-        a.template parameters<S, lt_row<S, C>::N>(bias ? a.bias : a.weight, first, i, m, bias ? 0 : 1, values);
+        a.template parameters<S, lt_row<S, C>::N>(bias ? a.bias : a.weight, first, i, m,
+                                                  bias ? 0 : 1, values);
     };
-    lt_norm_row<HELD>(lt_row<S, C>(reinterpret_cast<const S *>(a.in) + number * n, a.aligned), reinterpret_cast<S *>(a.out) + number * n, n, a.aligned,
-                      a.eps, a.mean != nullptr ? a.mean + number : nullptr, a.rstd + number, parameters, lt_row_threads(shared));
+    lt_norm_row<HELD>(lt_row<S, C>(reinterpret_cast<const S *>(a.in) + number * n, a.aligned),
+                      reinterpret_cast<S *>(a.out) + number * n, n, a.aligned, a.eps,
+                      a.mean != nullptr ? a.mean + number : nullptr, a.rstd + number, parameters,
+                      lt_row_threads(shared));
 }
 
 template <class S, class C, bool HELD>
@@ -232,14 +237,17 @@ static lt_status run_fed(const lt_row_norm_args *n, cudaStream_t stream)
     *m.fed->done = n->run == 1 && n->groups == 1;
     if (!*m.fed->done) return LT_OK;
     rows.count = n->rows, rows.length = n->length;
-    rows.out = m.out, rows.weight = m.weight, rows.bias = m.bias, rows.mean = m.mean, rows.rstd = m.rstd;
+    rows.out = m.out, rows.weight = m.weight, rows.bias = m.bias, rows.mean = m.mean,
+    rows.rstd = m.rstd;
     if (m.dtype == LT_FLOAT64)
         rows.eps.d = m.eps;
     else
         rows.eps.f = static_cast<float>(m.eps);
     rows.aligned = lt_is_aligned(m.out);
-    rows.parameters_aligned = n->length * size % 16 == 0 && lt_is_aligned(m.weight) && lt_is_aligned(m.bias);
-    return lt_chain_take_rows(m.fed, "lt_norm_rows", m.dtype, lt_chain_element(m.parameter_dtype), rows, stream);
+    rows.parameters_aligned =
+        n->length * size % 16 == 0 && lt_is_aligned(m.weight) && lt_is_aligned(m.bias);
+    return lt_chain_take_rows(m.fed, "lt_norm_rows", m.dtype, lt_chain_element(m.parameter_dtype),
+                              rows, stream);
 }
 
 lt_status lt_cuda_row_norm(const lt_row_norm_args *n)

@@ -1,6 +1,6 @@
-/* norm.cuh - what the kernels of normalization share: sums over the channels of an array [outer, channels, inner],
- * in parts (splits) that are joined in order, so that results never vary. Computed in C, float or double. Included
- * by norm.cu and batch_norm.cu, whose kernels meet. */
+/* norm.cuh - what the kernels of normalization share: sums over the channels of an array [outer,
+ * channels, inner], in parts (splits) that are joined in order, so that results never vary.
+ * Computed in C, float or double. Included by norm.cu and batch_norm.cu, whose kernels meet. */
 #ifndef LT_CUDA_NORM_CUH
 #define LT_CUDA_NORM_CUH
 
@@ -19,8 +19,8 @@ enum {
     LT_NORM_MOST_SPLITS = 64
 };
 
-/* The shape, and how its elements are shared out: part s of a channel has entries [s * per, (s + 1) * per) of the
- * outer dimension. */
+/* The shape, and how its elements are shared out: part s of a channel has entries [s * per, (s + 1)
+ * * per) of the outer dimension. */
 struct lt_channels {
     int64_t outer, channels, inner, per;
     int splits;
@@ -70,10 +70,11 @@ struct lt_channels {
     }
 };
 
-/* f(o, apart, m, x) for this thread's elements of its channel and part, up to N = 16 bytes of them at a time: m elements in
- * x[array][0 ...], whose places in the outer dimension are o, o + apart, ... In a column of threads where channels lie side
- * by side (threads without a channel have nothing to do), else in a block; there vectors are read where an inner dimension is
- * made of them (aligned). */
+/* f(o, apart, m, x) for this thread's elements of its channel and part, up to N = 16 bytes of them
+ * at a time: m elements in x[array][0 ...], whose places in the outer dimension are o, o + apart,
+ * ... In a column of threads where channels lie side by side (threads without a channel have
+ * nothing to do), else in a block; there vectors are read where an inner dimension is made of them
+ * (aligned). */
 template <class S, class C, int ARRAYS, class F>
 static __device__ __forceinline__ void
 lt_for_channel(const lt_channels &a, const char *const (&data)[ARRAYS], bool aligned, F f)
@@ -108,7 +109,8 @@ lt_for_channel(const lt_channels &a, const char *const (&data)[ARRAYS], bool ali
     }
 }
 
-/* The sum of the values of a channel's threads, in each of them. shared: LT_NORM_THREADS + 1 of C. */
+/* The sum of the values of a channel's threads, in each of them. shared: LT_NORM_THREADS + 1 of
+ * C. */
 template <class C>
 static __device__ __forceinline__ C lt_channel_sum(const lt_channels &a, C value, C *shared)
 {
@@ -135,8 +137,8 @@ static __device__ __forceinline__ int64_t lt_channel_of(const lt_channels &a, bo
     return c;
 }
 
-/* Sums of g and of g * (x - mean) * rstd over channels. Statistics are per channel, or (groups > 0) those of
- * group c / entries of entry o. */
+/* Sums of g and of g * (x - mean) * rstd over channels. Statistics are per channel, or (groups > 0)
+ * those of group c / entries of entry o. */
 template <class C> struct lt_channel_sums {
     lt_channels shape;
     lt_dtype dtype;
@@ -148,7 +150,8 @@ template <class C> struct lt_channel_sums {
     C *parts;     /* [splits][2][channels] */
 };
 
-/* Whether an inner dimension of n elements of a dtype is made of vectors, in arrays that begin at these. */
+/* Whether an inner dimension of n elements of a dtype is made of vectors, in arrays that begin at
+ * these. */
 static inline bool lt_has_vectors(int64_t n, lt_dtype dtype, const void *a, const void *b,
                                   const void *c)
 {

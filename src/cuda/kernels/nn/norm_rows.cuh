@@ -1,5 +1,5 @@
-/* norm_rows.cuh - normalization of a row by a team of threads (row_passes.cuh): of the eager kernels (norm.cu), and a part of the source of
- * generated ones. */
+/* norm_rows.cuh - normalization of a row by a team of threads (row_passes.cuh): of the eager
+ * kernels (norm.cu), and a part of the source of generated ones. */
 #ifndef LT_NORM_ROWS_CUH
 #define LT_NORM_ROWS_CUH
 
@@ -14,18 +14,21 @@ template <class C> struct lt_moments {
 };
 
 /* The m of N elements that are there, as distances from another. */
-template <int N, class C> static __device__ __forceinline__ void lt_shift_elements(C *x, int m, C shift)
+template <int N, class C>
+static __device__ __forceinline__ void lt_shift_elements(C *x, int m, C shift)
 {
     LT_UNROLLED
     for (int j = 0; j < N; j++)
         if (j < m) x[j] -= shift;
 }
 
-/* mean NULL: nothing is subtracted. Else elements are taken as distances from the row's first one, which are exact where the mean is large beside the spread;
- * a row that is held keeps them. parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
+/* mean NULL: nothing is subtracted. Else elements are taken as distances from the row's first one,
+ * which are exact where the mean is large beside the spread; a row that is held keeps them.
+ * parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
 template <bool HELD, class S, class C, class Row, class Parameters>
-static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, C *rstd_out, Parameters parameters,
-                                                   const lt_team<C> &team)
+static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_t n, bool aligned,
+                                                   C eps, C *mean_out, C *rstd_out,
+                                                   Parameters parameters, const lt_team<C> &team)
 {
     constexpr int N = Row::N;
     const int threads = team.threads;
@@ -51,7 +54,8 @@ static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_
             mean = team.joined(add, sum_of, row) / static_cast<C>(n);
         else
             team.each(sum_of, row);
-        squares = team.joined(add,
+        squares = team.joined(
+            add,
             [&](int thread, Row &own) {
                 C sum = 0;
                 lt_row_pass<HELD, false>(
@@ -93,7 +97,12 @@ static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_
             mean = team.joined(add, measure, row, all) / static_cast<C>(n);
         else
             team.each(measure, row, all);
-        squares = team.joined(add, [&](int, lt_moments<C> &o) { return o.squares + o.count * (o.mean - mean) * (o.mean - mean); }, all);
+        squares = team.joined(
+            add,
+            [&](int, lt_moments<C> &o) {
+                return o.squares + o.count * (o.mean - mean) * (o.mean - mean);
+            },
+            all);
     }
     const C rstd = 1 / lt_root(squares / static_cast<C>(n) + eps);
     team.each(

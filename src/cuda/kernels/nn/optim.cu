@@ -1,6 +1,7 @@
-/* optim.cu - steps of optimizers: one kernel over the elements of many parameters. Their addresses travel with the
- * launch, so many at a time as its arguments have room for: 4 KB with every toolkit, enough for small models; from CUDA 12.1 on
- * 32764 bytes, enough for nearly all. A block has a run of one parameter's elements. */
+/* optim.cu - steps of optimizers: one kernel over the elements of many parameters. Their addresses
+ * travel with the launch, so many at a time as its arguments have room for: 4 KB with every
+ * toolkit, enough for small models; from CUDA 12.1 on 32764 bytes, enough for nearly all. A block
+ * has a run of one parameter's elements. */
 #include "cuda.h"
 #include "formulas/optim.h"
 #include "kernels/element.cuh"
@@ -24,7 +25,7 @@ template <class C, int MOST> struct optim_parameters {
     C numbers[LT_OPTIM_NUMBERS];
 };
 
-/* ---- rules as types --------------------------------------------------------------------------------------- */
+/* ---- rules as types -------------------------------------------------------------------------- */
 
 #define STATE_2
 #define STATE_3 , x + 2
@@ -42,7 +43,8 @@ LT_OPTIM_RULES(RULE)
 #undef RULE
 
 template <class Rule, class C, int MOST>
-static __global__ void __launch_bounds__(BLOCK) optimize(const __grid_constant__ optim_parameters<C, MOST> a)
+static __global__ void __launch_bounds__(BLOCK)
+    optimize(const __grid_constant__ optim_parameters<C, MOST> a)
 {
     const int32_t block = static_cast<int32_t>(blockIdx.x);
     int low = 0, high = a.n;
@@ -62,7 +64,8 @@ static __global__ void __launch_bounds__(BLOCK) optimize(const __grid_constant__
     LT_UNROLLED
     for (int k = 0; k < Rule::arrays; k++) {
         C values[ITEMS] = {};
-        if (k < a.loads) lt_load_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
+        if (k < a.loads)
+            lt_load_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
         for (int i = 0; i < ITEMS; i++) x[i][k] = values[i];
     }
     for (int i = 0; i < ITEMS; i++) Rule::run(x[i], a.numbers);
@@ -81,7 +84,9 @@ static void launch(lt_optim_rule rule, const optim_parameters<C, MOST> &a, cudaS
     const unsigned blocks = static_cast<unsigned>(a.first[a.n]);
     switch (rule) {
 #define CASE(name, NAME, count)                                                                    \
-    case LT_OPTIM_##NAME: LT_LAUNCH((optimize<name##_rule, C, MOST>), blocks, BLOCK, stream, a); break;
+    case LT_OPTIM_##NAME:                                                                          \
+        LT_LAUNCH((optimize<name##_rule, C, MOST>), blocks, BLOCK, stream, a);                     \
+        break;
         LT_OPTIM_RULES(CASE)
 #undef CASE
     default: break;

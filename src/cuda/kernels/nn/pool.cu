@@ -1,7 +1,8 @@
-/* pool.cu - extremes and averages of windows. Forward a thread has an element of the result, backward one of the
- * input, for which it goes through the windows that hold it in one order: nothing is added by two threads. Computed
- * in float (half types too) or double, integers in int64. Places are counted in 32 bits (Index) where all of them are small
- * enough, and divided by multiplications then. */
+/* pool.cu - extremes and averages of windows. Forward a thread has an element of the result,
+ * backward one of the input, for which it goes through the windows that hold it in one order:
+ * nothing is added by two threads. Computed in float (half types too) or double, integers in int64.
+ * Places are counted in 32 bits (Index) where all of them are small enough, and divided by
+ * multiplications then. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -9,8 +10,8 @@
 
 namespace {
 
-/* Of the kernels that count what a window holds, this many blocks must fit a multiprocessor: left to itself ptxas spills to
- * fit more. */
+/* Of the kernels that count what a window holds, this many blocks must fit a multiprocessor: left
+ * to itself ptxas spills to fit more. */
 enum { BLOCK = 256, MEANS_FIT = 4, MEANS_BACK_FIT = 3 };
 
 /* i / a size that the host knows. */
@@ -26,13 +27,16 @@ template <class Index> struct quotient_by {
 };
 
 template <class Index> struct pooling {
-    Index planes, lanes, in_count, out_count, in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-    quotient_by<Index> by_lanes, by_in_count, by_out_count, by_in[3], by_out[3], by_stride[3], by_dilation[3];
+    Index planes, lanes, in_count, out_count, in[3], out[3], kernel[3], stride[3], padding[3],
+        dilation[3];
+    quotient_by<Index> by_lanes, by_in_count, by_out_count, by_in[3], by_out[3], by_stride[3],
+        by_dilation[3];
     bool adaptive, count_padding;
     int64_t divisor;
 
     explicit pooling(const lt_pooling *p)
-        : planes(static_cast<Index>(p->planes)), lanes(static_cast<Index>(p->lanes)), in_count(static_cast<Index>(p->in[0] * p->in[1] * p->in[2])),
+        : planes(static_cast<Index>(p->planes)), lanes(static_cast<Index>(p->lanes)),
+          in_count(static_cast<Index>(p->in[0] * p->in[1] * p->in[2])),
           out_count(static_cast<Index>(p->out[0] * p->out[1] * p->out[2])), adaptive(p->adaptive),
           count_padding(p->count_padding), divisor(p->divisor)
     {
@@ -59,7 +63,8 @@ bool is_small(const lt_pooling *p)
     if (p->planes * p->lanes * in >= limit || p->planes * p->lanes * out >= limit) return false;
     for (int d = 0; d < 3; d++) {
         if ((p->in[d] + 1) * (p->out[d] + 1) >= limit) return false;
-        const int64_t reach = (p->kernel[d] + 1) * (p->dilation[d] + 1) + 2 * p->padding[d] + p->stride[d];
+        const int64_t reach =
+            (p->kernel[d] + 1) * (p->dilation[d] + 1) + 2 * p->padding[d] + p->stride[d];
         if (p->in[d] + reach + p->out[d] * p->stride[d] >= limit) return false;
     }
     return true;
@@ -69,8 +74,9 @@ bool is_small(const lt_pooling *p)
 template <class Index> struct element_place {
     Index plane, lane, at, z, y, x;
 
-    __device__ __forceinline__ element_place(const pooling<Index> &p, Index i, Index count, const quotient_by<Index> &by_count,
-                                             const Index *sizes, const quotient_by<Index> *by)
+    __device__ __forceinline__ element_place(const pooling<Index> &p, Index i, Index count,
+                                             const quotient_by<Index> &by_count, const Index *sizes,
+                                             const quotient_by<Index> *by)
     {
         const Index group = p.by_lanes.of(i);
         lane = i - group * p.lanes;
@@ -111,7 +117,8 @@ __device__ __forceinline__ span<Index> span_of(const pooling<Index> &p, int d, I
 
 /* The windows [*first, *last) of one dimension that may hold position i. */
 template <class Index>
-__device__ __forceinline__ void holders(const pooling<Index> &p, int d, Index i, Index *first, Index *last)
+__device__ __forceinline__ void holders(const pooling<Index> &p, int d, Index i, Index *first,
+                                        Index *last)
 {
     if (p.adaptive) {
         *first = p.by_in[d].of(i * p.out[d]);
@@ -124,11 +131,14 @@ __device__ __forceinline__ void holders(const pooling<Index> &p, int d, Index i,
     if (*last > p.out[d]) *last = p.out[d];
 }
 
-template <class Index> __device__ __forceinline__ bool empty(const span<Index> &s) { return s.from >= s.to; }
+template <class Index> __device__ __forceinline__ bool empty(const span<Index> &s)
+{
+    return s.from >= s.to;
+}
 
 template <class Index>
-__device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const span<Index> &z, const span<Index> &y,
-                                              const span<Index> &x)
+__device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const span<Index> &z,
+                                              const span<Index> &y, const span<Index> &x)
 {
     if (p.divisor != 0) return p.divisor;
     if (p.count_padding && !p.adaptive) return static_cast<int64_t>(z.size) * y.size * x.size;
@@ -137,7 +147,8 @@ __device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const spa
 
 /* f(k, z, y, x) for each window that holds the element: its number and its place. */
 template <class Index, class F>
-__device__ __forceinline__ void each_holder(const pooling<Index> &p, const element_place<Index> &e, F f)
+__device__ __forceinline__ void each_holder(const pooling<Index> &p, const element_place<Index> &e,
+                                            F f)
 {
     Index first[3], last[3];
     holders(p, 0, e.z, &first[0], &last[0]);
@@ -146,7 +157,8 @@ __device__ __forceinline__ void each_holder(const pooling<Index> &p, const eleme
     for (Index z = first[0]; z < last[0]; z++)
         for (Index y = first[1]; y < last[1]; y++)
             for (Index x = first[2]; x < last[2]; x++)
-                f((e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x) * p.lanes + e.lane, z, y, x);
+                f((e.plane * p.out_count + (z * p.out[1] + y) * p.out[2] + x) * p.lanes + e.lane, z,
+                  y, x);
 }
 
 /* What every element is at least. */
@@ -154,7 +166,8 @@ template <class C> __device__ __forceinline__ C lowest() { return static_cast<C>
 template <> __device__ __forceinline__ int64_t lowest<int64_t>() { return INT64_MIN; }
 
 template <class T, class C, class Index>
-__global__ void __launch_bounds__(BLOCK) extremes(pooling<Index> p, T *out, int64_t *indices, const T *in)
+__global__ void __launch_bounds__(BLOCK)
+    extremes(pooling<Index> p, T *out, int64_t *indices, const T *in)
 {
     const int64_t number = lt_thread_number();
     if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.out_count) return;
@@ -176,7 +189,8 @@ __global__ void __launch_bounds__(BLOCK) extremes(pooling<Index> p, T *out, int6
 }
 
 template <class T, class C, class Index>
-__global__ void __launch_bounds__(BLOCK) extremes_back(pooling<Index> p, T *to, const T *grad, const int64_t *indices)
+__global__ void __launch_bounds__(BLOCK)
+    extremes_back(pooling<Index> p, T *to, const T *grad, const int64_t *indices)
 {
     const int64_t number = lt_thread_number();
     if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.in_count) return;
@@ -189,7 +203,8 @@ __global__ void __launch_bounds__(BLOCK) extremes_back(pooling<Index> p, T *to, 
     to[i] = lt_stored<T, C>::of(sum);
 }
 
-/* What sums are held in, modulo 2^64 of integers, and their means: towards zero, -2^63 / -1 without a trap. */
+/* What sums are held in, modulo 2^64 of integers, and their means: towards zero, -2^63 / -1 without
+ * a trap. */
 template <class C> struct summed {
     using type = C;
     static __device__ __forceinline__ C mean(C sum, int64_t n) { return sum / static_cast<C>(n); }
@@ -217,12 +232,15 @@ __global__ void __launch_bounds__(BLOCK, MEANS_FIT) means(pooling<Index> p, T *o
     S sum = 0;
     for (Index iz = z.from; iz < z.to; iz++)
         for (Index iy = y.from; iy < y.to; iy++)
-            for (Index ix = x.from; ix < x.to; ix++) sum += static_cast<S>(lt_as<C>(plane[((iz * p.in[1] + iy) * p.in[2] + ix) * p.lanes]));
+            for (Index ix = x.from; ix < x.to; ix++)
+                sum +=
+                    static_cast<S>(lt_as<C>(plane[((iz * p.in[1] + iy) * p.in[2] + ix) * p.lanes]));
     out[i] = lt_stored<T, C>::of(nothing ? static_cast<C>(0) : summed<C>::mean(sum, divisor));
 }
 
 template <class T, class C, class Index>
-__global__ void __launch_bounds__(BLOCK, MEANS_BACK_FIT) means_back(pooling<Index> p, T *to, const T *grad)
+__global__ void __launch_bounds__(BLOCK, MEANS_BACK_FIT)
+    means_back(pooling<Index> p, T *to, const T *grad)
 {
     const int64_t number = lt_thread_number();
     if (number >= static_cast<int64_t>(p.planes) * p.lanes * p.in_count) return;
@@ -239,23 +257,31 @@ __global__ void __launch_bounds__(BLOCK, MEANS_BACK_FIT) means_back(pooling<Inde
 enum step { EXTREMES, EXTREMES_BACK, MEANS, MEANS_BACK };
 
 template <class T, class C, class Index>
-void launch(step what, const lt_pooling *given, void *to, int64_t *indices, const void *from, cudaStream_t stream)
+void launch(step what, const lt_pooling *given, void *to, int64_t *indices, const void *from,
+            cudaStream_t stream)
 {
     const bool back = what == EXTREMES_BACK || what == MEANS_BACK;
     const pooling<Index> p(given);
-    const unsigned blocks = lt_blocks(static_cast<int64_t>(p.planes) * p.lanes * (back ? p.in_count : p.out_count), BLOCK);
+    const unsigned blocks = lt_blocks(
+        static_cast<int64_t>(p.planes) * p.lanes * (back ? p.in_count : p.out_count), BLOCK);
     T *out = static_cast<T *>(to);
     const T *in = static_cast<const T *>(from);
     switch (what) {
-    case EXTREMES: LT_LAUNCH((extremes<T, C, Index>), blocks, BLOCK, stream, p, out, indices, in); break;
-    case EXTREMES_BACK: LT_LAUNCH((extremes_back<T, C, Index>), blocks, BLOCK, stream, p, out, in, static_cast<const int64_t *>(indices)); break;
+    case EXTREMES:
+        LT_LAUNCH((extremes<T, C, Index>), blocks, BLOCK, stream, p, out, indices, in);
+        break;
+    case EXTREMES_BACK:
+        LT_LAUNCH((extremes_back<T, C, Index>), blocks, BLOCK, stream, p, out, in,
+                  static_cast<const int64_t *>(indices));
+        break;
     case MEANS: LT_LAUNCH((means<T, C, Index>), blocks, BLOCK, stream, p, out, in); break;
     case MEANS_BACK: LT_LAUNCH((means_back<T, C, Index>), blocks, BLOCK, stream, p, out, in); break;
     }
 }
 
 template <class T, class C>
-void launch_counted(step what, const lt_pooling *p, void *to, int64_t *indices, const void *from, cudaStream_t stream)
+void launch_counted(step what, const lt_pooling *p, void *to, int64_t *indices, const void *from,
+                    cudaStream_t stream)
 {
     if (is_small(p))
         launch<T, C, int32_t>(what, p, to, indices, from, stream);
@@ -263,13 +289,16 @@ void launch_counted(step what, const lt_pooling *p, void *to, int64_t *indices, 
         launch<T, C, int64_t>(what, p, to, indices, from, stream);
 }
 
-lt_status run(step what, const lt_pooling *given, void *to, int64_t *indices, const void *from, const char *name)
+lt_status run(step what, const lt_pooling *given, void *to, int64_t *indices, const void *from,
+              const char *name)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(given->device.index, &stream));
     switch (given->dtype) {
     case LT_FLOAT16: launch_counted<__half, float>(what, given, to, indices, from, stream); break;
-    case LT_BFLOAT16: launch_counted<__nv_bfloat16, float>(what, given, to, indices, from, stream); break;
+    case LT_BFLOAT16:
+        launch_counted<__nv_bfloat16, float>(what, given, to, indices, from, stream);
+        break;
     case LT_INT64: launch_counted<int64_t, int64_t>(what, given, to, indices, from, stream); break;
     case LT_FLOAT32: launch_counted<float, float>(what, given, to, indices, from, stream); break;
     default: launch_counted<double, double>(what, given, to, indices, from, stream); break;
@@ -284,9 +313,11 @@ lt_status lt_cuda_max_pool(const lt_pooling *p, void *out, int64_t *indices, con
     return run(EXTREMES, p, out, indices, in, "max_pool");
 }
 
-lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad, const int64_t *indices)
+lt_status lt_cuda_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad,
+                                    const int64_t *indices)
 {
-    return run(EXTREMES_BACK, p, grad_in, const_cast<int64_t *>(indices), grad, "max_pool_backward");
+    return run(EXTREMES_BACK, p, grad_in, const_cast<int64_t *>(indices), grad,
+               "max_pool_backward");
 }
 
 lt_status lt_cuda_avg_pool(const lt_pooling *p, void *out, const void *in)

@@ -1,5 +1,5 @@
-/* resample.cu - positions of a dimension as weighted sums of others: a thread has an element of the result. Products are rounded and added
- * one after the other, as on the CPU. */
+/* resample.cu - positions of a dimension as weighted sums of others: a thread has an element of the
+ * result. Products are rounded and added one after the other, as on the CPU. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
@@ -12,8 +12,9 @@ static __device__ __forceinline__ double product(double a, double b) { return __
 
 template <class T>
 static __global__ void __launch_bounds__(BLOCK)
-    resample(T *out, const T *in, int64_t n, int64_t in_size, int64_t out_size, int64_t inner, int64_t all, const int64_t *starts,
-             const int64_t *places, const T *weights, lt_quotients by_inner, lt_quotients by_out)
+    resample(T *out, const T *in, int64_t n, int64_t in_size, int64_t out_size, int64_t inner,
+             int64_t all, const int64_t *starts, const int64_t *places, const T *weights,
+             lt_quotients by_inner, lt_quotients by_out)
 {
     const int64_t e = lt_thread_number();
     if (e >= n) return;
@@ -32,10 +33,13 @@ static __global__ void __launch_bounds__(BLOCK)
     out[e] = sum;
 }
 
-template <class T> static void launch(const lt_resampling *r, void *out, const void *in, int64_t n, cudaStream_t stream)
+template <class T>
+static void launch(const lt_resampling *r, void *out, const void *in, int64_t n,
+                   cudaStream_t stream)
 {
-    LT_LAUNCH(resample<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(out), static_cast<const T *>(in), n, r->in, r->out,
-              r->inner, r->taps, r->starts, r->places, static_cast<const T *>(r->weights), lt_quotients(r->inner, n),
+    LT_LAUNCH(resample<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(out),
+              static_cast<const T *>(in), n, r->in, r->out, r->inner, r->taps, r->starts, r->places,
+              static_cast<const T *>(r->weights), lt_quotients(r->inner, n),
               lt_quotients(r->out, n));
 }
 

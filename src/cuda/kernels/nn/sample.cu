@@ -1,5 +1,6 @@
-/* sample.cu - grid_sample and its derivatives: a thread has a point, finds the taps once and goes through the channels. The derivative by the image is
- * added up by atomics, in any order; deterministic algorithms take a formula instead (ops/vision/sample.c). */
+/* sample.cu - grid_sample and its derivatives: a thread has a point, finds the taps once and goes
+ * through the channels. The derivative by the image is added up by atomics, in any order;
+ * deterministic algorithms take a formula instead (ops/vision/sample.c). */
 #include "cuda.h"
 #include "formulas/sampling.h"
 #include "kernels/launch.cuh"
@@ -7,19 +8,22 @@
 
 enum { BLOCK = 256 };
 
-/* What a point has along one dimension: where its taps lie in the image (-1: outside), their weights and the slopes of these by the grid's
- * coordinate. */
+/* What a point has along one dimension: where its taps lie in the image (-1: outside), their
+ * weights and the slopes of these by the grid's coordinate. */
 template <class T, int A> struct axis {
     int64_t offset[A];
     T weight[A], slope[A];
 };
 
-template <class T> static __device__ __forceinline__ int64_t located(T place, int64_t size, int64_t step)
+template <class T>
+static __device__ __forceinline__ int64_t located(T place, int64_t size, int64_t step)
 {
-    return place >= 0 && place <= static_cast<T>(size - 1) ? static_cast<int64_t>(place) * step : -1;
+    return place >= 0 && place <= static_cast<T>(size - 1) ? static_cast<int64_t>(place) * step
+                                                           : -1;
 }
 
-template <class T, int A> static __device__ __forceinline__ axis<T, A> find(const lt_sampling &s, T x, int d)
+template <class T, int A>
+static __device__ __forceinline__ axis<T, A> find(const lt_sampling &s, T x, int d)
 {
     axis<T, A> a;
     const int64_t n = s.in[2 - d], step = s.x_step[2 - d];
@@ -52,36 +56,40 @@ template <class T, int A> static __device__ __forceinline__ axis<T, A> find(cons
             LT_UNROLLED
             for (int k = 0; k < 4; k++) {
                 T unused;
-                a.offset[k] = located(lt_sample_pad(low + static_cast<T>(k - 1), size, s.padding, s.align_corners, false, &unused), n, step);
+                a.offset[k] = located(lt_sample_pad(low + static_cast<T>(k - 1), size, s.padding,
+                                                    s.align_corners, false, &unused),
+                                      n, step);
             }
         }
     }
     return a;
 }
 
-/* Calls f(number, offset, weight, kx, ky, kz) of each tap of a point. DIMS 2: kz is 0. Outside of a volume nothing counts; in images a weight of nan does. */
+/* Calls f(number, offset, weight, kx, ky, kz) of each tap of a point. DIMS 2: kz is 0. Outside of a
+ * volume nothing counts; in images a weight of nan does. */
 template <class T, int DIMS, int A, class F>
 static __device__ __forceinline__ void each_tap(const axis<T, A> (&axes)[DIMS], F f)
 {
     constexpr int planes = DIMS == 3 ? A : 1;
     LT_UNROLLED
-    for (int kz = 0; kz < planes; kz++)
-        LT_UNROLLED
-        for (int ky = 0; ky < A; ky++)
-            LT_UNROLLED
-            for (int kx = 0; kx < A; kx++) {
-                int64_t offset = axes[0].offset[kx] < 0 || axes[1].offset[ky] < 0 ? -1 : axes[0].offset[kx] + axes[1].offset[ky];
-                T weight = axes[0].weight[kx] * axes[1].weight[ky];
-                if constexpr (DIMS == 3) {
-                    offset = offset < 0 || axes[2].offset[kz] < 0 ? -1 : offset + axes[2].offset[kz];
-                    weight = offset < 0 ? 0 : weight * axes[2].weight[kz];
-                }
-                f((kz * A + ky) * A + kx, offset, weight, kx, ky, kz);
-            }
+    for (int kz = 0; kz < planes; kz++) LT_UNROLLED
+    for (int ky = 0; ky < A; ky++) LT_UNROLLED
+    for (int kx = 0; kx < A; kx++) {
+        int64_t offset = axes[0].offset[kx] < 0 || axes[1].offset[ky] < 0
+                             ? -1
+                             : axes[0].offset[kx] + axes[1].offset[ky];
+        T weight = axes[0].weight[kx] * axes[1].weight[ky];
+        if constexpr (DIMS == 3) {
+            offset = offset < 0 || axes[2].offset[kz] < 0 ? -1 : offset + axes[2].offset[kz];
+            weight = offset < 0 ? 0 : weight * axes[2].weight[kz];
+        }
+        f((kz * A + ky) * A + kx, offset, weight, kx, ky, kz);
+    }
 }
 
 template <class T, int DIMS, int A>
-static __device__ __forceinline__ void find_all(const lt_sampling &s, const T *grid, int64_t point, axis<T, A> (&axes)[DIMS])
+static __device__ __forceinline__ void find_all(const lt_sampling &s, const T *grid, int64_t point,
+                                                axis<T, A> (&axes)[DIMS])
 {
     LT_UNROLLED
     for (int d = 0; d < DIMS; d++) axes[d] = find<T, A>(s, grid[point * DIMS + d], d);
@@ -110,7 +118,8 @@ static __global__ void __launch_bounds__(BLOCK)
 /* grad_x (NULL: not wanted) is dense and holds zeros; s.x_step are its strides then. */
 template <class T, int DIMS, int A>
 static __global__ void __launch_bounds__(BLOCK)
-    backward_x(lt_sampling s, T *grad_x, const T *grad, const T *grid, int64_t n, lt_quotients by_points)
+    backward_x(lt_sampling s, T *grad_x, const T *grad, const T *grid, int64_t n,
+               lt_quotients by_points)
 {
     const int64_t e = lt_thread_number();
     if (e >= n) return;
@@ -128,7 +137,8 @@ static __global__ void __launch_bounds__(BLOCK)
 
 template <class T, int DIMS, int A>
 static __global__ void __launch_bounds__(BLOCK)
-    backward_grid(lt_sampling s, T *grad_grid, const T *grad, const T *x, const T *grid, int64_t n, lt_quotients by_points)
+    backward_grid(lt_sampling s, T *grad_grid, const T *grad, const T *x, const T *grid, int64_t n,
+                  lt_quotients by_points)
 {
     const int64_t e = lt_thread_number();
     if (e >= n) return;
@@ -162,13 +172,16 @@ struct arrays {
     const void *x, *grid, *grad;
 };
 
-template <class T, int DIMS, int A> static void launch(const lt_sampling &s, const arrays &a, cudaStream_t stream)
+template <class T, int DIMS, int A>
+static void launch(const lt_sampling &s, const arrays &a, cudaStream_t stream)
 {
     const int64_t n = s.batch * s.points;
     const lt_quotients by_points(s.points, n);
-    const T *x = static_cast<const T *>(a.x), *grid = static_cast<const T *>(a.grid), *grad = static_cast<const T *>(a.grad);
+    const T *x = static_cast<const T *>(a.x), *grid = static_cast<const T *>(a.grid),
+            *grad = static_cast<const T *>(a.grad);
     if (a.y != nullptr)
-        LT_LAUNCH((forward<T, DIMS, A>), lt_blocks(n, BLOCK), BLOCK, stream, s, static_cast<T *>(a.y), x, grid, n, by_points);
+        LT_LAUNCH((forward<T, DIMS, A>), lt_blocks(n, BLOCK), BLOCK, stream, s,
+                  static_cast<T *>(a.y), x, grid, n, by_points);
     if (a.grad_x != nullptr) {
         lt_sampling dense = s;
         dense.x_step[2] = 1;
@@ -176,13 +189,16 @@ template <class T, int DIMS, int A> static void launch(const lt_sampling &s, con
         dense.x_step[0] = s.in[2] * s.in[1];
         dense.x_channel = dense.x_step[0] * s.in[0];
         dense.x_batch = dense.x_channel * s.channels;
-        LT_LAUNCH((backward_x<T, DIMS, A>), lt_blocks(n, BLOCK), BLOCK, stream, dense, static_cast<T *>(a.grad_x), grad, grid, n, by_points);
+        LT_LAUNCH((backward_x<T, DIMS, A>), lt_blocks(n, BLOCK), BLOCK, stream, dense,
+                  static_cast<T *>(a.grad_x), grad, grid, n, by_points);
     }
     if (a.grad_grid != nullptr)
-        LT_LAUNCH((backward_grid<T, DIMS, A>), lt_blocks(n, BLOCK), BLOCK, stream, s, static_cast<T *>(a.grad_grid), grad, x, grid, n, by_points);
+        LT_LAUNCH((backward_grid<T, DIMS, A>), lt_blocks(n, BLOCK), BLOCK, stream, s,
+                  static_cast<T *>(a.grad_grid), grad, x, grid, n, by_points);
 }
 
-template <class T> static void launch_all(const lt_sampling &s, const arrays &a, cudaStream_t stream)
+template <class T>
+static void launch_all(const lt_sampling &s, const arrays &a, cudaStream_t stream)
 {
     const bool volume = s.dims == 3;
     if (s.mode == LT_SAMPLE_NEAREST)
@@ -199,7 +215,9 @@ static lt_status run(const lt_sampling *s, const arrays &a)
     LT_TRY(lt_cuda_enter(s->device.index, &stream));
     const bool wide = s->dtype == LT_FLOAT64;
     if (a.grad_x != nullptr) {
-        const size_t bytes = static_cast<size_t>(s->batch * s->channels * s->in[0] * s->in[1] * s->in[2]) * (wide ? 8 : 4);
+        const size_t bytes =
+            static_cast<size_t>(s->batch * s->channels * s->in[0] * s->in[1] * s->in[2]) *
+            (wide ? 8 : 4);
         CUDA_TRY(cudaMemsetAsync(a.grad_x, 0, bytes, stream));
     }
     if (wide)
@@ -214,7 +232,8 @@ lt_status lt_cuda_sample(const lt_sampling *s, void *y, const void *x, const voi
     return run(s, {y, nullptr, nullptr, x, grid, nullptr});
 }
 
-lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid, const void *grad, const void *x, const void *grid)
+lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
+                                  const void *grad, const void *x, const void *grid)
 {
     return run(s, {nullptr, grad_x, grad_grid, x, grid, grad});
 }

@@ -1,7 +1,8 @@
-/* softmax.cu - softmax and log_softmax over a dimension, forward and backward, in float (half types too) or
- * double. The maximum is subtracted first, so that no exponential overflows. A line with a nan, with an
- * infinity, or of minus infinities alone becomes nan. Short lines have a thread each. Longer ones have a team of threads
- * each where they are dense (rows.cuh); where they lie side by side or apart, a block has some neighbouring lines. */
+/* softmax.cu - softmax and log_softmax over a dimension, forward and backward, in float (half types
+ * too) or double. The maximum is subtracted first, so that no exponential overflows. A line with a
+ * nan, with an infinity, or of minus infinities alone becomes nan. Short lines have a thread each.
+ * Longer ones have a team of threads each where they are dense (rows.cuh); where they lie side by
+ * side or apart, a block has some neighbouring lines. */
 #include "cuda.h"
 #include "formulas/formulas.h"
 #include "kernels/chain/chain.cuh"
@@ -13,7 +14,8 @@
 
 enum { BLOCK = 256, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
 
-/* Forward: tensor 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's result. */
+/* Forward: tensor 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's
+ * result. */
 struct softmax {
     lt_lines<3> lines;
     bool log;
@@ -134,7 +136,7 @@ static __global__ void __launch_bounds__(COLUMNS *ROWS) backward_by_columns(soft
                      in_column{shared});
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Elements of a dense line are S; aligned: its vectors. */
 struct softmax_rows {
@@ -151,8 +153,9 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_ro
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
-    lt_softmax_row<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned), reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length,
-                         a.call.log, a.aligned, lt_row_threads(shared));
+    lt_softmax_row<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned),
+                         reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length, a.call.log,
+                         a.aligned, lt_row_threads(shared));
 }
 
 template <class S, class C, bool HELD>
@@ -164,13 +167,16 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
-    lt_softmax_row_backward<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned), lt_row<S, C>(lines.data[2] + offset[2], a.aligned),
-                                  reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length, a.call.log, a.aligned, lt_row_threads(shared));
+    lt_softmax_row_backward<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned),
+                                  lt_row<S, C>(lines.data[2] + offset[2], a.aligned),
+                                  reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length,
+                                  a.call.log, a.aligned, lt_row_threads(shared));
 }
 
-/* ---- launching ---------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
-/* Whether the lines of all tensors are dense and of one dtype; *aligned: whether they are whole vectors. */
+/* Whether the lines of all tensors are dense and of one dtype; *aligned: whether they are whole
+ * vectors. */
 static bool are_rows(const lt_lines<3> &lines, bool *aligned)
 {
     const int64_t size = lt_element_size(lines.dtype[0]);
@@ -233,14 +239,16 @@ static lt_status run_fed(const softmax &a, bool backward, const lt_fed *fed, cud
     *fed->done = are_rows(lines, &aligned);
     for (int k = 1; k < 3; k++)
         if (lines.data[k] != nullptr && lines.lines.ndim > 0 &&
-            (lines.lines.ndim > 1 || lines.lines.strides[0][k] != lines.length * lt_element_size(lines.dtype[k])))
+            (lines.lines.ndim > 1 ||
+             lines.lines.strides[0][k] != lines.length * lt_element_size(lines.dtype[k])))
             *fed->done = false;
     if (!*fed->done) return LT_OK;
     lt_chain_rows rows = {};
     rows.count = lines.count, rows.length = lines.length;
     rows.out = lines.data[1], rows.result = lines.data[2];
     rows.log = a.log, rows.aligned = aligned;
-    return lt_chain_take_rows(fed, backward ? "lt_softmax_rows_backward" : "lt_softmax_rows", lines.dtype[0], nullptr, rows, stream);
+    return lt_chain_take_rows(fed, backward ? "lt_softmax_rows_backward" : "lt_softmax_rows",
+                              lines.dtype[0], nullptr, rows, stream);
 }
 
 static lt_status run(bool log, bool backward, const lt_array *const *arrays, int dim)

@@ -1,8 +1,9 @@
-/* radix.cu - pairs sorted by digits of their keys, the lowest digit first, each pass stable ("Onesweep": A. Adinets,
- * D. Merrill 2022). One kernel counts all digits of all keys; then a kernel for each digit reads every pair once and writes it
- * to its place: a block has a tile of a line, ranks its pairs warp by warp, learns from the tiles before it (lookback.cuh) how
- * many pairs of each digit they have, and writes the tile in the order of the digits, so that neighbours go to neighbouring
- * places. */
+/* radix.cu - pairs sorted by digits of their keys, the lowest digit first, each pass stable
+ * ("Onesweep": A. Adinets, D. Merrill 2022). One kernel counts all digits of all keys; then a
+ * kernel for each digit reads every pair once and writes it to its place: a block has a tile of a
+ * line, ranks its pairs warp by warp, learns from the tiles before it (lookback.cuh) how many pairs
+ * of each digit they have, and writes the tile in the order of the digits, so that neighbours go to
+ * neighbouring places. */
 #include "radix.cuh"
 
 #include "kernels/block.cuh"
@@ -28,8 +29,8 @@ template <class K> struct radix {
     int low, passes, pass;
     uint32_t tiles;   /* of a line */
     uint32_t *counts; /* [lines][passes][DIGITS]: pairs of a digit, then where they begin */
-    uint64_t *
-        said; /* [lines][tiles][DIGITS] of this pass: what tiles say, and how much in the words' upper bits */
+    /* [lines][tiles][DIGITS] of this pass: what tiles say, and how much in the words' upper bits */
+    uint64_t *said;
     unsigned *started; /* blocks of this pass */
 };
 
@@ -83,7 +84,8 @@ static __device__ __forceinline__ unsigned same_digit(unsigned digit, unsigned l
     return lanes;
 }
 
-/* How many pairs of this thread's digit the tiles of the line before this one have; own: how many this one has. */
+/* How many pairs of this thread's digit the tiles of the line before this one have; own: how many
+ * this one has. */
 static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_t tile,
                                                          unsigned own)
 {
@@ -109,8 +111,8 @@ static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_
 
 template <class K> struct tile_of_pairs {
     lt_pair<K> sorted[tile_pairs<K>];
-    unsigned ranks[WARPS]
-                  [DIGITS]; /* pairs of a digit in a warp; then where they begin in the tile */
+    /* pairs of a digit in a warp; then where they begin in the tile */
+    unsigned ranks[WARPS][DIGITS];
     uint32_t moves[DIGITS]; /* from a place in the tile to one in the line */
     unsigned shared[WARPS];
 };

@@ -1,4 +1,5 @@
-/* radix.cuh - sorting pairs of an unsigned key and a position by some bits of the key, stably (radix.cu). */
+/* radix.cuh - sorting pairs of an unsigned key and a position by some bits of the key, stably
+ * (radix.cu). */
 #ifndef LT_CUDA_RADIX_CUH
 #define LT_CUDA_RADIX_CUH
 
@@ -10,8 +11,9 @@ template <class K> struct alignas(2 * sizeof(K)) lt_pair {
     K index; /* less than 2^32 */
 };
 
-/* Lines of n pairs (n < 2^32) one after the other, each sorted by bits [low, high) of the keys. They are in one of two
- * buffers before and, as *sorted says, after it; the other one holds nothing of use. */
+/* Lines of n pairs (n < 2^32) one after the other, each sorted by bits [low, high) of the keys.
+ * They are in one of two buffers before and, as *sorted says, after it; the other one holds nothing
+ * of use. */
 template <class K> struct lt_radix_job {
     int device;
     cudaStream_t stream;

@@ -1,9 +1,10 @@
-/* select.cu - the first places of sorted lines, without sorting the lines ("radix select": T. Alabi and others 2012): digit by
- * digit, from the highest, it is counted how many elements have which, until it is known which pair of key and position comes
- * last; the pairs up to that one are gathered in any order and sorted by a block.
+/* select.cu - the first places of sorted lines, without sorting the lines ("radix select": T. Alabi
+ * and others 2012): digit by digit, from the highest, it is counted how many elements have which,
+ * until it is known which pair of key and position comes last; the pairs up to that one are
+ * gathered in any order and sorted by a block.
  *
- * Digits of positions follow those of keys only where equal elements stand at the end of what is wanted: a line that is done is
- * left alone by the kernels that come then. */
+ * Digits of positions follow those of keys only where equal elements stand at the end of what is
+ * wanted: a line that is done is left alone by the kernels that come then. */
 #include "sorting.cuh"
 
 enum {
@@ -14,7 +15,8 @@ enum {
 };
 static_assert(DIGITS == BLOCK, "a thread for each digit");
 
-/* Of a line: the last pair that is wanted, as far as its digits are known. Digits that are not yet are 0. */
+/* Of a line: the last pair that is wanted, as far as its digits are known. Digits that are not yet
+ * are 0. */
 template <class K> struct last_pair {
     K key;
     uint32_t index;
@@ -50,7 +52,8 @@ template <class K> struct part_of_line {
     }
 };
 
-/* Counts the digits at `shift`, of keys or of positions, of the pairs whose higher digits are those of the last one. */
+/* Counts the digits at `shift`, of keys or of positions, of the pairs whose higher digits are those
+ * of the last one. */
 template <class C, class K, bool POSITIONS>
 static __global__ void __launch_bounds__(BLOCK) count_digits(selection<K> a, int shift)
 {

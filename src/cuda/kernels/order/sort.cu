@@ -1,8 +1,9 @@
 /* sort.cu - stable sorting of lines along a dimension, with the positions that the elements had.
  *
- * Elements become pairs of key and position (sorting.cuh). Short lines are sorted by a bitonic network in shared memory, several a
- * block; long ones digit by digit (radix.cu), of as many bits as the keys of the dtype have; where few places are wanted, what
- * stands there is looked for first (select.cu). The last kernel fetches the values by position. */
+ * Elements become pairs of key and position (sorting.cuh). Short lines are sorted by a bitonic
+ * network in shared memory, several a block; long ones digit by digit (radix.cu), of as many bits
+ * as the keys of the dtype have; where few places are wanted, what stands there is looked for first
+ * (select.cu). The last kernel fetches the values by position. */
 #include "sorting.cuh"
 
 enum { BLOCK = 256 };
@@ -34,7 +35,8 @@ static __global__ void __launch_bounds__(BLOCK) sort_short(lt_sorting<K> a, int 
     }
 }
 
-template <class C, class K> static __global__ void __launch_bounds__(BLOCK) make_pairs(lt_sorting<K> a)
+template <class C, class K>
+static __global__ void __launch_bounds__(BLOCK) make_pairs(lt_sorting<K> a)
 {
     const int64_t number = lt_thread_number(), n = a.lines.length;
     if (number >= a.lines.count * n) return;
@@ -45,7 +47,8 @@ template <class C, class K> static __global__ void __launch_bounds__(BLOCK) make
     a.pairs[number] = p;
 }
 
-template <class C, class K> static __global__ void __launch_bounds__(BLOCK) deliver_lines(lt_sorting<K> a)
+template <class C, class K>
+static __global__ void __launch_bounds__(BLOCK) deliver_lines(lt_sorting<K> a)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.lines.count * a.wanted) return;
@@ -55,11 +58,11 @@ template <class C, class K> static __global__ void __launch_bounds__(BLOCK) deli
     lt_deliver<C>(a, offset, at, a.pairs[line * a.lines.length + at].index);
 }
 
-/* ---- launching --------------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 template <class C, class K>
-static lt_status run(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in,
-                     int dim, cudaStream_t stream)
+static lt_status run(bool descending, const lt_array *values, const lt_array *indices,
+                     const lt_array *in, int dim, cudaStream_t stream)
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch pairs;
@@ -69,20 +72,21 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
     a.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
     if (count == 0 || a.wanted == 0) return LT_OK;
     if (n >= int64_t{1} << 32)
-        return lt_cuda_core->error(LT_ERR_RUNTIME, "sort: a dimension of %lld elements is too large for a GPU",
+        return lt_cuda_core->error(LT_ERR_RUNTIME,
+                                   "sort: a dimension of %lld elements is too large for a GPU",
                                    static_cast<long long>(n));
     if (n <= LT_SORTED_AT_ONCE) {
         while (a.padded < n) a.padded *= 2;
         int slots = static_cast<int>(a.padded);
         while (slots < LT_SORTED_AT_ONCE && slots / a.padded < count) slots *= 2;
         const int threads = slots / 2 < 32 ? 32 : slots / 2 < BLOCK ? slots / 2 : BLOCK;
-        LT_LAUNCH_MEET((sort_short<C, K>), lt_blocks(count, static_cast<int>(slots / a.padded)), threads, 0, stream,
-                       a, slots);
+        LT_LAUNCH_MEET((sort_short<C, K>), lt_blocks(count, static_cast<int>(slots / a.padded)),
+                       threads, 0, stream, a, slots);
         return lt_cuda_launched(in->device.index, stream, "sort");
     }
     lt_radix_job<K> job = {in->device.index, stream, count, n, 0, 8 * sizeof(K), nullptr, nullptr};
     switch (in->dtype) { /* the bits in which keys differ */
-    case LT_BOOL: /* keys of integers, 32 bits, less the smallest */
+    case LT_BOOL:        /* keys of integers, 32 bits, less the smallest */
     case LT_UINT8: a.least = static_cast<K>(0x80000000u), job.high = 8; break;
     case LT_INT8: a.least = static_cast<K>(0x80000000u - 0x80u), job.high = 8; break;
     case LT_INT16: a.least = static_cast<K>(0x80000000u - 0x8000u), job.high = 16; break;
@@ -102,12 +106,16 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
     return lt_cuda_launched(in->device.index, stream, "sort");
 }
 
-lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *indices, const lt_array *in, int dim)
+lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *indices,
+                       const lt_array *in, int dim)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
-    if (in->dtype == LT_FLOAT64) return run<double, uint64_t>(descending, values, indices, in, dim, stream);
-    if (in->dtype == LT_INT64) return run<int64_t, uint64_t>(descending, values, indices, in, dim, stream);
-    if (lt_is_floating(in->dtype)) return run<float, uint32_t>(descending, values, indices, in, dim, stream);
+    if (in->dtype == LT_FLOAT64)
+        return run<double, uint64_t>(descending, values, indices, in, dim, stream);
+    if (in->dtype == LT_INT64)
+        return run<int64_t, uint64_t>(descending, values, indices, in, dim, stream);
+    if (lt_is_floating(in->dtype))
+        return run<float, uint32_t>(descending, values, indices, in, dim, stream);
     return run<int32_t, uint32_t>(descending, values, indices, in, dim, stream);
 }

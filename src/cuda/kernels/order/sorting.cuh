@@ -1,9 +1,10 @@
-/* sorting.cuh - what sorting lines (sort.cu) and finding the first places of sorted lines (select.cu) share: elements as keys, and
- * short runs of pairs of key and position sorted in shared memory.
+/* sorting.cuh - what sorting lines (sort.cu) and finding the first places of sorted lines
+ * (select.cu) share: elements as keys, and short runs of pairs of key and position sorted in shared
+ * memory.
  *
- * An element becomes an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the largest, the zeros are
- * equal, and a descending order is that of the complements. Pairs of key and position are all different, so that any sort of
- * them is stable. */
+ * An element becomes an unsigned key of 32 or 64 bits whose order is that of the elements: nan is
+ * the largest, the zeros are equal, and a descending order is that of the complements. Pairs of key
+ * and position are all different, so that any sort of them is stable. */
 #ifndef LT_CUDA_SORTING_CUH
 #define LT_CUDA_SORTING_CUH
 
@@ -16,7 +17,7 @@
 
 enum { LT_SORTED_AT_ONCE = 1024 }; /* pairs that a block sorts; a power of two */
 
-/* ---- keys --------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static __device__ __forceinline__ uint32_t lt_key_of(float x)
 {
@@ -46,7 +47,7 @@ static __device__ __forceinline__ uint32_t lt_key_of(int32_t x)
 }
 static __device__ __forceinline__ uint64_t lt_key_of(int64_t x)
 {
-    return static_cast<uint64_t>(x) ^ uint64_t{1} << 63;
+    return static_cast<uint64_t>(x) ^ uint64_t { 1 } << 63;
 }
 
 template <class K> static __device__ __forceinline__ bool lt_before(lt_pair<K> a, lt_pair<K> b)
@@ -65,21 +66,24 @@ template <class K> struct lt_sorting {
 };
 
 template <class C, class K>
-static __device__ __forceinline__ lt_pair<K> lt_pair_at(const lt_sorting<K> &a, const int64_t *offset, int64_t at)
+static __device__ __forceinline__ lt_pair<K> lt_pair_at(const lt_sorting<K> &a,
+                                                        const int64_t *offset, int64_t at)
 {
-    const C value = lt_load<C>(a.lines.dtype[0], a.lines.data[0] + offset[0] + at * a.lines.step[0]);
+    const C value =
+        lt_load<C>(a.lines.dtype[0], a.lines.data[0] + offset[0] + at * a.lines.step[0]);
     const K key = static_cast<K>(lt_key_of(value) - a.least);
     return {a.descending ? static_cast<K>(~key) : key, static_cast<uint32_t>(at)};
 }
 
 /* Stores what comes to place `at` of a line. */
 template <class C, class K>
-static __device__ __forceinline__ void lt_deliver(const lt_sorting<K> &a, const int64_t *offset, int64_t at,
-                                               uint32_t index)
+static __device__ __forceinline__ void lt_deliver(const lt_sorting<K> &a, const int64_t *offset,
+                                                  int64_t at, uint32_t index)
 {
     const lt_lines<3> &lines = a.lines;
     if (lines.data[1] != nullptr) {
-        const C value = lt_load<C>(lines.dtype[0], lines.data[0] + offset[0] + index * lines.step[0]);
+        const C value =
+            lt_load<C>(lines.dtype[0], lines.data[0] + offset[0] + index * lines.step[0]);
         lt_store<C>(lines.dtype[1], lines.data[1] + offset[1] + at * lines.step[1], value);
     }
     if (lines.data[2] != nullptr)
@@ -93,7 +97,8 @@ static __device__ __forceinline__ void lt_bitonic_sort(lt_pair<K> *shared, int s
     for (int size = 2; size <= length; size *= 2)
         for (int distance = size / 2; distance > 0; distance /= 2) {
             __syncthreads();
-            for (int i = static_cast<int>(threadIdx.x); i < slots / 2; i += static_cast<int>(blockDim.x)) {
+            for (int i = static_cast<int>(threadIdx.x); i < slots / 2;
+                 i += static_cast<int>(blockDim.x)) {
                 const int low = 2 * i - (i & (distance - 1)), high = low + distance;
                 const bool up = (low & size) == 0 || size == length;
                 if (lt_before(shared[high], shared[low]) == up) {
@@ -106,8 +111,8 @@ static __device__ __forceinline__ void lt_bitonic_sort(lt_pair<K> *shared, int s
     __syncthreads();
 }
 
-/* The first places of long lines, as many as are wanted, at most LT_SORTED_AT_ONCE; of the keys bits [low, high) count, whole
- * digits. Without the pairs of a. */
+/* The first places of long lines, as many as are wanted, at most LT_SORTED_AT_ONCE; of the keys
+ * bits [low, high) count, whole digits. Without the pairs of a. */
 template <class C, class K>
 lt_status lt_select(const lt_sorting<K> &a, int low, int high, int device, cudaStream_t stream);
 

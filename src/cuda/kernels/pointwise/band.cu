@@ -9,11 +9,13 @@ enum { BLOCK = 256 };
 
 /* T: of an element's size. */
 template <class T>
-static __global__ void __launch_bounds__(BLOCK) keep_band(T *y, const T *x, int64_t n, lt_band b, lt_quotients by_columns, lt_quotients by_rows)
+static __global__ void __launch_bounds__(BLOCK)
+    keep_band(T *y, const T *x, int64_t n, lt_band b, lt_quotients by_columns, lt_quotients by_rows)
 {
     const int64_t i = lt_thread_number();
     if (i >= n) return;
-    const int64_t row = by_columns.of(i), column = i - row * b.columns, diagonal = column - (row - by_rows.of(row) * b.rows);
+    const int64_t row = by_columns.of(i), column = i - row * b.columns,
+                  diagonal = column - (row - by_rows.of(row) * b.rows);
     if (diagonal < b.low || diagonal > b.high)
         y[i] = T();
     else if (x != y)
@@ -23,8 +25,9 @@ static __global__ void __launch_bounds__(BLOCK) keep_band(T *y, const T *x, int6
 template <class T> static void launch(const lt_band *b, void *y, const void *x, cudaStream_t stream)
 {
     const int64_t n = b->matrices * b->rows * b->columns;
-    LT_LAUNCH(keep_band<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(y), static_cast<const T *>(x), n, *b,
-              lt_quotients(b->columns, n), lt_quotients(b->rows, n));
+    LT_LAUNCH(keep_band<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(y),
+              static_cast<const T *>(x), n, *b, lt_quotients(b->columns, n),
+              lt_quotients(b->rows, n));
 }
 
 lt_status lt_cuda_band(const lt_band *b, void *y, const void *x)

@@ -1,4 +1,5 @@
-/* check_values.cu - looks for an element that is not what an op takes, and records the first one (runtime/report.cuh). */
+/* check_values.cu - looks for an element that is not what an op takes, and records the first one
+ * (runtime/report.cuh). */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"

@@ -1,4 +1,5 @@
-/* compare.cu - elementwise kernels whose result is bool. The twin of cpu/vector/pointwise/compare.c. */
+/* compare.cu - elementwise kernels whose result is bool. The twin of
+ * cpu/vector/pointwise/compare.c. */
 #include "pointwise.cuh"
 
 #include "kernels_compare.h" /* generated from the declarations */

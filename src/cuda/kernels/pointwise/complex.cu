@@ -1,7 +1,7 @@
-/* complex.cu - elementwise kernels over complex numbers, by the list that the declarations give. The twin of
- * cpu/pointwise/complex.c. A kernel is a template of the type alone, float or double; what it computes is looked at as it runs,
- * which all its threads do alike. Functions are thrust's. Operands are of any dtype and layout; arithmetic of dense ones moves 16
- * bytes at a time. */
+/* complex.cu - elementwise kernels over complex numbers, by the list that the declarations give.
+ * The twin of cpu/pointwise/complex.c. A kernel is a template of the type alone, float or double;
+ * what it computes is looked at as it runs, which all its threads do alike. Functions are thrust's.
+ * Operands are of any dtype and layout; arithmetic of dense ones moves 16 bytes at a time. */
 #include <thrust/complex.h>
 
 #include "cuda.h"
@@ -19,7 +19,7 @@ template <class T> struct alignas(2 * sizeof(T)) number {
     T re, im;
 };
 
-/* ---- formulas -------------------------------------------------------------------------------------------- */
+/* ---- formulas -------------------------------------------------------------------------------- */
 
 template <class T> static __device__ __forceinline__ number<T> of(T re, T im) { return {re, im}; }
 template <class T> static __device__ __forceinline__ number<T> of(thrust::complex<T> z)
@@ -93,10 +93,12 @@ template <class T> static __device__ number<T> power(number<T> a, number<T> b)
 
 template <class T> static __device__ __forceinline__ number<T> sigmoid(number<T> z)
 {
-    return over(number<T>{1, 0}, plus(number<T>{1, 0}, of(thrust::exp(to(number<T>{-z.re, -z.im})))));
+    return over(number<T>{1, 0},
+                plus(number<T>{1, 0}, of(thrust::exp(to(number<T>{-z.re, -z.im})))));
 }
 
-/* The larger real part stays outside of the exponential, whose argument is no more than its size then. */
+/* The larger real part stays outside of the exponential, whose argument is no more than its size
+ * then. */
 template <class T> static __device__ number<T> log_add_exp(number<T> a, number<T> b)
 {
     if (a.re != a.re || a.im != a.im || b.re != b.re || b.im != b.im) return {T(NAN), T(NAN)};
@@ -205,7 +207,7 @@ template <class T> static __device__ number<T> function(int op, const number<T> 
     }
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Operand 0 is the output. */
 template <class T> struct operands {
@@ -266,7 +268,8 @@ static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
     }
 }
 
-/* Operands of the dtype that is computed in, their elements one after another from a multiple of 16 bytes on. */
+/* Operands of the dtype that is computed in, their elements one after another from a multiple of 16
+ * bytes on. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) dense_kernel(operands<T> a)
 {
     constexpr uint32_t N = 16 / sizeof(number<T>);
@@ -298,7 +301,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) dense_kernel(
         *to = y.v[0];
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------------ */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 template <class T> static number<T> host_number(lt_dtype dtype, const void *p)
 {

@@ -1,7 +1,8 @@
-/* copy.cu - copies on one GPU with conversion between any two layouts and dtypes. What lies together on both sides is moved
- * 16 bytes at a time. Copies between layouts that are each other's transpose go by tiles through shared memory, so that both
- * sides are accessed in whole cache lines. Integers are read as int64_t, so that every conversion is exact or rounds once.
- * Places are counted in 32 bits: larger copies come in pieces (pieces.cuh). */
+/* copy.cu - copies on one GPU with conversion between any two layouts and dtypes. What lies
+ * together on both sides is moved 16 bytes at a time. Copies between layouts that are each other's
+ * transpose go by tiles through shared memory, so that both sides are accessed in whole cache
+ * lines. Integers are read as int64_t, so that every conversion is exact or rounds once. Places are
+ * counted in 32 bits: larger copies come in pieces (pieces.cuh). */
 #include "cuda.h"
 #include "formulas/float8.h"
 #include "kernels/element.cuh"
@@ -79,7 +80,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) move(copy_ope
         if (i < n) *reinterpret_cast<T *>(a.out + offset[i][0]) = values[i];
 }
 
-/* ---- transposes ------------------------------------------------------------------------------------------ */
+/* ---- transposes ------------------------------------------------------------------------------ */
 
 /* out is dense along a dimension of m elements, in along one of n; strides in bytes. */
 struct transpose_operands {
@@ -113,7 +114,8 @@ static __global__ void __launch_bounds__(TILE *TILE_ROWS) transpose(transpose_op
         if (j0 + r < a.n && i0 + column < a.m) *reinterpret_cast<T *>(to) = tile[column][r];
 }
 
-/* The dimension in which the input is dense, where the output is dense in 0; 0 when tiles do not help. */
+/* The dimension in which the input is dense, where the output is dense in 0; 0 when tiles do not
+ * help. */
 static int transposed_dim(const lt_iter *it)
 {
     const int64_t size = lt_element_size(it->dtype[0]);
@@ -146,10 +148,10 @@ template <class T> static void launch_transpose(const lt_iter *it, int dim, cuda
     LT_LAUNCH_MEET(transpose<T>, blocks, TILE * TILE_ROWS, 0, stream, a);
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------------ */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
-/* Whether both sides can be gone through by runs of `together` elements along dimension 0, whose last may be shorter where it
- * is the only dimension. */
+/* Whether both sides can be gone through by runs of `together` elements along dimension 0, whose
+ * last may be shorter where it is the only dimension. */
 static bool lie_in_runs(const lt_iter *it, int64_t together, int64_t *bytes)
 {
     if (it->ndim > 1 && it->sizes[0] % together != 0) return false;
@@ -252,7 +254,7 @@ static void launch_convert(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(convert<float>, blocks, BLOCK, stream, a);
 }
 
-/* ---- unsigned integers --------------------------------------------------------------------------------------- */
+/* ---- unsigned integers ----------------------------------------------------------------------- */
 
 /* As on the CPU: the fraction is dropped, what is below 0 wraps. */
 static __device__ __forceinline__ uint64_t whole(double x)
@@ -279,28 +281,37 @@ template <class U> static __global__ void __launch_bounds__(BLOCK) from_unsigned
     }
 }
 
-/* Into U elements; an unsigned input has the bits of integers of its size, which are taken off again above them. */
-template <class U> static __global__ void __launch_bounds__(BLOCK) to_unsigned(copy_operands a, uint64_t kept)
+/* Into U elements; an unsigned input has the bits of integers of its size, which are taken off
+ * again above them. */
+template <class U>
+static __global__ void __launch_bounds__(BLOCK) to_unsigned(copy_operands a, uint64_t kept)
 {
     int32_t offset[ITEMS][2];
     const int n = locate(a, offset);
     for (int i = 0; i < n; i++) {
         const char *const from = a.in + offset[i][1];
-        const uint64_t value = lt_is_floating(a.in_dtype) ? whole(lt_load<double>(a.in_dtype, from))
-                                                          : (uint64_t)lt_load<int64_t>(a.in_dtype, from) & kept;
+        const uint64_t value = lt_is_floating(a.in_dtype)
+                                   ? whole(lt_load<double>(a.in_dtype, from))
+                                   : (uint64_t)lt_load<int64_t>(a.in_dtype, from) & kept;
         *reinterpret_cast<U *>(a.out + offset[i][0]) = (U)value;
     }
 }
 
 static lt_dtype same_bits(lt_dtype dtype)
 {
-    return dtype == LT_UINT16 ? LT_INT16 : dtype == LT_UINT32 ? LT_INT32 : dtype == LT_UINT64 ? LT_INT64 : dtype;
+    return dtype == LT_UINT16   ? LT_INT16
+           : dtype == LT_UINT32 ? LT_INT32
+           : dtype == LT_UINT64 ? LT_INT64
+                                : dtype;
 }
 
 /* The bits of the elements of an unsigned dtype, 0 for others. */
 static uint64_t bits_of(lt_dtype dtype)
 {
-    return dtype == LT_UINT16 ? UINT16_MAX : dtype == LT_UINT32 ? UINT32_MAX : dtype == LT_UINT64 ? UINT64_MAX : 0;
+    return dtype == LT_UINT16   ? UINT16_MAX
+           : dtype == LT_UINT32 ? UINT32_MAX
+           : dtype == LT_UINT64 ? UINT64_MAX
+                                : 0;
 }
 
 /* The dtypes differ, and one of them is unsigned. */
@@ -328,7 +339,7 @@ static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(to_unsigned<uint64_t>, blocks, BLOCK, stream, a, kept);
 }
 
-/* ---- floats of one byte --------------------------------------------------------------------------------------- */
+/* ---- floats of one byte ---------------------------------------------------------------------- */
 
 /* Out of floats of one byte, by way of float32. */
 static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
@@ -336,17 +347,24 @@ static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
     int32_t offset[ITEMS][2];
     const int n = locate(a, offset);
     for (int i = 0; i < n; i++) {
-        const float value = lt_float8_to_float(a.in_dtype, *reinterpret_cast<const uint8_t *>(a.in + offset[i][1]));
+        const float value =
+            lt_float8_to_float(a.in_dtype, *reinterpret_cast<const uint8_t *>(a.in + offset[i][1]));
         char *const to = a.out + offset[i][0];
         switch (a.out_dtype) {
-        case LT_UINT16: *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(whole(value)); break;
-        case LT_UINT32: *reinterpret_cast<uint32_t *>(to) = static_cast<uint32_t>(whole(value)); break;
+        case LT_UINT16:
+            *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(whole(value));
+            break;
+        case LT_UINT32:
+            *reinterpret_cast<uint32_t *>(to) = static_cast<uint32_t>(whole(value));
+            break;
         case LT_UINT64: *reinterpret_cast<uint64_t *>(to) = whole(value); break;
         case LT_FLOAT8_E5M2:
         case LT_FLOAT8_E4M3FN:
         case LT_FLOAT8_E5M2FNUZ:
         case LT_FLOAT8_E4M3FNUZ:
-        case LT_FLOAT8_E8M0FNU: *reinterpret_cast<uint8_t *>(to) = lt_float_to_float8(a.out_dtype, value); break;
+        case LT_FLOAT8_E8M0FNU:
+            *reinterpret_cast<uint8_t *>(to) = lt_float_to_float8(a.out_dtype, value);
+            break;
         default: lt_store<float>(a.out_dtype, to, value); break;
         }
     }
@@ -359,8 +377,10 @@ static __global__ void __launch_bounds__(BLOCK) to_float8(copy_operands a, uint6
     const int n = locate(a, offset);
     for (int i = 0; i < n; i++) {
         const char *const from = a.in + offset[i][1];
-        const float value = kept != 0 ? static_cast<float>(static_cast<uint64_t>(lt_load<int64_t>(a.in_dtype, from)) & kept)
-                                      : lt_load<float>(a.in_dtype, from);
+        const float value =
+            kept != 0 ? static_cast<float>(
+                            static_cast<uint64_t>(lt_load<int64_t>(a.in_dtype, from)) & kept)
+                      : lt_load<float>(a.in_dtype, from);
         *reinterpret_cast<uint8_t *>(a.out + offset[i][0]) = lt_float_to_float8(a.out_dtype, value);
     }
 }
@@ -379,7 +399,7 @@ static void launch_float8(const lt_iter *it, cudaStream_t stream)
     LT_LAUNCH(to_float8, blocks, BLOCK, stream, a, kept);
 }
 
-/* ---- complex numbers by their parts --------------------------------------------------------------------------- */
+/* ---- complex numbers by their parts ---------------------------------------------------------- */
 
 /* Whether either part is not 0; T: a part. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) truth_of_pairs(copy_operands a)
@@ -388,7 +408,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) truth_of_pair
     const int n = locate(a, offset);
     for (int i = 0; i < n; i++) {
         const T *z = reinterpret_cast<const T *>(a.in + offset[i][1]);
-        *reinterpret_cast<bool *>(a.out + offset[i][0]) = lt_as<float>(z[0]) != 0 || lt_as<float>(z[1]) != 0;
+        *reinterpret_cast<bool *>(a.out + offset[i][0]) =
+            lt_as<float>(z[0]) != 0 || lt_as<float>(z[1]) != 0;
     }
 }
 
@@ -442,7 +463,8 @@ lt_status lt_cuda_copy(const lt_iter *it)
     const int64_t size = lt_element_size(it->dtype[0]);
     const bool same = it->dtype[0] == it->dtype[1];
     if (it->numel == 0) return LT_OK;
-    if (!same && (lt_is_complex(it->dtype[0]) || lt_is_complex(it->dtype[1]))) return copy_parts(it);
+    if (!same && (lt_is_complex(it->dtype[0]) || lt_is_complex(it->dtype[1])))
+        return copy_parts(it);
     LT_TRY(lt_cuda_enter(it->device.index, &stream));
     const bool dense =
         it->ndim == 0 || (it->ndim == 1 && it->strides[0][0] == size && it->strides[1][0] == size);

@@ -1,4 +1,5 @@
-/* functions.cu - elementwise kernels over transcendental functions. The twin of cpu/vector/pointwise/functions.c. */
+/* functions.cu - elementwise kernels over transcendental functions. The twin of
+ * cpu/vector/pointwise/functions.c. */
 #include "pointwise.cuh"
 
 #include "kernels_functions.h" /* generated from the declarations */

@@ -1,4 +1,5 @@
-/* gamma.cu - elementwise kernels over the gamma function's relatives. The twin of cpu/vector/pointwise/gamma.c. */
+/* gamma.cu - elementwise kernels over the gamma function's relatives. The twin of
+ * cpu/vector/pointwise/gamma.c. */
 #include "pointwise.cuh"
 
 #include "formulas/gamma.h"

@@ -1,4 +1,5 @@
-/* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers by a number that have a shorter way, as the CPU does. */
+/* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers
+ * by a number that have a shorter way, as the CPU does. */
 #include "kernels/pieces.cuh"
 #include "numbers.cuh"
 #include "pointwise.cuh"
@@ -39,7 +40,8 @@ int lt_cuda_shorter_power(double exponent)
 static int shorter_op(const lt_pointwise_call &call)
 {
     const lt_iter *it = call.it;
-    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute)) return call.op;
+    if (call.op != LT_PW_POW || !it->host_scalar[2] || !lt_is_floating(call.compute))
+        return call.op;
     return lt_cuda_shorter_power(lt_load<double>(it->dtype[2], it->data[2]));
 }
 
@@ -52,7 +54,8 @@ lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const l
     const auto run = [&](const lt_iter *piece) {
         bool done = false;
         call.it = piece;
-        if (lt_is_complex(compute)) return lt_cuda_complex(call) ? LT_OK : lt_cuda_unsupported(name_of(op), compute);
+        if (lt_is_complex(compute))
+            return lt_cuda_complex(call) ? LT_OK : lt_cuda_unsupported(name_of(op), compute);
 #define TRY(name, NAME) done = done || lt_cuda_##name(call);
         LT_KERNEL_FAMILIES(TRY)
 #undef TRY

@@ -1,15 +1,17 @@
-/* pointwise.cuh - elementwise kernels from scalar formulas. A family's file (arithmetic.cu, functions.cu ...)
- * makes types of the formulas (core/formulas/, shared with the CPU) by family.inc, from the lists that the declarations give;
- * each becomes two kernels per type computed in (float, double, int64_t, and uint8_t for bool):
+/* pointwise.cuh - elementwise kernels from scalar formulas. A family's file (arithmetic.cu,
+ * functions.cu ...) makes types of the formulas (core/formulas/, shared with the CPU) by
+ * family.inc, from the lists that the declarations give; each becomes two kernels per type computed
+ * in (float, double, int64_t, and uint8_t for bool):
  *
- *   dense    operands of the kernel's own dtype that lie together along the innermost dimension, or are one element along
+ *   dense    operands of the kernel's own dtype that lie together along the innermost dimension, or
+ *            are one element along
  *            it (broadcast), or one number: 16 bytes at a time
  *   strided  any layout, any dtypes; elements are converted as they are read and written
  *
  * Places are counted in 32 bits: larger calls come in pieces (pieces.cuh).
  *
- * Integers are computed in int64_t and cut when stored: operands were rounded to the op's dtype before, so
- * that the low bits are right. Half types are computed in float. */
+ * Integers are computed in int64_t and cut when stored: operands were rounded to the op's dtype
+ * before, so that the low bits are right. Half types are computed in float. */
 #ifndef LT_CUDA_POINTWISE_CUH
 #define LT_CUDA_POINTWISE_CUH
 
@@ -36,21 +38,23 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
 bool lt_cuda_complex(const lt_pointwise_call &call); /* of complex numbers, for all families */
 #undef LT_DECLARE_FAMILY
 
-/* ---- formulas as types ------------------------------------------------------------------------------- */
+/* ---- formulas as types ----------------------------------------------------------------------- */
 
-/* What the host needs to know of a formula to prepare its kernel: one function for all that are alike. */
+/* What the host needs to know of a formula to prepare its kernel: one function for all that are
+ * alike. */
 template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
     static constexpr int inputs = INPUTS, params = PARAMS;
     static constexpr bool selects = SELECTS;
 };
 
-/* x: the inputs, p: the op's numbers. The first input of a selection is bool. The type of the result is written down: the host asks for it too, where nvcc
- * deduces none of a function for the device. */
+/* x: the inputs, p: the op's numbers. The first input of a selection is bool. The type of the
+ * result is written down: the host asks for it too, where nvcc deduces none of a function for the
+ * device. */
 #define LT_FORMULA(type, inputs_, params_, selects_, expression)                                   \
     struct type : lt_formula_shape<inputs_, params_, selects_> {                                   \
         using shape = lt_formula_shape<inputs_, params_, selects_>;                                \
         template <class T>                                                                         \
-        static __device__ __forceinline__ auto of(const T *x, const T *p)->decltype(expression)    \
+        static __device__ __forceinline__ auto of(const T *x, const T *p) -> decltype(expression)  \
         {                                                                                          \
             (void)p;                                                                               \
             return expression;                                                                     \
@@ -70,15 +74,16 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
 #define LT_SHAPE_TERNARY_SCALED(type, f) LT_FORMULA(type, 3, 1, false, f(x[0], x[1], x[2], p[0]))
 #define LT_SHAPE_SELECT(type, f)         LT_FORMULA(type, 3, 0, true, f(x[0] != 0, x[1], x[2]))
 
-/* ---- kernels -------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_PARAMS = 3 };
 
-/* How the dense kernel finds an operand's elements: a number of the call, one element for each run, or a vector. */
+/* How the dense kernel finds an operand's elements: a number of the call, one element for each run,
+ * or a vector. */
 enum lt_dense_kind { LT_DENSE_NUMBER, LT_DENSE_ONE, LT_DENSE_VECTOR };
 
-/* Operand 0 is the output. A thread has a run of N elements, which lie together in the vectors; where runs lie, the
- * places say. */
+/* Operand 0 is the output. A thread has a run of N elements, which lie together in the vectors;
+ * where runs lie, the places say. */
 template <class C, int INPUTS> struct lt_dense_operands {
     char *data[INPUTS + 1];
     lt_dense_kind kind[INPUTS + 1];
@@ -202,7 +207,7 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
     lt_store_many<result, ITEMS>(a.dtype[0], to, y, n);
 }
 
-/* ---- launching -------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 template <class Shape, class C, class A>
 static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
@@ -223,9 +228,10 @@ static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
     }
 }
 
-/* Whether the operands lie as the dense kernel wants them: in the dtype computed (tests: the result is bool), and along
- * dimension 0 together or as one element; the output together. Runs of `together` elements must not go over the end of
- * dimension 0 unless there is no other. bytes: what a run has in each. */
+/* Whether the operands lie as the dense kernel wants them: in the dtype computed (tests: the result
+ * is bool), and along dimension 0 together or as one element; the output together. Runs of
+ * `together` elements must not go over the end of dimension 0 unless there is no other. bytes: what
+ * a run has in each. */
 template <class Shape>
 static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t together,
                               int64_t *bytes)
@@ -287,7 +293,8 @@ static lt_strided_operands<C, Shape::inputs> lt_strided_operands_of(const lt_poi
     return a;
 }
 
-/* What runs on the host is compiled once for all ops of a shape: they hand their kernels over. Of these S has elements. */
+/* What runs on the host is compiled once for all ops of a shape: they hand their kernels over. Of
+ * these S has elements. */
 template <class Shape, class C, bool TESTS, class S>
 static bool lt_pointwise_dense(const lt_pointwise_call &call,
                                void (*kernel)(lt_dense_operands<C, Shape::inputs>))

@@ -1,5 +1,6 @@
-/* range.cu - start, start + step, ... : in int64 when both are integers, in double otherwise, rounded
- * after the product and after the sum as on the CPU, and converted to the dtype at the end. */
+/* range.cu - start, start + step, ... : in int64 when both are integers, in double otherwise,
+ * rounded after the product and after the sum as on the CPU, and converted to the dtype at the
+ * end. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -18,7 +19,8 @@ static __device__ __forceinline__ double element(double start, double step, int6
 }
 
 template <class C>
-static __global__ void __launch_bounds__(BLOCK) range(char *data, lt_dtype dtype, int size, int64_t n, C start, C step, bool backwards)
+static __global__ void __launch_bounds__(BLOCK)
+    range(char *data, lt_dtype dtype, int size, int64_t n, C start, C step, bool backwards)
 {
     const int64_t i = lt_thread_number();
     if (i < n) lt_store<C>(dtype, data + i * size, element(start, step, backwards ? n - 1 - i : i));
@@ -34,8 +36,8 @@ lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step, bo
     char *const data = static_cast<char *>(out->data);
     const int size = (int)lt_element_size(out->dtype);
     if (start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT)
-        LT_LAUNCH(range<int64_t>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n, start.v.i, step.v.i,
-                  backwards);
+        LT_LAUNCH(range<int64_t>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n,
+                  start.v.i, step.v.i, backwards);
     else
         LT_LAUNCH(range<double>, lt_blocks(n, BLOCK), BLOCK, stream, data, out->dtype, size, n,
                   lt_number<double>(start), lt_number<double>(step), backwards);

@@ -1,4 +1,5 @@
-/* rare.cu - elementwise kernels over functions that are asked for seldom. The twin of cpu/vector/pointwise/rare.c. */
+/* rare.cu - elementwise kernels over functions that are asked for seldom. The twin of
+ * cpu/vector/pointwise/rare.c. */
 #include "pointwise.cuh"
 
 #include "formulas/rare_kernels.h"

@@ -1,4 +1,5 @@
-/* special.cu - elementwise kernels over special functions. The twin of cpu/vector/pointwise/special.c. */
+/* special.cu - elementwise kernels over special functions. The twin of
+ * cpu/vector/pointwise/special.c. */
 #include "pointwise.cuh"
 
 #include "formulas/special.h"

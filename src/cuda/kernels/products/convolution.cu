@@ -1,7 +1,8 @@
-/* convolution.cu - convolutions by cuDNN (convolution_cudnn.cu), or else as products of weights and windows: the windows of some images are written out as
- * columns (im2col), multiplied, and for the derivative by the image summed back. Every element is written by one
- * thread, which adds in one order: results do not change from run to run. Half types are summed in float, and what is
- * summed again later is kept as float. */
+/* convolution.cu - convolutions by cuDNN (convolution_cudnn.cu), or else as products of weights and
+ * windows: the windows of some images are written out as columns (im2col), multiplied, and for the
+ * derivative by the image summed back. Every element is written by one thread, which adds in one
+ * order: results do not change from run to run. Half types are summed in float, and what is summed
+ * again later is kept as float. */
 #include <algorithm>
 
 #include "convolution.cuh"
@@ -13,7 +14,8 @@
 namespace {
 
 enum { BLOCK = 256 };
-const int64_t COLUMN_BYTES = (int64_t)256 << 20; /* of columns at a time, unless those of one image take more */
+/* of columns at a time, unless those of one image take more */
+const int64_t COLUMN_BYTES = (int64_t)256 << 20;
 
 /* The geometry as kernels take it; images: those of the call. */
 struct windows {
@@ -25,8 +27,10 @@ struct windows {
     {
         channels = images * c->in_channels;
         for (int d = 0; d < 3; d++) {
-            in[d] = (int32_t)c->in[d], out[d] = (int32_t)c->out[d], kernel[d] = (int32_t)c->kernel[d];
-            stride[d] = (int32_t)c->stride[d], padding[d] = (int32_t)c->padding[d], dilation[d] = (int32_t)c->dilation[d];
+            in[d] = (int32_t)c->in[d], out[d] = (int32_t)c->out[d],
+            kernel[d] = (int32_t)c->kernel[d];
+            stride[d] = (int32_t)c->stride[d], padding[d] = (int32_t)c->padding[d],
+            dilation[d] = (int32_t)c->dilation[d];
         }
         image = lt_volume(c->in);
         column = lt_volume(c->kernel) * lt_volume(c->out);
@@ -34,7 +38,8 @@ struct windows {
 };
 
 /* A thread an element of the columns. */
-template <class T> __global__ void __launch_bounds__(BLOCK) to_columns(windows g, const T *image, T *columns)
+template <class T>
+__global__ void __launch_bounds__(BLOCK) to_columns(windows g, const T *image, T *columns)
 {
     const int64_t i = lt_thread_number();
     if (i >= g.channels * g.column) return;
@@ -54,8 +59,10 @@ template <class T> __global__ void __launch_bounds__(BLOCK) to_columns(windows g
     const int64_t iz = (int64_t)z * g.stride[0] - g.padding[0] + (int64_t)kz * g.dilation[0];
     const int64_t iy = (int64_t)y * g.stride[1] - g.padding[1] + (int64_t)ky * g.dilation[1];
     const int64_t ix = (int64_t)x * g.stride[2] - g.padding[2] + (int64_t)kx * g.dilation[2];
-    const bool within = iz >= 0 && iz < g.in[0] && iy >= 0 && iy < g.in[1] && ix >= 0 && ix < g.in[2];
-    columns[i] = within ? image[rest * g.image + (iz * g.in[1] + iy) * g.in[2] + ix] : lt_stored<T, float>::of(0.0f);
+    const bool within =
+        iz >= 0 && iz < g.in[0] && iy >= 0 && iy < g.in[1] && ix >= 0 && ix < g.in[2];
+    columns[i] = within ? image[rest * g.image + (iz * g.in[1] + iy) * g.in[2] + ix]
+                        : lt_stored<T, float>::of(0.0f);
 }
 
 /* Of one dimension: the window whose element k lies at position i; -1: none. */
@@ -92,16 +99,20 @@ __global__ void __launch_bounds__(BLOCK) from_columns(windows g, T *image, const
 }
 
 /* y[n, o, p] = bias[o]; a thread an element. */
-template <class T> __global__ void __launch_bounds__(BLOCK) put_bias(T *y, const T *bias, int64_t channels, int64_t width, int64_t n)
+template <class T>
+__global__ void __launch_bounds__(BLOCK)
+    put_bias(T *y, const T *bias, int64_t channels, int64_t width, int64_t n)
 {
     const int64_t i = lt_thread_number();
     if (i < n) y[i] = bias[i / width % channels];
 }
 
-/* y[i] += bias[i / width % channels]: after cuDNN, whose own call for it costs the host more. A thread some elements that lie side by
- * side; y begins where cuDNN wants it, and has less than 2^31. */
+/* y[i] += bias[i / width % channels]: after cuDNN, whose own call for it costs the host more. A
+ * thread some elements that lie side by side; y begins where cuDNN wants it, and has less than
+ * 2^31. */
 template <class T, class C>
-__global__ void __launch_bounds__(BLOCK) add_bias(T *y, const T *bias, lt_divider channels, lt_divider width, uint32_t n)
+__global__ void __launch_bounds__(BLOCK)
+    add_bias(T *y, const T *bias, lt_divider channels, lt_divider width, uint32_t n)
 {
     constexpr uint32_t N = 16 / sizeof(T);
     const uint32_t first = static_cast<uint32_t>(lt_thread_number()) * N;
@@ -118,7 +129,8 @@ __global__ void __launch_bounds__(BLOCK) add_bias(T *y, const T *bias, lt_divide
 
 /* total[i] (+)= the sum of part[k * n + i] over k; a thread an element. */
 template <class T, class C>
-__global__ void __launch_bounds__(BLOCK) add_parts(T *total, const C *part, int64_t n, int64_t parts, bool first)
+__global__ void __launch_bounds__(BLOCK)
+    add_parts(T *total, const C *part, int64_t n, int64_t parts, bool first)
 {
     const int64_t i = lt_thread_number();
     if (i >= n) return;
@@ -127,56 +139,65 @@ __global__ void __launch_bounds__(BLOCK) add_parts(T *total, const C *part, int6
     total[i] = lt_stored<T, C>::of(sum);
 }
 
-/* ---- by type ---------------------------------------------------------------------------------------------------- */
+/* ---- by type --------------------------------------------------------------------------------- */
 
 template <class T, class C> struct typed {
     static void take(const windows &g, const void *image, void *columns, cudaStream_t stream)
     {
-        LT_LAUNCH(to_columns<T>, lt_blocks(g.channels * g.column, BLOCK), BLOCK, stream, g, static_cast<const T *>(image),
-                  static_cast<T *>(columns));
+        LT_LAUNCH(to_columns<T>, lt_blocks(g.channels * g.column, BLOCK), BLOCK, stream, g,
+                  static_cast<const T *>(image), static_cast<T *>(columns));
     }
     static void give(const windows &g, void *image, const void *columns, cudaStream_t stream)
     {
-        LT_LAUNCH((from_columns<T, T, C>), lt_blocks(g.channels * g.image, BLOCK), BLOCK, stream, g, static_cast<T *>(image),
-                  static_cast<const T *>(columns));
+        LT_LAUNCH((from_columns<T, T, C>), lt_blocks(g.channels * g.image, BLOCK), BLOCK, stream, g,
+                  static_cast<T *>(image), static_cast<const T *>(columns));
     }
     static void give_wide(const windows &g, void *image, const void *columns, cudaStream_t stream)
     {
-        LT_LAUNCH((from_columns<T, C, C>), lt_blocks(g.channels * g.image, BLOCK), BLOCK, stream, g, static_cast<T *>(image),
-                  static_cast<const C *>(columns));
+        LT_LAUNCH((from_columns<T, C, C>), lt_blocks(g.channels * g.image, BLOCK), BLOCK, stream, g,
+                  static_cast<T *>(image), static_cast<const C *>(columns));
     }
-    static void bias(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream)
+    static void bias(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
+                     cudaStream_t stream)
     {
-        LT_LAUNCH(put_bias<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(y), static_cast<const T *>(bias), channels,
-                  width, n);
+        LT_LAUNCH(put_bias<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(y),
+                  static_cast<const T *>(bias), channels, width, n);
     }
-    static void add(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream)
+    static void add(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
+                    cudaStream_t stream)
     {
         lt_divider by_channels, by_width;
         by_channels.set(static_cast<uint32_t>(channels));
         by_width.set(static_cast<uint32_t>(width));
-        LT_LAUNCH((add_bias<T, C>), lt_blocks(n, BLOCK * (16 / static_cast<int>(sizeof(T)))), BLOCK, stream, static_cast<T *>(y),
-                  static_cast<const T *>(bias), by_channels, by_width, static_cast<uint32_t>(n));
+        LT_LAUNCH((add_bias<T, C>), lt_blocks(n, BLOCK * (16 / static_cast<int>(sizeof(T)))), BLOCK,
+                  stream, static_cast<T *>(y), static_cast<const T *>(bias), by_channels, by_width,
+                  static_cast<uint32_t>(n));
     }
-    static void parts(void *total, const void *part, int64_t n, int64_t count, bool first, cudaStream_t stream)
+    static void parts(void *total, const void *part, int64_t n, int64_t count, bool first,
+                      cudaStream_t stream)
     {
-        LT_LAUNCH((add_parts<T, C>), lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(total), static_cast<const C *>(part), n,
-                  count, first);
+        LT_LAUNCH((add_parts<T, C>), lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(total),
+                  static_cast<const C *>(part), n, count, first);
     }
 };
 
 struct kernels {
     void (*take)(const windows &g, const void *image, void *columns, cudaStream_t stream);
     void (*give)(const windows &g, void *image, const void *columns, cudaStream_t stream);
-    void (*give_wide)(const windows &g, void *image, const void *columns, cudaStream_t stream); /* columns that are summed */
-    void (*bias)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream);
-    void (*add)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n, cudaStream_t stream);
-    void (*parts)(void *total, const void *part, int64_t n, int64_t count, bool first, cudaStream_t stream);
+    /* columns that are summed */
+    void (*give_wide)(const windows &g, void *image, const void *columns, cudaStream_t stream);
+    void (*bias)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
+                 cudaStream_t stream);
+    void (*add)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
+                cudaStream_t stream);
+    void (*parts)(void *total, const void *part, int64_t n, int64_t count, bool first,
+                  cudaStream_t stream);
 };
 
 template <class T, class C> kernels kernels_with()
 {
-    return {typed<T, C>::take, typed<T, C>::give, typed<T, C>::give_wide, typed<T, C>::bias, typed<T, C>::add, typed<T, C>::parts};
+    return {typed<T, C>::take, typed<T, C>::give, typed<T, C>::give_wide,
+            typed<T, C>::bias, typed<T, C>::add,  typed<T, C>::parts};
 }
 
 /* Bytes of an element that is summed. */
@@ -192,13 +213,14 @@ kernels kernels_of(lt_dtype dtype)
     }
 }
 
-/* ---- products ----------------------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 /* Kernels of one element that visit every element once: the images are their columns. */
 bool trivial(const lt_conv *c)
 {
     for (int d = 0; d < 3; d++)
-        if (c->kernel[d] != 1 || c->stride[d] != 1 || c->padding[d] != 0 || c->in[d] != c->out[d]) return false;
+        if (c->kernel[d] != 1 || c->stride[d] != 1 || c->padding[d] != 0 || c->in[d] != c->out[d])
+            return false;
     return true;
 }
 
@@ -209,10 +231,13 @@ struct operands {
 };
 
 /* Products of `batch` images (of_images) or groups, the first of which o points to. */
-lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool of_images, int64_t batch, bool bias)
+lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool of_images,
+                   int64_t batch, bool bias)
 {
-    const int64_t rows = c->out_channels / c->groups, depth = c->in_channels / c->groups * lt_volume(c->kernel);
-    const int64_t width = lt_volume(c->out), step = of_images ? c->groups : 1; /* groups from one product to the next */
+    const int64_t rows = c->out_channels / c->groups,
+                  depth = c->in_channels / c->groups * lt_volume(c->kernel);
+    /* groups from one product to the next */
+    const int64_t width = lt_volume(c->out), step = of_images ? c->groups : 1;
     lt_gemm g = {};
     g.dtype = c->dtype;
     g.device = c->device;
@@ -244,7 +269,8 @@ lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool 
     return lt_cuda_gemm(&g);
 }
 
-/* One call for all groups of an image, or for one group of all images, whichever makes fewer calls. */
+/* One call for all groups of an image, or for one group of all images, whichever makes fewer
+ * calls. */
 lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t images, bool bias)
 {
     const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
@@ -252,7 +278,8 @@ lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t 
     const bool of_images = images >= c->groups;
     const int64_t share = of_images ? c->groups : 1; /* one call's share of an image is 1 / share */
     const int64_t calls = of_images ? c->groups : images;
-    const int64_t weights = c->out_channels / c->groups * (c->in_channels / c->groups) * lt_volume(c->kernel);
+    const int64_t weights =
+        c->out_channels / c->groups * (c->in_channels / c->groups) * lt_volume(c->kernel);
     for (int64_t i = 0; i < calls; i++) {
         LT_TRY(multiply(part, c, o, of_images, of_images ? images : c->groups, bias));
         o.columns += c->in_channels * lt_volume(c->kernel) * width * of_column / share;
@@ -264,8 +291,8 @@ lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t 
 }
 
 /* Images [first, first + images). */
-lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t first, int64_t images, const void *bias,
-                   const kernels &k, cudaStream_t stream)
+lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t first, int64_t images,
+                   const void *bias, const kernels &k, cudaStream_t stream)
 {
     const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
     const windows g(c, images);
@@ -280,32 +307,39 @@ lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t firs
     LT_TRY(multiply_all(part, c, o, images, bias != nullptr));
     if (part == LT_CONV_X && o.columns != o.x) k.give_wide(g, o.x, o.columns, stream);
     if (part == LT_CONV_W)
-        k.parts(o.w, o.parts, c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel), images, first == 0, stream);
+        k.parts(o.w, o.parts, c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel),
+                images, first == 0, stream);
     return LT_OK;
 }
 
-lt_status by_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w, void *y, const void *bias, cudaStream_t stream,
-                   bool *done)
+lt_status by_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w,
+                   void *y, const void *bias, cudaStream_t stream, bool *done)
 {
     LT_TRY(lt_cuda_convolution_cudnn(part, c, channels_last, x, w, y, stream, done));
     if (!*done) return LT_OK;
     const int64_t width = lt_volume(c->out);
     if (bias != nullptr)
-        kernels_of(c->dtype).add(y, bias, c->out_channels, channels_last ? 1 : width, c->batch * c->out_channels * width, stream);
+        kernels_of(c->dtype).add(y, bias, c->out_channels, channels_last ? 1 : width,
+                                 c->batch * c->out_channels * width, stream);
     return lt_cuda_launched(c->device.index, stream, "convolution");
 }
 
 } // namespace
 
-lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias)
+lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                              const void *bias)
 {
     const int64_t size = lt_element_size(c->dtype), wide = wide_size(c->dtype);
-    const int64_t column = c->in_channels * lt_volume(c->kernel) * lt_volume(c->out) * (part == LT_CONV_X ? wide : size);
-    const int64_t weights = c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel) * wide;
+    const int64_t column = c->in_channels * lt_volume(c->kernel) * lt_volume(c->out) *
+                           (part == LT_CONV_X ? wide : size);
+    const int64_t weights =
+        c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel) * wide;
     const int64_t own = (trivial(c) ? 0 : column) + (part == LT_CONV_W ? weights : 0);
-    const int64_t images = std::min(c->batch, own > 0 ? std::max<int64_t>(COLUMN_BYTES / own, 1) : c->batch);
+    const int64_t images =
+        std::min(c->batch, own > 0 ? std::max<int64_t>(COLUMN_BYTES / own, 1) : c->batch);
     const kernels k = kernels_of(c->dtype);
-    operands o = {static_cast<char *>(x), static_cast<char *>(w), static_cast<char *>(y), nullptr, nullptr};
+    operands o = {static_cast<char *>(x), static_cast<char *>(w), static_cast<char *>(y), nullptr,
+                  nullptr};
     lt_cuda_scratch columns, parts;
     cudaStream_t stream;
     bool done;
@@ -325,8 +359,8 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     return lt_cuda_launched(c->device.index, stream, "convolution");
 }
 
-lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y, const void *bias,
-                                            bool *done)
+lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c, void *x, void *w,
+                                            void *y, const void *bias, bool *done)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));

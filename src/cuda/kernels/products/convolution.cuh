@@ -4,9 +4,9 @@
 
 #include "cuda.h"
 
-/* convolution_cudnn.cu, without a bias. channels_last: of all arrays. *done says whether it was; false where cuDNN is not there or has
- * nothing for it. */
-lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w, void *y,
-                                    cudaStream_t stream, bool *done);
+/* convolution_cudnn.cu, without a bias. channels_last: of all arrays. *done says whether it was;
+ * false where cuDNN is not there or has nothing for it. */
+lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last,
+                                    void *x, void *w, void *y, cudaStream_t stream, bool *done);
 
 #endif

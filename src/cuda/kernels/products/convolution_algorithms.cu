@@ -1,8 +1,10 @@
-/* convolution_algorithms.cu - convolutions by the calls that cuDNN had before its graphs: for what it has no plan for
- * (convolution_cudnn.cu). They cost the host several times as much, as each builds inside what a plan keeps.
+/* convolution_algorithms.cu - convolutions by the calls that cuDNN had before its graphs: for what
+ * it has no plan for (convolution_cudnn.cu). They cost the host several times as much, as each
+ * builds inside what a plan keeps.
  *
- * Its heuristics rank algorithms for a shape; the first that fits (deterministic where that is asked for) is taken. Its workspace comes from our
- * allocator with each call; where there is no memory for it the next algorithm is taken. */
+ * Its heuristics rank algorithms for a shape; the first that fits (deterministic where that is
+ * asked for) is taken. Its workspace comes from our allocator with each call; where there is no
+ * memory for it the next algorithm is taken. */
 #include <algorithm>
 
 #include "convolution_cudnn.cuh"
@@ -29,15 +31,18 @@ lt_conv_algorithms::~lt_conv_algorithms()
     if (convolution != nullptr) (void)functions->convolution_destroy(convolution);
 }
 
-lt_status lt_conv_algorithms::describe(cudnnTensorDescriptor_t *tensor, const lt_conv_shape &s, const lt_conv_extents &extents)
+lt_status lt_conv_algorithms::describe(cudnnTensorDescriptor_t *tensor, const lt_conv_shape &s,
+                                       const lt_conv_extents &extents)
 {
     const integers sizes(extents.sizes, extents.n), strides(extents.strides, extents.n);
     LT_CUDNN_TRY(functions->tensor_create(tensor));
-    LT_CUDNN_TRY(functions->tensor_set(*tensor, lt_cudnn_type(s.dtype), extents.n, sizes.v, strides.v));
+    LT_CUDNN_TRY(
+        functions->tensor_set(*tensor, lt_cudnn_type(s.dtype), extents.n, sizes.v, strides.v));
     return LT_OK;
 }
 
-lt_status lt_conv_algorithms::describe_weights(const lt_conv_shape &s, const lt_conv_extents &extents)
+lt_status lt_conv_algorithms::describe_weights(const lt_conv_shape &s,
+                                               const lt_conv_extents &extents)
 {
     const cudnnTensorFormat_t format = s.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
     const integers sizes(extents.sizes, extents.n);
@@ -60,7 +65,8 @@ lt_status lt_conv_algorithms::describe_windows(const lt_conv_shape &s)
 }
 
 template <class Performance>
-lt_status lt_conv_algorithms::keep(cudnnStatus_t status, const Performance *results, int found, const lt_conv_shape &s)
+lt_status lt_conv_algorithms::keep(cudnnStatus_t status, const Performance *results, int found,
+                                   const lt_conv_shape &s)
 {
     if (lt_cudnn_unsupported(status)) return LT_OK;
     if (status != CUDNN_STATUS_SUCCESS)
@@ -105,12 +111,14 @@ lt_status lt_conv_algorithms::make(cudnnHandle_t handle, const lt_conv_shape &s)
     functions = lt_cuda_dnn_functions();
     LT_TRY(describe(&x, s, lt_conv_extents(s, s.batch, s.in_channels, s.in)));
     LT_TRY(describe(&y, s, lt_conv_extents(s, s.batch, s.out_channels, s.out)));
-    LT_TRY(describe_weights(s, lt_conv_extents(s, s.out_channels, s.in_channels / s.groups, s.kernel)));
+    LT_TRY(describe_weights(
+        s, lt_conv_extents(s, s.out_channels, s.in_channels / s.groups, s.kernel)));
     LT_TRY(describe_windows(s));
     return rank(handle, s);
 }
 
-cudnnStatus_t lt_conv_algorithms::call(cudnnHandle_t handle, const lt_conv_shape &s, const algorithm &how, void *work,
+cudnnStatus_t lt_conv_algorithms::call(cudnnHandle_t handle, const lt_conv_shape &s,
+                                       const algorithm &how, void *work,
                                        const lt_conv_arrays &a) const
 {
     const float one_float = 1, zero_float = 0;
@@ -122,18 +130,22 @@ cudnnStatus_t lt_conv_algorithms::call(cudnnHandle_t handle, const lt_conv_shape
     if (status != CUDNN_STATUS_SUCCESS) return status;
     switch (s.part) {
     case LT_CONV_Y:
-        return functions->forward(handle, one, x, a.x, w, a.w, convolution, (cudnnConvolutionFwdAlgo_t)how.number, work,
-                                  how.memory, zero, y, a.y);
+        return functions->forward(handle, one, x, a.x, w, a.w, convolution,
+                                  (cudnnConvolutionFwdAlgo_t)how.number, work, how.memory, zero, y,
+                                  a.y);
     case LT_CONV_X:
-        return functions->backward_data(handle, one, w, a.w, y, a.y, convolution, (cudnnConvolutionBwdDataAlgo_t)how.number,
-                                        work, how.memory, zero, x, a.x);
+        return functions->backward_data(handle, one, w, a.w, y, a.y, convolution,
+                                        (cudnnConvolutionBwdDataAlgo_t)how.number, work, how.memory,
+                                        zero, x, a.x);
     default:
         return functions->backward_filter(handle, one, x, a.x, y, a.y, convolution,
-                                          (cudnnConvolutionBwdFilterAlgo_t)how.number, work, how.memory, zero, w, a.w);
+                                          (cudnnConvolutionBwdFilterAlgo_t)how.number, work,
+                                          how.memory, zero, w, a.w);
     }
 }
 
-lt_status lt_conv_algorithms::run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done) const
+lt_status lt_conv_algorithms::run(cudnnHandle_t handle, const lt_conv_shape &s,
+                                  const lt_conv_arrays &a, bool *done) const
 {
     for (const algorithm &how : choices) {
         lt_cuda_scratch workspace;

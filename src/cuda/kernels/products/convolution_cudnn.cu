@@ -1,9 +1,11 @@
-/* convolution_cudnn.cu - convolutions by cuDNN: graphs of one operation (CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR and its two
- * derivatives), whose plans each thread keeps for the next convolution of a shape.
+/* convolution_cudnn.cu - convolutions by cuDNN: graphs of one operation
+ * (CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR and its two derivatives), whose plans
+ * each thread keeps for the next convolution of a shape.
  *
- * What a graph has no plan for, or no memory for its workspace, is left to the algorithms of cuDNN's older calls
- * (convolution_algorithms.cu), and what they cannot do to our own kernels (convolution.cu): the caller is told that nothing was done.
- * Products of floats may be rounded to TF32, as PyTorch's are, unless torch.backends.cudnn.allow_tf32 is false, but never to half types.
+ * What a graph has no plan for, or no memory for its workspace, is left to the algorithms of
+ * cuDNN's older calls (convolution_algorithms.cu), and what they cannot do to our own kernels
+ * (convolution.cu): the caller is told that nothing was done. Products of floats may be rounded to
+ * TF32, as PyTorch's are, unless torch.backends.cudnn.allow_tf32 is false, but never to half types.
  * Arrays whose channels lie last go to cuDNN as they are. */
 #include "convolution.cuh"
 
@@ -56,7 +58,8 @@ const names &names_of(const lt_conv_shape &s)
     return s.part == LT_CONV_Y ? forward_names : s.part == LT_CONV_X ? data_names : filter_names;
 }
 
-descriptor tensor(lt_cudnn_plan &g, const lt_conv_shape &s, uid name, int64_t first, int64_t second, const int64_t *spatial)
+descriptor tensor(lt_cudnn_plan &g, const lt_conv_shape &s, uid name, int64_t first, int64_t second,
+                  const int64_t *spatial)
 {
     const lt_conv_extents e(s, first, second, spatial);
     return g.tensor(name, lt_cudnn_type(s.dtype), e.n, e.sizes, e.strides, lt_cudnn_plan::DEVICE);
@@ -105,10 +108,12 @@ lt_cudnn_engines engines_of(const lt_conv_shape &s)
 class plan {
   public:
     lt_status make(cudnnHandle_t handle, const lt_conv_shape &s);
-    lt_status run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done);
+    lt_status run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
+                  bool *done);
 
   private:
-    lt_status run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done);
+    lt_status run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
+                        bool *done);
 
     lt_cudnn_plan graph;
     std::optional<lt_conv_algorithms> algorithms;
@@ -120,7 +125,8 @@ lt_status plan::make(cudnnHandle_t handle, const lt_conv_shape &s)
     LT_TRY(graph.open());
     descriptor convolution = graph.create(n.type);
     graph.link(convolution, n.x, tensor(graph, s, X, s.batch, s.in_channels, s.in));
-    graph.link(convolution, n.w, tensor(graph, s, W, s.out_channels, s.in_channels / s.groups, s.kernel));
+    graph.link(convolution, n.w,
+               tensor(graph, s, W, s.out_channels, s.in_channels / s.groups, s.kernel));
     graph.link(convolution, n.y, tensor(graph, s, Y, s.batch, s.out_channels, s.out));
     graph.link(convolution, n.windows, windows(graph, s));
     set_factors(graph, s, n, convolution);
@@ -129,18 +135,23 @@ lt_status plan::make(cudnnHandle_t handle, const lt_conv_shape &s)
     return LT_OK;
 }
 
-/* A plan that is refused after all, with nothing wrong with the device, leaves the convolution to the algorithms. */
-lt_status plan::run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done)
+/* A plan that is refused after all, with nothing wrong with the device, leaves the convolution to
+ * the algorithms. */
+lt_status plan::run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
+                          bool *done)
 {
     void *const addresses[] = {a.x, a.w, a.y};
     lt_cuda_scratch workspace;
     if (graph.workspace() > 0 && workspace.take(s.device, graph.workspace()) != LT_OK) return LT_OK;
     const cudnnStatus_t status = graph.execute(handle, 3, uids, addresses, workspace.as<void>());
     *done = status == CUDNN_STATUS_SUCCESS;
-    return *done || cudaPeekAtLastError() == cudaSuccess ? LT_OK : lt_cudnn_failed(status, "cudnnBackendExecute");
+    return *done || cudaPeekAtLastError() == cudaSuccess
+               ? LT_OK
+               : lt_cudnn_failed(status, "cudnnBackendExecute");
 }
 
-lt_status plan::run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done)
+lt_status plan::run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
+                    bool *done)
 {
     if (graph.made()) LT_TRY(run_graph(handle, s, a, done));
     if (*done) return LT_OK;
@@ -152,7 +163,8 @@ lt_status plan::run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_
     return algorithms->run(handle, s, a, done);
 }
 
-/* Sizes that cuDNN's int has room for and its formula holds for, and addresses for its widest accesses. */
+/* Sizes that cuDNN's int has room for and its formula holds for, and addresses for its widest
+ * accesses. */
 bool suits(const lt_conv *c, std::initializer_list<const void *> addresses)
 {
     const int64_t volume_in = c->in[0] * c->in[1] * c->in[2],
@@ -202,13 +214,15 @@ lt_conv_shape shape_of(lt_conv_part part, const lt_conv *c, bool channels_last)
 
 } // namespace
 
-lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w,
-                                    void *y, cudaStream_t stream, bool *done)
+lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last,
+                                    void *x, void *w, void *y, cudaStream_t stream, bool *done)
 {
     lt_cuda_dnn dnn;
     plan *p = nullptr;
     *done = false;
-    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr || !suits(c, {x, w, y})) return LT_OK;
+    if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr ||
+        !suits(c, {x, w, y}))
+        return LT_OK;
     LT_TRY(dnn.open(c->device.index, stream));
     static thread_local lt_cuda_plans<lt_conv_shape, plan> known;
     const lt_conv_shape s = shape_of(part, c, channels_last);

@@ -1,5 +1,5 @@
-/* convolution_cudnn.cuh - what the files of cuDNN's convolutions share: what is convolved, as cuDNN wants it described, and the algorithms of
- * its older calls (convolution_algorithms.cu). */
+/* convolution_cudnn.cuh - what the files of cuDNN's convolutions share: what is convolved, as cuDNN
+ * wants it described, and the algorithms of its older calls (convolution_algorithms.cu). */
 #ifndef LT_CUDA_CONVOLUTION_CUDNN_CUH
 #define LT_CUDA_CONVOLUTION_CUDNN_CUH
 
@@ -15,14 +15,18 @@ struct lt_conv_shape {
     int32_t part, dtype, device, tf32, deterministic, channels_last;
 
     /* Whether two of the spatial dimensions are all: the first has nothing to say. */
-    bool flat() const { return in[0] == 1 && out[0] == 1 && kernel[0] == 1 && padding[0] == 0 && stride[0] == 1; }
+    bool flat() const
+    {
+        return in[0] == 1 && out[0] == 1 && kernel[0] == 1 && padding[0] == 0 && stride[0] == 1;
+    }
 };
 
 /* Sizes and strides of a dense array, channels second wherever they lie. */
 struct lt_conv_extents {
     int n;
     int64_t sizes[5], strides[5];
-    lt_conv_extents(const lt_conv_shape &s, int64_t first, int64_t second, const int64_t *spatial) : n(s.flat() ? 4 : 5)
+    lt_conv_extents(const lt_conv_shape &s, int64_t first, int64_t second, const int64_t *spatial)
+        : n(s.flat() ? 4 : 5)
     {
         int64_t step = 1;
         sizes[0] = first, sizes[1] = second;
@@ -46,8 +50,10 @@ class lt_conv_algorithms {
     lt_conv_algorithms &operator=(const lt_conv_algorithms &) = delete;
     ~lt_conv_algorithms();
     lt_status make(cudnnHandle_t handle, const lt_conv_shape &s);
-    /* By the first whose workspace there is memory for, and that cuDNN does not refuse after all; *done says whether there was one. */
-    lt_status run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a, bool *done) const;
+    /* By the first whose workspace there is memory for, and that cuDNN does not refuse after all;
+     * *done says whether there was one. */
+    lt_status run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
+                  bool *done) const;
 
   private:
     struct algorithm {
@@ -56,13 +62,16 @@ class lt_conv_algorithms {
         cudnnMathType_t math;
     };
 
-    lt_status describe(cudnnTensorDescriptor_t *tensor, const lt_conv_shape &s, const lt_conv_extents &extents);
+    lt_status describe(cudnnTensorDescriptor_t *tensor, const lt_conv_shape &s,
+                       const lt_conv_extents &extents);
     lt_status describe_weights(const lt_conv_shape &s, const lt_conv_extents &extents);
     lt_status describe_windows(const lt_conv_shape &s);
     lt_status rank(cudnnHandle_t handle, const lt_conv_shape &s);
     template <class Performance>
-    lt_status keep(cudnnStatus_t status, const Performance *results, int found, const lt_conv_shape &s);
-    cudnnStatus_t call(cudnnHandle_t handle, const lt_conv_shape &s, const algorithm &how, void *work, const lt_conv_arrays &a) const;
+    lt_status keep(cudnnStatus_t status, const Performance *results, int found,
+                   const lt_conv_shape &s);
+    cudnnStatus_t call(cudnnHandle_t handle, const lt_conv_shape &s, const algorithm &how,
+                       void *work, const lt_conv_arrays &a) const;
 
     const lt_cudnn *functions = nullptr;
     cudnnTensorDescriptor_t x = nullptr, y = nullptr;

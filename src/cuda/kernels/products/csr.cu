@@ -1,5 +1,6 @@
-/* csr.cu - the product of a matrix in CSR with a dense one on a GPU, by cuSPARSE where it is. It works in memory of our allocator, taken
- * for each call. Where deterministic algorithms are asked for, by the one that its documentation says gives the same results each time. */
+/* csr.cu - the product of a matrix in CSR with a dense one on a GPU, by cuSPARSE where it is. It
+ * works in memory of our allocator, taken for each call. Where deterministic algorithms are asked
+ * for, by the one that its documentation says gives the same results each time. */
 #include "cuda.h"
 #include "libraries/sparse.cuh"
 

@@ -1,7 +1,9 @@
-/* factor.cu - factorizations of batches of matrices and solutions by them: cuSOLVER, and cuBLAS for batches of small ones.
+/* factor.cu - factorizations of batches of matrices and solutions by them: cuSOLVER, and cuBLAS for
+ * batches of small ones.
  *
- * Nothing leaves the device: pivots, infos and the addresses of a batch's matrices are made and stay there. A batch of small
- * matrices is one call where the libraries have one; large ones keep the GPU busy each on its own. */
+ * Nothing leaves the device: pivots, infos and the addresses of a batch's matrices are made and
+ * stay there. A batch of small matrices is one call where the libraries have one; large ones keep
+ * the GPU busy each on its own. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"
@@ -100,7 +102,8 @@ template <class T> class Factorization {
         return LT_OK;
     }
 
-    /* The places of U and V, u and v elements; cuSOLVER's Jacobi writes there where nobody asked for them, too. */
+    /* The places of U and V, u and v elements; cuSOLVER's Jacobi writes there where nobody asked
+     * for them, too. */
     lt_status take_vectors(int64_t u, int64_t v, T **to_u, T **to_v)
     {
         *to_u = static_cast<T *>(f->u), *to_v = static_cast<T *>(f->v);
@@ -244,8 +247,8 @@ template <class T> class Factorization {
         return LT_OK;
     }
 
-    /* Jacobi's method, as PyTorch's first choice; V, not V', is what it leaves. It does not always come to an end: the robust
-     * one, by bidiagonal matrices, is for those it did not. */
+    /* Jacobi's method, as PyTorch's first choice; V, not V', is what it leaves. It does not always
+     * come to an end: the robust one, by bidiagonal matrices, is for those it did not. */
     lt_status svd()
     {
         if (f->robust) return svd_by_bidiagonal();
@@ -300,7 +303,8 @@ template <class T> class Factorization {
     {
         const int m = f->m, n = f->n, k = m < n ? m : n, economic = f->full ? 0 : 1;
         const bool vectors = f->u != nullptr;
-        const cusolverEigMode_t job = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+        const cusolverEigMode_t job =
+            vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
         const int64_t each_u = (int64_t)m * (f->full ? m : k),
                       each_v = (int64_t)n * (f->full ? n : k);
         T *u, *v, *work;
@@ -310,10 +314,10 @@ template <class T> class Factorization {
                                             value_at(0, k), u, m, v, n, &size, parameters));
         LT_TRY(take_work(size, &work));
         for (int64_t i = 0; i < f->batch; i++)
-            LT_CUSOLVER_TRY(solver->gesvdj(
-                solver_scope.handle, job, economic, m, n, a + i * f->stride_a, m, value_at(i, k),
-                vectors ? u + i * each_u : u, m, vectors ? v + i * each_v : v, n, work, size,
-                infos + i, parameters));
+            LT_CUSOLVER_TRY(
+                solver->gesvdj(solver_scope.handle, job, economic, m, n, a + i * f->stride_a, m,
+                               value_at(i, k), vectors ? u + i * each_u : u, m,
+                               vectors ? v + i * each_v : v, n, work, size, infos + i, parameters));
         return LT_OK;
     }
 

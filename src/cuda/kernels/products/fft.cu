@@ -1,5 +1,6 @@
-/* fft.cu - Fourier transforms on a GPU, by cuFFT. Each thread keeps its plans for the next call of the same shape. A plan works in
- * memory of our allocator, taken for each call: calls on several streams, and graphs, have memory of their own. */
+/* fft.cu - Fourier transforms on a GPU, by cuFFT. Each thread keeps its plans for the next call of
+ * the same shape. A plan works in memory of our allocator, taken for each call: calls on several
+ * streams, and graphs, have memory of their own. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"

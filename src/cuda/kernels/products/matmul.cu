@@ -1,12 +1,13 @@
 /* matmul.cu - matrix products of floats, by cuBLAS.
  *
- * cuBLAS is column-major: a row-major C = A B is the column-major C' = B' A', so the operands change
- * places and nothing is copied. Half types accumulate in float; float products are not rounded to TF32
- * unless that is asked for. */
+ * cuBLAS is column-major: a row-major C = A B is the column-major C' = B' A', so the operands
+ * change places and nothing is copied. Half types accumulate in float; float products are not
+ * rounded to TF32 unless that is asked for. */
 #include "libraries/blas.cuh"
 #include "matmul.cuh"
 
-lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm *g, cudaDataType type)
+lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm *g,
+                           cudaDataType type)
 {
     const bool wide = type == CUDA_R_64F;
     const cublasComputeType_t compute = lt_cuda_compute_of(type);
@@ -22,12 +23,14 @@ lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const
     /* Without a common dimension the operands are empty, and may have no address. */
     const void *a = g->k > 0 ? g->a : g->c, *b = g->k > 0 ? g->b : g->c;
     if (g->batch == 1)
-        LT_CUBLAS_TRY(cublas->gemm(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type, ldb, a, type, lda, beta, g->c,
-                                result, ldc, compute, CUBLAS_GEMM_DEFAULT));
+        LT_CUBLAS_TRY(cublas->gemm(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type, ldb, a,
+                                   type, lda, beta, g->c, result, ldc, compute,
+                                   CUBLAS_GEMM_DEFAULT));
     else
-        LT_CUBLAS_TRY(cublas->gemm_batched(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type, ldb, g->batch_b, a,
-                                        type, lda, g->batch_a, beta, g->c, result, ldc, g->batch_c, g->batch, compute,
-                                        CUBLAS_GEMM_DEFAULT));
+        LT_CUBLAS_TRY(cublas->gemm_batched(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type,
+                                           ldb, g->batch_b, a, type, lda, g->batch_a, beta, g->c,
+                                           result, ldc, g->batch_c, g->batch, compute,
+                                           CUBLAS_GEMM_DEFAULT));
     return LT_OK;
 }
 

@@ -8,19 +8,27 @@
 #include "libraries/cublas_api.h"
 
 /* A stored matrix of one row has any row stride; cuBLAS wants one that fits. */
-static inline int64_t lt_cuda_leading(int64_t stride, int64_t columns) { return std::max({stride, columns, (int64_t)1}); }
+static inline int64_t lt_cuda_leading(int64_t stride, int64_t columns)
+{
+    return std::max({stride, columns, (int64_t)1});
+}
 
 /* Half types accumulate in float; float products are rounded to TF32 where that is allowed. */
 static inline cublasComputeType_t lt_cuda_compute_of(cudaDataType type)
 {
     if (type == CUDA_R_64F) return CUBLAS_COMPUTE_64F;
-    return type == CUDA_R_32F && lt_cuda_core->allow_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    return type == CUDA_R_32F && lt_cuda_core->allow_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                            : CUBLAS_COMPUTE_32F;
 }
 
-static inline size_t lt_cuda_size_of(cudaDataType type) { return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2; }
+static inline size_t lt_cuda_size_of(cudaDataType type)
+{
+    return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
+}
 
 /* matmul.cu: without a bias. */
-lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm *g, cudaDataType type);
+lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm *g,
+                           cudaDataType type);
 /* matmul_bias.cu */
 lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType type);
 

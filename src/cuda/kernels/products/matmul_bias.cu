@@ -1,9 +1,10 @@
-/* matmul_bias.cu - a product of matrices and a row that is added to each of its rows, in one kernel of cuBLASLt: linear layers.
- * In their backward, a product and the sums of its first operand's rows, which are the gradient of that row.
+/* matmul_bias.cu - a product of matrices and a row that is added to each of its rows, in one kernel
+ * of cuBLASLt: linear layers. In their backward, a product and the sums of its first operand's
+ * rows, which are the gradient of that row.
  *
- * What cuBLASLt is told about a product, and the algorithm that it chooses, is kept by each thread for the next product of the same
- * shape. Where it has no algorithm the row is written to the result first, and the product added; sums are left to
- * the caller. */
+ * What cuBLASLt is told about a product, and the algorithm that it chooses, is kept by each thread
+ * for the next product of the same shape. Where it has no algorithm the row is written to the
+ * result first, and the product added; sums are left to the caller. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"

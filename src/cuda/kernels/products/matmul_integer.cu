@@ -1,6 +1,6 @@
-/* matmul_integer.cu - matrix products of integers, for which cuBLAS has nothing. A thread sums one element of
- * C; the threads of a warp read neighbouring elements of B. Sums are taken modulo 2^64 and wrap to the
- * element, as on the CPU. */
+/* matmul_integer.cu - matrix products of integers, for which cuBLAS has nothing. A thread sums one
+ * element of C; the threads of a warp read neighbouring elements of B. Sums are taken modulo 2^64
+ * and wrap to the element, as on the CPU. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -31,7 +31,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) multiply(gemm
     T *c = p.c + batch * p.at_c.batch + row * p.at_c.row + column;
     uint64_t sum = 0;
     for (int64_t i = 0; i < p.k; i++)
-        sum += static_cast<uint64_t>(a[i * p.at_a.column]) * static_cast<uint64_t>(b[i * p.at_b.row]);
+        sum +=
+            static_cast<uint64_t>(a[i * p.at_a.column]) * static_cast<uint64_t>(b[i * p.at_b.row]);
     sum *= p.alpha;
     if (p.beta != 0) sum += p.beta * static_cast<uint64_t>(*c);
     *c = static_cast<T>(sum);

@@ -1,5 +1,6 @@
-/* draw.cu - distributions with a parameter per element (formulas/draws.inc): a thread per element, with counter blocks
- * of its own (philox.cuh), as many as its rejections need. The twin of cpu/random/draw.c. */
+/* draw.cu - distributions with a parameter per element (formulas/draws.inc): a thread per element,
+ * with counter blocks of its own (philox.cuh), as many as its rejections need. The twin of
+ * cpu/random/draw.c. */
 #include <float.h>
 
 #include "cuda.h"
@@ -41,8 +42,7 @@ struct element_draws {
         }
         double first;
         const lt_words r = lt_philox_words(philox, index, part++);
-        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), 0.0, 1.0, &first,
-                       &normal);
+        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), 0.0, 1.0, &first, &normal);
         has_normal = true;
         return first;
     }

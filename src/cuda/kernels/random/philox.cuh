@@ -1,8 +1,8 @@
-/* philox.cuh - random bits by counter (Philox4x32-10: Salmon, Moraes, Dror, Shaw 2011) and the floating
- * numbers made of them.
+/* philox.cuh - random bits by counter (Philox4x32-10: Salmon, Moraes, Dror, Shaw 2011) and the
+ * floating numbers made of them.
  *
- * Every step is rounded on its own, by the intrinsics that say so: a real and a simulated GPU give the
- * same floats. For double only log, sin and cos of the math library differ, in the last bit. */
+ * Every step is rounded on its own, by the intrinsics that say so: a real and a simulated GPU give
+ * the same floats. For double only log, sin and cos of the math library differ, in the last bit. */
 #ifndef LT_CUDA_PHILOX_CUH
 #define LT_CUDA_PHILOX_CUH
 
@@ -14,8 +14,8 @@
 
 struct lt_philox {
     uint64_t seed, offset; /* key; the number of the first counter block */
-    const uint64_t *
-        live; /* null; in a recorded graph seed and offset as the replay sets them: offset is added */
+    /* null; in a recorded graph seed and offset as the replay sets them: offset is added */
+    const uint64_t *live;
 };
 
 struct lt_words {
@@ -34,7 +34,8 @@ static __device__ __forceinline__ uint64_t lt_wide_product(uint32_t a, uint32_t 
 #endif
 }
 
-/* As it is now: in a recorded graph, as this replay sets it. A thread that draws several blocks asks once. */
+/* As it is now: in a recorded graph, as this replay sets it. A thread that draws several blocks
+ * asks once. */
 static __device__ __forceinline__ lt_philox lt_philox_now(lt_philox p)
 {
     if (p.live != nullptr) {
@@ -45,7 +46,8 @@ static __device__ __forceinline__ lt_philox lt_philox_now(lt_philox p)
     return p;
 }
 
-/* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that needs several. */
+/* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that
+ * needs several. */
 static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index,
                                                            uint32_t part = 0)
 {
@@ -91,8 +93,8 @@ static __device__ __forceinline__ double lt_positive(uint64_t bits)
     return (double)((bits >> 11) + 1) * 0x1p-53;
 }
 
-/* -2 log u of a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); -2 log(1 + f) is -2 f + f^2 + f^3 p(f), with a
- * relative error of 3e-8 at most by the polynomial p. */
+/* -2 log u of a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); -2 log(1 + f) is
+ * -2 f + f^2 + f^3 p(f), with a relative error of 3e-8 at most by the polynomial p. */
 static __device__ __forceinline__ float lt_minus_two_log(float u)
 {
     const int bits = __float_as_int(u), e = (bits - 0x3f3504f3) & ~0x7fffff; /* times 2^23 */
@@ -108,7 +110,8 @@ static __device__ __forceinline__ float lt_minus_two_log(float u)
 }
 static __device__ __forceinline__ double lt_minus_two_log(double u) { return -2 * log(u); }
 
-/* Of a normal float, rounded to nearest: an estimate and one step of Newton's method, without a look at what is far from 1. */
+/* Of a normal float, rounded to nearest: an estimate and one step of Newton's method, without a
+ * look at what is far from 1. */
 static __device__ __forceinline__ float lt_root(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -121,11 +124,13 @@ static __device__ __forceinline__ float lt_root(float x)
 #endif
 }
 
-/* Two independent numbers of this mean and deviation (Box and Muller 1958). Of the bits of the angle one says on which side of
- * the origin it is, one whether it is nearer to the second axis, the others how far from the axis: to a quarter of pi, whose
- * sine and cosine are polynomials with errors of 3e-8 at most. */
-static __device__ __forceinline__ void lt_normal_pair(uint32_t radius_bits, uint32_t angle_bits, float mean,
-                                                      float deviation, float *first, float *second)
+/* Two independent numbers of this mean and deviation (Box and Muller 1958). Of the bits of the
+ * angle one says on which side of the origin it is, one whether it is nearer to the second axis,
+ * the others how far from the axis: to a quarter of pi, whose sine and cosine are polynomials with
+ * errors of 3e-8 at most. */
+static __device__ __forceinline__ void lt_normal_pair(uint32_t radius_bits, uint32_t angle_bits,
+                                                      float mean, float deviation, float *first,
+                                                      float *second)
 {
     const float length = __fmul_rn(lt_root(lt_minus_two_log(lt_positive(radius_bits))), deviation);
     const float radius = __uint_as_float(__float_as_uint(length) ^ (angle_bits << 1 & 0x80000000u));
@@ -140,8 +145,9 @@ static __device__ __forceinline__ void lt_normal_pair(uint32_t radius_bits, uint
     *first = __fmaf_rn(radius, second_axis ? s : c, mean);
     *second = __fmaf_rn(radius, second_axis ? c : s, mean);
 }
-static __device__ __forceinline__ void lt_normal_pair(uint64_t radius_bits, uint64_t angle_bits, double mean,
-                                                      double deviation, double *first, double *second)
+static __device__ __forceinline__ void lt_normal_pair(uint64_t radius_bits, uint64_t angle_bits,
+                                                      double mean, double deviation, double *first,
+                                                      double *second)
 {
     const double radius = __dmul_rn(sqrt(lt_minus_two_log(lt_positive(radius_bits))), deviation);
     const double angle = lt_uniform(angle_bits) * 6.283185307179586476925286766559;

@@ -1,8 +1,8 @@
 /* random.cu - distributions from counters (philox.cuh), with PyTorch's transforms.
  *
- * One counter block gives 128 bits: four elements of 32 bits each or two of 64, so element i depends on
- * the seed, the generator's offset and i alone, not on the grid. A call takes as many blocks as it used
- * from the generator. Floating dtypes but double are computed in float. */
+ * One counter block gives 128 bits: four elements of 32 bits each or two of 64, so element i
+ * depends on the seed, the generator's offset and i alone, not on the grid. A call takes as many
+ * blocks as it used from the generator. Floating dtypes but double are computed in float. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -13,7 +13,7 @@ enum { BLOCK = 256 };
 
 namespace {
 
-/* ---- what becomes of 128 bits: N elements of type T, stored through it --------------------------------- */
+/* ---- what becomes of 128 bits: N elements of type T, stored through it ----------------------- */
 
 struct uniform_float {
     using type = float;
@@ -64,7 +64,8 @@ struct normal_double {
 
     __device__ void operator()(lt_words r, double *x) const
     {
-        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), mean, deviation, &x[0], &x[1]);
+        lt_normal_pair(lt_wide(r.w[0], r.w[1]), lt_wide(r.w[2], r.w[3]), mean, deviation, &x[0],
+                       &x[1]);
     }
 };
 
@@ -133,14 +134,15 @@ struct bernoulli {
     }
 };
 
-/* ---- one thread, several counter blocks -------------------------------------------------------------------- */
+/* ---- one thread, several counter blocks ------------------------------------------------------ */
 
 enum { COUNTERS = 4 };
 
-/* Neighbouring threads store neighbouring elements: a thread's counter blocks are a block of threads apart. */
+/* Neighbouring threads store neighbouring elements: a thread's counter blocks are a block of
+ * threads apart. */
 template <class S, class C, int N>
-__device__ __forceinline__ void store_drawn(char *data, int64_t first, int64_t n, const C (*values)[N],
-                                            bool aligned)
+__device__ __forceinline__ void store_drawn(char *data, int64_t first, int64_t n,
+                                            const C (*values)[N], bool aligned)
 {
     S *const out = reinterpret_cast<S *>(data) + first;
     const int64_t left = n - first;
@@ -154,8 +156,8 @@ __device__ __forceinline__ void store_drawn(char *data, int64_t first, int64_t n
     for (int b = 0; b < COUNTERS; b++) {
         const int at = b * BLOCK * N;
         if (at >= left) return;
-        lt_store_row_as<S, C, N>(out + at, values[b], left - at < N ? static_cast<int>(left - at) : N,
-                                 aligned);
+        lt_store_row_as<S, C, N>(out + at, values[b],
+                                 left - at < N ? static_cast<int>(left - at) : N, aligned);
     }
 }
 
@@ -241,7 +243,7 @@ lt_status full_range(job &j)
     return run_integers(j, 0, ((uint64_t)1 << bits[j.dtype]) + (lt_is_floating(j.dtype) ? 1 : 0));
 }
 
-/* ---- permutations ------------------------------------------------------------------------------------------ */
+/* ---- permutations ---------------------------------------------------------------------------- */
 
 constexpr int64_t sorted_limit = 4096;
 
@@ -279,7 +281,8 @@ __device__ __forceinline__ uint32_t mixed(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* A keyed bijection of the numbers below 4^half_bits (a Feistel network), walked until it is below n. */
+/* A keyed bijection of the numbers below 4^half_bits (a Feistel network), walked until it is below
+ * n. */
 __global__ void __launch_bounds__(BLOCK)
     permute_by_cipher(int64_t *out, int64_t n, int half_bits, lt_philox philox)
 {

@@ -1,7 +1,7 @@
-/* extreme.cu - the largest or smallest element of each line along a dimension, with its position: the
- * first one; a nan counts as extreme. Elements are read as float, double or int64_t. A thread for each
- * line where lines are short or lie side by side, else a team of threads; long lines are cut into shares,
- * which the last team to end joins, or a second kernel where threads have them. */
+/* extreme.cu - the largest or smallest element of each line along a dimension, with its position:
+ * the first one; a nan counts as extreme. Elements are read as float, double or int64_t. A thread
+ * for each line where lines are short or lie side by side, else a team of threads; long lines are
+ * cut into shares, which the last team to end joins, or a second kernel where threads have them. */
 #include <stdlib.h>
 
 #include "cuda.h"
@@ -40,7 +40,8 @@ template <class C> static __device__ __forceinline__ best<C> left(const best<C> 
     return {lt_left(&p->value), lt_left(&p->index)};
 }
 
-/* An element as what the largest is sought of: itself, or turned round where the smallest is. What has been turned twice is as it was. */
+/* An element as what the largest is sought of: itself, or turned round where the smallest is. What
+ * has been turned twice is as it was. */
 struct sense {
     bool maximum;
 
@@ -61,9 +62,11 @@ template <class C> static __device__ __forceinline__ best<C> better(best<C> a, b
     return beats(a.value, b.value) || a.index < b.index ? a : b;
 }
 
-/* N elements more, from number i on, `step` apart; what there are fewer of is x[0] again. Few have one that beats what was found: to know that takes
- * one comparison for each. */
-template <class C, int N> static __device__ __forceinline__ void take(best<C> *found, const C (&x)[N], int64_t i, int64_t step)
+/* N elements more, from number i on, `step` apart; what there are fewer of is x[0] again. Few have
+ * one that beats what was found: to know that takes one comparison for each. */
+template <class C, int N>
+static __device__ __forceinline__ void take(best<C> *found, const C (&x)[N], int64_t i,
+                                            int64_t step)
 {
     if (found->index < 0) *found = best<C>{x[0], i};
     bool any = false, numbers = true;
@@ -182,7 +185,8 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_th
     deliver(a, line, share, search<ROW>(a, line, share, 0, 1));
 }
 
-/* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares along y. */
+/* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares
+ * along y. */
 template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_team(extremes<C> a)
 {
     __shared__ best<C> shared[lt_shared_for(BLOCK)];
@@ -252,7 +256,9 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
         const size_t bytes = static_cast<size_t>(a.shares * lines.count) * sizeof(best<C>);
         LT_TRY(parts.take(in->device.index, bytes + sizeof(unsigned)));
         a.parts = parts.as<best<C>>();
-        if (!threads) LT_TRY(lt_cuda_counter(in->device.index, stream, parts.as<unsigned>(bytes), &a.counter));
+        if (!threads)
+            LT_TRY(
+                lt_cuda_counter(in->device.index, stream, parts.as<unsigned>(bytes), &a.counter));
     }
     if (threads) {
         LT_LAUNCH(extreme_by_thread<C>, lt_blocks(lines.count * a.shares, BLOCK), BLOCK, stream, a);

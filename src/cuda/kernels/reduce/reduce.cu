@@ -1,13 +1,15 @@
 /* reduce.cu - reductions: sum, mean, prod, max, min, any, all, norm, variance, logsumexp.
  *
- * Elements are read as float (half types too), double, int64_t or bool and accumulated in that type. Two
- * ways: a team of threads (a warp or a block) for each result, when the reduced dimension is the dense
- * one; a thread for each result, when the one that stays is, so that neighbours read neighbouring
- * elements. Either way the elements of a result may be cut into shares, whose partial results are joined
- * in order: teams' by the last of them to end, threads' by a second kernel. How the work is cut depends on sizes only and nothing is added atomically, so a
- * result is always the same; shares are short enough that a float sum does not lose what PyTorch's keeps.
- * Variance and logsumexp are two steps; the first one's results are parameters of the second. Elements that lie together and that a team's registers
- * hold are read once for both, others are gone over in two passes. */
+ * Elements are read as float (half types too), double, int64_t or bool and accumulated in that
+ * type. Two ways: a team of threads (a warp or a block) for each result, when the reduced dimension
+ * is the dense one; a thread for each result, when the one that stays is, so that neighbours read
+ * neighbouring elements. Either way the elements of a result may be cut into shares, whose partial
+ * results are joined in order: teams' by the last of them to end, threads' by a second kernel. How
+ * the work is cut depends on sizes only and nothing is added atomically, so a result is always the
+ * same; shares are short enough that a float sum does not lose what PyTorch's keeps. Variance and
+ * logsumexp are two steps; the first one's results are parameters of the second. Elements that lie
+ * together and that a team's registers hold are read once for both, others are gone over in two
+ * passes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,12 +31,12 @@ enum {
     BLOCK = 256,
     ITEMS = LT_REDUCE_ITEMS,
     ROW = LT_REDUCE_ROW,
-    ENOUGH_THREADS = 1 << 17, /* more do not make a GPU busier */
+    ENOUGH_THREADS = 1 << 17,  /* more do not make a GPU busier */
     MOST_PER_THREAD = 1 << 13, /* elements */
     LEAST_PER_THREAD = 64,
 };
 
-/* ---- what is accumulated ---------------------------------------------------------------------------- */
+/* ---- what is accumulated --------------------------------------------------------------------- */
 
 template <class C> static C begin(lt_identity identity)
 {
@@ -47,7 +49,7 @@ template <class C> static C begin(lt_identity identity)
     }
 }
 
-/* ---- kernels -------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 template <class C> struct reduction {
     char *out;
@@ -71,7 +73,8 @@ static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t 
     return a.parameters != nullptr ? a.parameters[result] : a.parameter;
 }
 
-template <class Step, class C> static __device__ void finish(const reduction<C> &a, int64_t result, C total, C parameter)
+template <class Step, class C>
+static __device__ void finish(const reduction<C> &a, int64_t result, C total, C parameter)
 {
     int64_t offset[2];
     a.kept.at(result, offset);
@@ -106,9 +109,10 @@ static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int6
     int64_t offset[2];
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
-    return lt_accumulate_rows<Step>(from, to, first, step, a.identity, parameter_of(a, result), [&](int64_t i, int n, C *x) {
-        load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
-    });
+    return lt_accumulate_rows<Step>(
+        from, to, first, step, a.identity, parameter_of(a, result), [&](int64_t i, int n, C *x) {
+            load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
+        });
 }
 
 /* Elements first, first + step, ... of one share of a result. */
@@ -121,7 +125,8 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
     const C parameter = parameter_of(a, result);
-    const C shift = Step::from_first && from < to ? lt_load<C>(a.in_dtype, in) : C{0}; /* the result's first element */
+    /* the result's first element */
+    const C shift = Step::from_first && from < to ? lt_load<C>(a.in_dtype, in) : C{0};
     C totals[ITEMS];
     for (int j = 0; j < ITEMS; j++) totals[j] = a.identity;
     LT_NOT_UNROLLED
@@ -135,7 +140,8 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
         }
         lt_load_many<C, ITEMS>(a.in_dtype, at, x);
         for (int j = 0; j < ITEMS; j++)
-            if (i + j * step < to) totals[j] = Step::of(totals[j], static_cast<C>(x[j] - shift), parameter);
+            if (i + j * step < to)
+                totals[j] = Step::of(totals[j], static_cast<C>(x[j] - shift), parameter);
     }
     return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
 }
@@ -159,9 +165,13 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
     deliver<Step>(a, result, share, accumulate<Step>(a, result, share, 0, 1));
 }
 
-/* A team, a row of the block's threads, for each result: one warp, or the block's only row, which it is where there are several shares, along y. */
+/* A team, a row of the block's threads, for each result: one warp, or the block's only row, which
+ * it is where there are several shares, along y. */
 template <class Step, class C>
-static __global__ void __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK * static_cast<int>(lt_enough_blocks<C>) / static_cast<int>(lt_enough_blocks<float>) : 0) reduce_by_team(reduction<C> a)
+static __global__ void
+__launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK *static_cast<int>(lt_enough_blocks<C>) /
+                                           static_cast<int>(lt_enough_blocks<float>)
+                                     : 0) reduce_by_team(reduction<C> a)
 {
     __shared__ C shared[lt_shared_for(BLOCK)];
     const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
@@ -174,7 +184,9 @@ static __global__ void __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOC
     if (a.shares == 1) return;
     const lt_team<C> team = {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
     if (team.last(a.counter, gridDim.x * gridDim.y))
-        lt_join_shares<Step>(team, a.parts, a.results, a.shares, [&](int64_t i, C joined) { finish<Step>(a, i, joined, parameter_of(a, i)); });
+        lt_join_shares<Step>(team, a.parts, a.results, a.shares, [&](int64_t i, C joined) {
+            finish<Step>(a, i, joined, parameter_of(a, i));
+        });
 }
 
 /* Two steps at once: a team for each result, which holds its elements (lt_reduce_held). */
@@ -182,16 +194,18 @@ template <class First, class Second, int RUNS, class C>
 static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_two_steps<C> steps)
 {
     __shared__ C shared[lt_shared_for(BLOCK)];
-    const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y, size = lt_element_size(a.in_dtype);
+    const int64_t result = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y,
+                  size = lt_element_size(a.in_dtype);
     if (result >= a.results) return;
     int64_t offset[2];
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
     const lt_team<C> team = {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
     C parameter;
-    const C total = lt_reduce_held<First, Second, RUNS>(team, static_cast<int>(a.count), steps, &parameter, [&](int64_t i, int n, C *x) {
-        load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
-    });
+    const C total = lt_reduce_held<First, Second, RUNS>(
+        team, static_cast<int>(a.count), steps, &parameter, [&](int64_t i, int n, C *x) {
+            load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
+        });
     if (team.leads()) finish<Second>(a, result, total, parameter);
 }
 
@@ -200,10 +214,12 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 {
     const int64_t result = lt_thread_number();
     if (result >= a.results) return;
-    finish<Step>(a, result, lt_parts_joined<Step>(a.parts + result, a.results, a.shares), parameter_of(a, result));
+    finish<Step>(a, result, lt_parts_joined<Step>(a.parts + result, a.results, a.shares),
+                 parameter_of(a, result));
 }
 
-/* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one thread would wait for memory once for a few of them. */
+/* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one
+ * thread would wait for memory once for a few of them. */
 template <class Step, class C>
 static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> a)
 {
@@ -219,12 +235,13 @@ static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> 
 template <class Step, class C> static void launch_join(const reduction<C> &a, cudaStream_t stream)
 {
     if (a.shares >= LT_WARP && a.results * LT_WARP <= ENOUGH_THREADS)
-        LT_LAUNCH_MEET((join_parts_by_warp<Step, C>), lt_blocks(a.results * LT_WARP, BLOCK), BLOCK, 0, stream, a);
+        LT_LAUNCH_MEET((join_parts_by_warp<Step, C>), lt_blocks(a.results * LT_WARP, BLOCK), BLOCK,
+                       0, stream, a);
     else
         LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, stream, a);
 }
 
-/* ---- planning --------------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
 struct call {
     const lt_fed *fed; /* the input, unless it is in memory: then null */
@@ -238,7 +255,8 @@ struct call {
 static int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
 static int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
 
-/* Whether neighbouring results are closer together in the input than neighbouring elements of one. */
+/* Whether neighbouring results are closer together in the input than neighbouring elements of
+ * one. */
 static bool by_thread(const call &c, int64_t count)
 {
     if (count <= LT_WARP) return true;
@@ -286,25 +304,34 @@ template <class C> static lt_chain_lines lines_of(const reduction<C> &a, int64_t
 }
 
 /* Of what a chain computes. */
-template <class Step, class C> static lt_status run_fed(const call &c, const reduction<C> &a, int64_t team)
+template <class Step, class C>
+static lt_status run_fed(const call &c, const reduction<C> &a, int64_t team)
 {
     if constexpr (std::is_floating_point_v<C>)
-        return lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double), a.first != nullptr ? "void" : lt_chain_element(a.out_dtype), lines_of(a, team),
-                               c.stream);
+        return lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double),
+                               a.first != nullptr ? "void" : lt_chain_element(a.out_dtype),
+                               lines_of(a, team), c.stream);
     return LT_OK;
 }
 
 /* What the total of the first of two steps is divided by. */
-template <class C> static C first_divisor(const call &c, int64_t count) { return static_cast<C>(c.op == LT_REDUCE_LOGSUMEXP ? 1 : count); }
+template <class C> static C first_divisor(const call &c, int64_t count)
+{
+    return static_cast<C>(c.op == LT_REDUCE_LOGSUMEXP ? 1 : count);
+}
 
 /* Blocks of teams: a warp each, or one. */
-static dim3 block_of(int64_t team) { return dim3(static_cast<unsigned>(team), team == LT_WARP ? BLOCK / LT_WARP : 1); }
+static dim3 block_of(int64_t team)
+{
+    return dim3(static_cast<unsigned>(team), team == LT_WARP ? BLOCK / LT_WARP : 1);
+}
 template <class C> static dim3 grid_of(const reduction<C> &a, dim3 block)
 {
     return dim3(lt_blocks(a.results, static_cast<int>(block.y)), static_cast<unsigned>(a.shares));
 }
 
-/* What the eager kernels are told, but where passes leave and find parameters; returns the threads of a team, 1 where each takes a share alone. */
+/* What the eager kernels are told, but where passes leave and find parameters; returns the threads
+ * of a team, 1 where each takes a share alone. */
 template <class Step, class C> static int64_t plan(const call &c, reduction<C> *whole)
 {
     const lt_iter *it = c.it;
@@ -321,7 +348,9 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
     a.identity = begin<C>(Step::identity);
     a.parameter = static_cast<C>(c.parameter);
     const bool varies = c.op == LT_REDUCE_VAR || c.op == LT_REDUCE_STD;
-    a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count) : varies ? a.parameter : static_cast<C>(1);
+    a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count)
+                : varies               ? a.parameter
+                                       : static_cast<C>(1);
     a.logarithm = c.op == LT_REDUCE_LOGSUMEXP;
     if (c.op == LT_REDUCE_STD) a.root = 2;
     if (c.op == LT_REDUCE_NORM) a.root = a.parameter;
@@ -329,7 +358,9 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
 
     const bool threads = by_thread(c, a.count);
     const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
-    cut(&a, threads ? ENOUGH_THREADS / a.results : lt_enough_blocks<C> * block_of(team).y / a.results, team);
+    cut(&a,
+        threads ? ENOUGH_THREADS / a.results : lt_enough_blocks<C> * block_of(team).y / a.results,
+        team);
     if (!threads && lies_together(c, a)) {
         a.dense = true;
         a.share = (a.share + ROW * 2 - 1) / (ROW * 2) * (ROW * 2);
@@ -342,7 +373,8 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
 }
 
 /* first: where a first pass leaves its results; parameters: from where a second one takes them. */
-template <class Step, class C> static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
+template <class Step, class C>
+static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
 {
     const int device = c.it->device.index;
     reduction<C> a = {};
@@ -356,34 +388,41 @@ template <class Step, class C> static lt_status run(const call &c, C *first = nu
         const size_t bytes = (static_cast<size_t>(a.shares * a.results) * sizeof(C) + 3) / 4 * 4;
         LT_TRY(parts.take(device, bytes + sizeof(unsigned)));
         a.parts = parts.as<C>();
-        if (team > 1) LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
+        if (team > 1)
+            LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
     }
     if (c.fed != nullptr) return run_fed<Step>(c, a, team);
     const dim3 block = block_of(team);
     if (team > 1) {
         LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid_of(a, block), block, 0, c.stream, a);
     } else {
-        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK, c.stream, a);
+        LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK,
+                  c.stream, a);
         if (a.shares > 1) launch_join<Step>(a, c.stream);
     }
     return lt_cuda_launched(device, c.stream, "reduce");
 }
 
-template <class First, class Second, int RUNS, class C> static lt_status run_held(const call &c, reduction<C> *a, int64_t team)
+template <class First, class Second, int RUNS, class C>
+static lt_status run_held(const call &c, reduction<C> *a, int64_t team)
 {
-    const lt_two_steps<C> steps = {begin<C>(First::identity), a->identity, first_divisor<C>(c, a->count), a->logarithm};
+    const lt_two_steps<C> steps = {begin<C>(First::identity), a->identity,
+                                   first_divisor<C>(c, a->count), a->logarithm};
     const dim3 block = block_of(team);
     if (c.fed != nullptr) {
         lt_chain_lines lines = lines_of(*a, team);
         set(&lines.first, steps.first);
         set(&lines.first_divisor, steps.divisor);
-        return lt_chain_reduce_held(c.fed, First::name, Second::name, RUNS, sizeof(C) == sizeof(double), lt_chain_element(a->out_dtype), lines, c.stream);
+        return lt_chain_reduce_held(c.fed, First::name, Second::name, RUNS,
+                                    sizeof(C) == sizeof(double), lt_chain_element(a->out_dtype),
+                                    lines, c.stream);
     }
-    LT_LAUNCH_MEET((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream, *a, steps);
+    LT_LAUNCH_MEET((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream,
+                   *a, steps);
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
-/* ---- entry -------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 template <class C> static lt_status run_norm(const call &c)
 {
@@ -403,7 +442,8 @@ template <class First, class Second, class C> static lt_status run_two(const cal
     if (a.results == 0) return LT_OK;
     if (a.dense && a.shares == 1) {
         if (a.count <= team * ROW) return run_held<First, Second, 1>(c, &a, team);
-        if (a.count <= team * ROW * lt_most_runs<C>) return run_held<First, Second, lt_most_runs<C>>(c, &a, team);
+        if (a.count <= team * ROW * lt_most_runs<C>)
+            return run_held<First, Second, lt_most_runs<C>>(c, &a, team);
     }
     LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(a.results) * sizeof(C)));
     LT_TRY((run<First, C>(c, scratch.as<C>())));
@@ -462,21 +502,27 @@ lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double par
     return reduce({nullptr, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
 }
 
-/* Lines of floats one after the other that teams reduce, in the dtype that they are accumulated in or a half type. Rows of a line begin at whole runs. */
+/* Lines of floats one after the other that teams reduce, in the dtype that they are accumulated in
+ * or a half type. Rows of a line begin at whole runs. */
 bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims)
 {
-    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || lt_chain_no_compiler() != nullptr) return false;
+    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || lt_chain_no_compiler() != nullptr)
+        return false;
     if (reduced_dims != 1 || it->ndim > 2 || !lt_is_floating(it->dtype[1])) return false;
     const lt_dtype decides = decisive(static_cast<lt_reduction>(op), it);
-    if (!lt_is_floating(decides) || (decides == LT_FLOAT64) != (it->dtype[1] == LT_FLOAT64)) return false;
-    const int64_t count = it->sizes[0], size = lt_element_size(it->dtype[1]), lines = it->ndim == 2 ? it->sizes[1] : 1;
+    if (!lt_is_floating(decides) || (decides == LT_FLOAT64) != (it->dtype[1] == LT_FLOAT64))
+        return false;
+    const int64_t count = it->sizes[0], size = lt_element_size(it->dtype[1]),
+                  lines = it->ndim == 2 ? it->sizes[1] : 1;
     if (it->strides[1][0] != size || (lines > 1 && it->strides[1][1] != count * size)) return false;
     return count > LT_WARP && (lines == 1 || count % ROW == 0) && count * lines < lt_piece_limit();
 }
 
-lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims, double parameter)
+lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
+                               double parameter)
 {
-    if (fed->chain->n_steps > 0) return reduce({fed, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
+    if (fed->chain->n_steps > 0)
+        return reduce({fed, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
     lt_iter written = *it;
     written.data[1] = fed->chain->values[fed->value].data;
     return lt_cuda_reduce(op, &written, reduced_dims, parameter);

@@ -1,7 +1,8 @@
-/* scan.cu - running totals along a dimension (sums, products, logarithms of sums of exponentials), in double
- * or int64_t as on the CPU, and running extremes with their positions. Lines that are short or lie side by
- * side: a thread for each. Else a line is cut into chunks, a block of threads for each, which reads its elements once, keeps
- * them, and learns from the chunks before what comes before it (lookback.cuh). Elements are always joined in the same order. */
+/* scan.cu - running totals along a dimension (sums, products, logarithms of sums of exponentials),
+ * in double or int64_t as on the CPU, and running extremes with their positions. Lines that are
+ * short or lie side by side: a thread for each. Else a line is cut into chunks, a block of threads
+ * for each, which reads its elements once, keeps them, and learns from the chunks before what comes
+ * before it (lookback.cuh). Elements are always joined in the same order. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ enum {
     ENOUGH_LINES = 1 << 10,
 };
 
-/* ---- what is joined: an element, a state, the state of nothing, how two states join ------------------- */
+/* ---- what is joined: an element, a state, the state of nothing, how two states join ---------- */
 
 /* Integers wrap. */
 struct double_sum {
@@ -100,7 +101,8 @@ template <class C> static __device__ __forceinline__ C shuffled_up(C v, unsigned
 template <class C>
 static __device__ __forceinline__ extreme_state<C> shuffled_up(extreme_state<C> v, unsigned lanes)
 {
-    return {__shfl_up_sync(0xffffffffu, v.value, lanes), __shfl_up_sync(0xffffffffu, v.index, lanes)};
+    return {__shfl_up_sync(0xffffffffu, v.value, lanes),
+            __shfl_up_sync(0xffffffffu, v.index, lanes)};
 }
 template <class C> static __device__ __forceinline__ C shuffled(C v, int lane)
 {
@@ -112,12 +114,13 @@ static __device__ __forceinline__ extreme_state<C> shuffled(extreme_state<C> v, 
     return {__shfl_sync(0xffffffffu, v.value, lane), __shfl_sync(0xffffffffu, v.index, lane)};
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Tensor 0: input, 1: output, 2: positions of extremes. */
 template <class Op> struct scan {
     lt_lines<3> lines;
-    bool dense, aligned; /* elements of a line follow each other in all tensors; lines begin at vectors */
+    /* elements of a line follow each other in all tensors; lines begin at vectors */
+    bool dense, aligned;
     int64_t chunks;
     lt_tile_total<typename Op::state> *tiles; /* [lines][chunks]; null: one chunk */
     unsigned *started;
@@ -141,8 +144,9 @@ static __device__ __forceinline__ void load(const scan<Op> &a, const char *in, i
 }
 
 template <class C>
-static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, int k, bool dense, bool aligned,
-                                                 const int64_t *offset, int64_t i, int n, const C *x)
+static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, int k, bool dense,
+                                                 bool aligned, const int64_t *offset, int64_t i,
+                                                 int n, const C *x)
 {
     char *const out = lines.data[k] + offset[k] + i * lines.step[k];
     if (dense) {
@@ -155,17 +159,18 @@ static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, int k
 }
 
 template <class Op, class C>
-static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i, int n,
-                                             const C *totals)
+static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
+                                             int n, const C *totals)
 {
     store_row(a.lines, 1, a.dense, a.aligned, offset, i, n, totals);
 }
 template <class Op, class C>
-static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i, int n,
-                                             const extreme_state<C> *totals)
+static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
+                                             int n, const extreme_state<C> *totals)
 {
     C values[ROW];
-    int64_t *const out = reinterpret_cast<int64_t *>(a.lines.data[2] + offset[2] + i * a.lines.step[2]);
+    int64_t *const out =
+        reinterpret_cast<int64_t *>(a.lines.data[2] + offset[2] + i * a.lines.step[2]);
     LT_UNROLLED
     for (int j = 0; j < ROW; j++) {
         values[j] = totals[j].value;
@@ -178,8 +183,9 @@ static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *o
 
 /* The running totals of ROW elements from i on, after `total`, which goes on. */
 template <class Op>
-static __device__ __forceinline__ void scan_row(const scan<Op> &a, const int64_t *offset, int64_t i, int n,
-                                                const typename Op::element *x, typename Op::state *total)
+static __device__ __forceinline__ void scan_row(const scan<Op> &a, const int64_t *offset, int64_t i,
+                                                int n, const typename Op::element *x,
+                                                typename Op::state *total)
 {
     typename Op::state totals[ROW];
     LT_UNROLLED
@@ -211,7 +217,8 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_lines(s
     }
 }
 
-/* The running totals of the threads of a block, up to the thread before. shared: one for each warp, and that of all. */
+/* The running totals of the threads of a block, up to the thread before. shared: one for each warp,
+ * and that of all. */
 template <class Op>
 static __device__ __forceinline__ typename Op::state before_thread(typename Op::state own,
                                                                    typename Op::state *shared)
@@ -236,11 +243,11 @@ static __device__ __forceinline__ typename Op::state before_thread(typename Op::
     return Op::join(base, before);
 }
 
-/* What the chunks before this one come to, in every thread; this one's total is in shared[WARPS]. */
+/* What the chunks before this one come to, in every thread; this one's total is in
+ * shared[WARPS]. */
 template <class Op>
-static __device__ __forceinline__ typename Op::state before_chunk(lt_tile_total<typename Op::state> *tiles,
-                                                                  int64_t chunk,
-                                                                  typename Op::state *shared)
+static __device__ __forceinline__ typename Op::state
+before_chunk(lt_tile_total<typename Op::state> *tiles, int64_t chunk, typename Op::state *shared)
 {
     using state = typename Op::state;
     __syncthreads();
@@ -267,7 +274,8 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_chunks(
     __shared__ typename Op::state shared[WARPS + 1];
     __shared__ unsigned number;
     const unsigned block = a.tiles != nullptr ? lt_block_started(a.started, &number) : blockIdx.x;
-    const unsigned chunks = static_cast<unsigned>(a.chunks), line = block / chunks, chunk = block % chunks;
+    const unsigned chunks = static_cast<unsigned>(a.chunks), line = block / chunks,
+                   chunk = block % chunks;
     const int64_t from = static_cast<int64_t>(chunk) * CHUNK + threadIdx.x * PER_THREAD,
                   n = a.lines.length;
     int64_t offset[3];
@@ -292,7 +300,7 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_chunks(
     }
 }
 
-/* ---- launching ----------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 template <class Op>
 static lt_status run(const lt_array *out, const lt_array *indices, const lt_array *in, int dim,

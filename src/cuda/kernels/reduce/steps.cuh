@@ -1,5 +1,6 @@
-/* steps.cuh - what reductions accumulate, and the loop over elements that lie together: of the eager kernels (reduce.cu), and a part of the
- * source of generated ones, which reduce what a chain computes (chain/device/lines.cuh). */
+/* steps.cuh - what reductions accumulate, and the loop over elements that lie together: of the
+ * eager kernels (reduce.cu), and a part of the source of generated ones, which reduce what a chain
+ * computes (chain/device/lines.cuh). */
 #ifndef LT_REDUCE_STEPS_CUH
 #define LT_REDUCE_STEPS_CUH
 
@@ -11,8 +12,10 @@ enum {
     LT_REDUCE_ROW = 8    /* the same where they lie together */
 };
 
-/* Threads that a multiprocessor has room for. Where they have as few registers as that takes, all shares of one large line run at once. */
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+/* Threads that a multiprocessor has room for. Where they have as few registers as that takes, all
+ * shares of one large line run at once. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 ||                  \
+    __CUDA_ARCH__ / 100 == 10
 enum { LT_RESIDENT = 2048 };
 #elif __CUDA_ARCH__ < 800
 enum { LT_RESIDENT = 1024 };
@@ -23,10 +26,12 @@ enum { LT_RESIDENT = 1536 };
 /* What a step begins with: LEAST and GREATEST of all numbers, or the infinities. */
 enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
 
-/* Steps: identity; of(what was accumulated, an element, the parameter); join of two that were accumulated; end(their quotient by the reduction's divisor, the parameter,
- * root): the result, of floating ones. root: of norms and deviations, else 0. */
+/* Steps: identity; of(what was accumulated, an element, the parameter); join of two that were
+ * accumulated; end(their quotient by the reduction's divisor, the parameter, root): the result, of
+ * floating ones. root: of norms and deviations, else 0. */
 struct ending_so {
-    static constexpr bool light = true; /* elements take few registers, no more than LT_RESIDENT threads leave each */
+    /* elements take few registers, no more than LT_RESIDENT threads leave each */
+    static constexpr bool light = true;
     static constexpr bool from_first = false;
     template <class C> static __device__ __forceinline__ C end(C total, C, C) { return total; }
 };
@@ -50,9 +55,13 @@ struct sum_abs_step : adding {
 struct sum_square_step : adding {
     static constexpr const char *name = "sum_square_step";
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return a + x * x; }
-    template <class C> static __device__ __forceinline__ C end(C total, C, C) { return lt_sqrt(total); }
+    template <class C> static __device__ __forceinline__ C end(C total, C, C)
+    {
+        return lt_sqrt(total);
+    }
 };
-/* The two steps of a variance, which take the distances of elements from the first of their line: exact where the mean is large beside the spread. */
+/* The two steps of a variance, which take the distances of elements from the first of their line:
+ * exact where the mean is large beside the spread. */
 struct sum_off_step : sum_step {
     static constexpr bool from_first = true;
     static constexpr const char *name = "sum_off_step";
@@ -64,7 +73,10 @@ struct sum_square_off_step : adding {
     {
         return a + (x - mean) * (x - mean);
     }
-    template <class C> static __device__ __forceinline__ C end(C total, C, C root) { return root == 2 ? lt_sqrt(total) : total; }
+    template <class C> static __device__ __forceinline__ C end(C total, C, C root)
+    {
+        return root == 2 ? lt_sqrt(total) : total;
+    }
 };
 struct sum_exp_step : adding {
     static constexpr const char *name = "sum_exp_step";
@@ -72,7 +84,10 @@ struct sum_exp_step : adding {
     {
         return a + lt_exp(x - shift);
     }
-    template <class C> static __device__ __forceinline__ C end(C total, C shift, C) { return lt_log(total) + shift; }
+    template <class C> static __device__ __forceinline__ C end(C total, C shift, C)
+    {
+        return lt_log(total) + shift;
+    }
 };
 struct sum_numbers_step : adding {
     static constexpr const char *name = "sum_numbers_step";
@@ -88,7 +103,10 @@ struct sum_power_step : adding {
     {
         return a + lt_pow(lt_abs(x), power);
     }
-    template <class C> static __device__ __forceinline__ C end(C total, C, C root) { return lt_pow(total, 1 / root); }
+    template <class C> static __device__ __forceinline__ C end(C total, C, C root)
+    {
+        return lt_pow(total, 1 / root);
+    }
 };
 struct count_step : adding {
     static constexpr const char *name = "count_step";
@@ -159,9 +177,12 @@ template <class Step, class C> struct lt_accumulators {
     {
         LT_UNROLLED
         for (int j = 0; j < LT_REDUCE_ROW; j++)
-            if (j < n) totals[j % LT_REDUCE_ITEMS] = Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
+            if (j < n)
+                totals[j % LT_REDUCE_ITEMS] =
+                    Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
     }
-    /* The same where all of a whole run are asked about at once: for that there have to be registers. */
+    /* The same where all of a whole run are asked about at once: for that there have to be
+     * registers. */
     __device__ __forceinline__ void take_run(const C *x, int n, C parameter)
     {
         if (n == LT_REDUCE_ROW)
@@ -169,11 +190,16 @@ template <class Step, class C> struct lt_accumulators {
         else
             take(x, n, parameter);
     }
-    __device__ __forceinline__ C joined() const { return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3])); }
+    __device__ __forceinline__ C joined() const
+    {
+        return Step::join(Step::join(totals[0], totals[1]), Step::join(totals[2], totals[3]));
+    }
 };
 
-/* What a step subtracts from the elements of a line: the first one, or nothing. load(i, n, x): n of them from i on. */
-template <class Step, class Index, class C, class Load> static __device__ __forceinline__ C lt_line_shift(bool there, Load load)
+/* What a step subtracts from the elements of a line: the first one, or nothing. load(i, n, x): n of
+ * them from i on. */
+template <class Step, class Index, class C, class Load>
+static __device__ __forceinline__ C lt_line_shift(bool there, Load load)
 {
     C x[LT_REDUCE_ROW] = {0};
     if (Step::from_first && there) load(static_cast<Index>(0), 1, x);
@@ -188,10 +214,12 @@ template <class Step, class C> static __device__ __forceinline__ void lt_shift_r
     }
 }
 
-/* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) * ROW, ... load(i, n, x): n of them from i on. Index: int64_t; or
- * uint32_t, of fewer than 2^31. */
+/* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) *
+ * ROW, ... load(i, n, x): n of them from i on. Index: int64_t; or uint32_t, of fewer than 2^31. */
 template <class Step, class Index, class C, class Load>
-static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Index first, Index step, C identity, C parameter, Load load)
+static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Index first,
+                                                       Index step, C identity, C parameter,
+                                                       Load load)
 {
     lt_accumulators<Step, C> totals(identity);
     const C shift = lt_line_shift<Step, Index, C>(from < to, load);
@@ -206,10 +234,11 @@ static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Ind
     return totals.joined();
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* The totals of a result's shares, `stride` apart, joined in order. */
-template <class Step, class C> static __device__ __forceinline__ C lt_parts_joined(const C *parts, int64_t stride, int64_t shares)
+template <class Step, class C>
+static __device__ __forceinline__ C lt_parts_joined(const C *parts, int64_t stride, int64_t shares)
 {
     C total = lt_left(parts);
     LT_NOT_UNROLLED
@@ -220,8 +249,11 @@ template <class Step, class C> static __device__ __forceinline__ C lt_parts_join
     return total;
 }
 
-/* Where there are at least so many as lanes in a warp: every 32nd from the lane's own on, several of which are asked for at a time. */
-template <class Step, class C> static __device__ __forceinline__ C lt_parts_of_lane(const C *parts, int64_t stride, int64_t shares, int64_t lane)
+/* Where there are at least so many as lanes in a warp: every 32nd from the lane's own on, several
+ * of which are asked for at a time. */
+template <class Step, class C>
+static __device__ __forceinline__ C lt_parts_of_lane(const C *parts, int64_t stride, int64_t shares,
+                                                     int64_t lane)
 {
     constexpr int N = 4;
     C total = lt_left(parts + lane * stride);
@@ -229,7 +261,9 @@ template <class Step, class C> static __device__ __forceinline__ C lt_parts_of_l
     for (int64_t first = lane + LT_WARP; first < shares; first += N * LT_WARP) {
         C x[N];
         LT_UNROLLED
-        for (int j = 0; j < N; j++) x[j] = first + j * LT_WARP < shares ? lt_left(parts + (first + j * LT_WARP) * stride) : total;
+        for (int j = 0; j < N; j++)
+            x[j] = first + j * LT_WARP < shares ? lt_left(parts + (first + j * LT_WARP) * stride)
+                                                : total;
         LT_UNROLLED
         for (int j = 0; j < N; j++)
             if (first + j * LT_WARP < shares) total = Step::join(total, x[j]);
@@ -237,25 +271,35 @@ template <class Step, class C> static __device__ __forceinline__ C lt_parts_of_l
     return total;
 }
 
-/* By the team, a whole block, that is the last of all to leave its part: finish(result, its total) for each result, whose parts are `results` apart. */
+/* By the team, a whole block, that is the last of all to leave its part: finish(result, its total)
+ * for each result, whose parts are `results` apart. */
 template <class Step, class C, class Finish>
-static __device__ __forceinline__ void lt_join_shares(const lt_team<C> &team, const C *parts, int64_t results, int64_t shares, Finish finish)
+static __device__ __forceinline__ void lt_join_shares(const lt_team<C> &team, const C *parts,
+                                                      int64_t results, int64_t shares,
+                                                      Finish finish)
 {
     if (shares < LT_WARP) {
-        team.share(results, [&](int64_t result) { finish(result, lt_parts_joined<Step>(parts + result, results, shares)); });
+        team.share(results, [&](int64_t result) {
+            finish(result, lt_parts_joined<Step>(parts + result, results, shares));
+        });
         return;
     }
     team.share_among_warps(results, [&](int64_t result, const lt_team<C> &warp) {
-        const C total = warp.joined([](C x, C y) { return Step::join(x, y); },
-            [&](int lane) { return lt_parts_of_lane<Step>(parts + result, results, shares, lane); });
+        const C total =
+            warp.joined([](C x, C y) { return Step::join(x, y); },
+                        [&](int lane) {
+                            return lt_parts_of_lane<Step>(parts + result, results, shares, lane);
+                        });
         if (warp.leads()) finish(result, total);
     });
 }
 
-/* ---- two steps over the same elements ------------------------------------------------------------------------------------------------- */
+/* ---- two steps over the same elements -------------------------------------------------------- */
 
-/* The second step's parameter, of the first one's total: a mean, or what is subtracted from exponents (logarithm: of their sum), which has to be finite. */
-template <class C> static __device__ __forceinline__ C lt_second_parameter(C total, C divisor, bool logarithm)
+/* The second step's parameter, of the first one's total: a mean, or what is subtracted from
+ * exponents (logarithm: of their sum), which has to be finite. */
+template <class C>
+static __device__ __forceinline__ C lt_second_parameter(C total, C divisor, bool logarithm)
 {
     total /= divisor;
     return logarithm && lt_isinf(total) ? 0 : total;
@@ -271,7 +315,8 @@ template <class C> struct lt_two_steps {
 /* Runs of LT_REDUCE_ROW elements that a thread holds at most: in 32 registers. */
 template <class C> constexpr int lt_most_runs = 128 / (LT_REDUCE_ROW * static_cast<int>(sizeof(C)));
 
-/* What a thread holds of a line of `count` elements: RUNS runs of those that lt_accumulate_rows goes over, in its order. */
+/* What a thread holds of a line of `count` elements: RUNS runs of those that lt_accumulate_rows
+ * goes over, in its order. */
 template <class C, int RUNS> struct lt_held_runs {
     C x[RUNS][LT_REDUCE_ROW];
     /* f(i, n, x) for each run: n elements from i on, and where they are held. */
@@ -285,33 +330,38 @@ template <class C, int RUNS> struct lt_held_runs {
     }
 };
 
-/* The second step's total of a line of which a team's threads hold all, and its parameter: each element is loaded once. load: as above. */
+/* The second step's total of a line of which a team's threads hold all, and its parameter: each
+ * element is loaded once. load: as above. */
 template <class First, class Second, int RUNS, class C, class Load>
-static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int count, const lt_two_steps<C> &steps, C *parameter, Load load)
+static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int count,
+                                                   const lt_two_steps<C> &steps, C *parameter,
+                                                   Load load)
 {
     using runs = lt_held_runs<C, RUNS>;
     lt_held<runs> held;
     const C first = lt_line_shift<First, int64_t, C>(count > 0, load);
     const C total = team.joined([](C x, C y) { return First::join(x, y); },
-        [&](int thread, runs &own) {
-            own.each(count, thread, team.threads, [&](int i, int n, C *x) {
-                load(i, n, x);
-                lt_shift_run<First>(x, first);
-            });
-            lt_accumulators<First, C> totals(steps.first);
-            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take_run(x, n, 0); });
-            return totals.joined();
-        },
-        held);
+                                [&](int thread, runs &own) {
+                                    own.each(count, thread, team.threads, [&](int i, int n, C *x) {
+                                        load(i, n, x);
+                                        lt_shift_run<First>(x, first);
+                                    });
+                                    lt_accumulators<First, C> totals(steps.first);
+                                    own.each(count, thread, team.threads,
+                                             [&](int, int n, C *x) { totals.take_run(x, n, 0); });
+                                    return totals.joined();
+                                },
+                                held);
     const C shift = lt_second_parameter(total, steps.divisor, steps.logarithm);
     *parameter = shift;
     return team.joined([](C x, C y) { return Second::join(x, y); },
-        [&](int thread, runs &own) {
-            lt_accumulators<Second, C> totals(steps.second);
-            own.each(count, thread, team.threads, [&](int, int n, C *x) { totals.take_run(x, n, shift); });
-            return totals.joined();
-        },
-        held);
+                       [&](int thread, runs &own) {
+                           lt_accumulators<Second, C> totals(steps.second);
+                           own.each(count, thread, team.threads,
+                                    [&](int, int n, C *x) { totals.take_run(x, n, shift); });
+                           return totals.joined();
+                       },
+                       held);
 }
 
 #endif

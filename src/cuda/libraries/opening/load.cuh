@@ -1,6 +1,7 @@
 /* load.cuh - filling a table of functions from a library. Included by the *_load.cu files.
  *
- * A table is filled once. A library that is not there is looked for again at the next call: somebody may install it. */
+ * A table is filled once. A library that is not there is looked for again at the next call:
+ * somebody may install it. */
 #ifndef LT_CUDA_LOAD_CUH
 #define LT_CUDA_LOAD_CUH
 
@@ -11,7 +12,8 @@
 #include "cuda.h"
 #include "libraries/vendor.h"
 
-/* LT_FIND(field, symbol, arguments), for the lists of functions: table, handle and missing are in sight. */
+/* LT_FIND(field, symbol, arguments), for the lists of functions: table, handle and missing are in
+ * sight. */
 #define LT_FIND(field, symbol, arguments)                                                          \
     *reinterpret_cast<void **>(&table.field) = dlsym(handle, #symbol);                             \
     if (table.field == nullptr && missing == nullptr) missing = #symbol;

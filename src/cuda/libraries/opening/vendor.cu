@@ -1,6 +1,7 @@
 /* vendor.cu - see vendor.h. Only in the backend for real GPUs.
  *
- * Looked for by the loader's rules, then where the CUDA Toolkit puts it ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda). */
+ * Looked for by the loader's rules, then where the CUDA Toolkit puts it ($CUDA_HOME, $CUDA_PATH,
+ * /usr/local/cuda). */
 #include "libraries/vendor.h"
 
 #include <dlfcn.h>

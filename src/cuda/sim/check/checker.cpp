@@ -52,7 +52,7 @@ Checker *installed()
 
 Checker *checker = installed();
 
-/* ---- what happens to memory besides kernels ------------------------------------------------------------------------- */
+/* ---- what happens to memory besides kernels -------------------------------------------------- */
 
 void Checker::allocated(const void *pointer, size_t bytes)
 {
@@ -112,7 +112,7 @@ void Checker::read(const char *call, const void *pointer, size_t bytes)
     }
 }
 
-/* ---- the running launch --------------------------------------------------------------------------------------------- */
+/* ---- the running launch ---------------------------------------------------------------------- */
 
 void Checker::begin_launch(const Kernel &launched)
 {
@@ -320,7 +320,7 @@ void Checker::change_state(Shadow &shadow, size_t offset, const Touch &touch)
     }
 }
 
-/* ---- races ------------------------------------------------------------------------------------------------------------ */
+/* ---- races ----------------------------------------------------------------------------------- */
 
 /* Whether an access of this block came before what the running thread, `self`, does now. */
 inline bool Checker::ordered(const Access &before, unsigned self) const
@@ -408,7 +408,7 @@ void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, uin
     }
 }
 
-/* ---- shared memory ---------------------------------------------------------------------------------------------------- */
+/* ---- shared memory --------------------------------------------------------------------------- */
 
 void Checker::in_variable(size_t offset, const Touch &touch)
 {

@@ -1,9 +1,9 @@
-/* checker.h - a build of the kernels in which each load and store is looked at: as compute-sanitizer's memcheck, racecheck
- * and initcheck do on a GPU.
+/* checker.h - a build of the kernels in which each load and store is looked at: as
+ * compute-sanitizer's memcheck, racecheck and initcheck do on a GPU.
  *
- * Kernels are compiled with -fsanitize=thread, which calls a function before each access of memory; entry.cpp has these
- * functions in place of ThreadSanitizer's. Works run one at a time and a grid's blocks on one thread, so that nothing here
- * is shared between threads while a kernel runs. */
+ * Kernels are compiled with -fsanitize=thread, which calls a function before each access of memory;
+ * entry.cpp has these functions in place of ThreadSanitizer's. Works run one at a time and a grid's
+ * blocks on one thread, so that nothing here is shared between threads while a kernel runs. */
 #ifndef LT_SIM_CHECKER_H
 #define LT_SIM_CHECKER_H
 
@@ -37,8 +37,8 @@ class Checker final : public Monitor {
     void read(const char *call, const void *pointer, size_t bytes) override;
     void forget() override;
 
-    /* By the code whose call returns to `code`. Most are of the kernel's own variables: these have no more than a few
-     * comparisons to pass. */
+    /* By the code whose call returns to `code`. Most are of the kernel's own variables: these have
+     * no more than a few comparisons to pass. */
     void access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code)
     {
         const auto *pointer = reinterpret_cast<const char *>(address);
@@ -87,7 +87,8 @@ class Checker final : public Monitor {
     std::string where(const Touch &touch);
     bool first(const char *check, uintptr_t code);
     unsigned thread() const;
-    /* A block that meets two million times: from then on races of different times in it are not seen. */
+    /* A block that meets two million times: from then on races of different times in it are not
+     * seen. */
     void advance(unsigned thread) { clock[thread] += clock[thread] < latest_clock; }
 
     Places places;

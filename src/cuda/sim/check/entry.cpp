@@ -1,4 +1,5 @@
-/* entry.cpp - the functions that -fsanitize=thread has code call before its accesses of memory, here for the checker.
+/* entry.cpp - the functions that -fsanitize=thread has code call before its accesses of memory,
+ * here for the checker.
  *
  * Names and arguments are ThreadSanitizer's. Atomic ones do what they are named for. */
 #include "checker.h"
@@ -19,7 +20,8 @@ inline void look(const volatile void *pointer, size_t bytes, Kind kind, bool ali
 
 extern "C" {
 
-/* -fsanitize=float-cast-overflow: what the conversion gives is the language's guess; kernels ask for a GPU's (lt_as). */
+/* -fsanitize=float-cast-overflow: what the conversion gives is the language's guess; kernels ask
+ * for a GPU's (lt_as). */
 void __ubsan_handle_float_cast_overflow(void *, uintptr_t) { checker->converted(CODE); }
 
 void __tsan_init() {}

@@ -1,5 +1,5 @@
-/* places.cpp - see places.h. Read from the program headers of the loaded library, and from its file: the symbols of
- * thread-local variables, and by addr2line the lines. */
+/* places.cpp - see places.h. Read from the program headers of the loaded library, and from its
+ * file: the symbols of thread-local variables, and by addr2line the lines. */
 #include "places.h"
 
 #include <algorithm>

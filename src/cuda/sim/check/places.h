@@ -1,4 +1,5 @@
-/* places.h - the program's own memory and source: what a kernel may touch besides device memory, and where code stands. */
+/* places.h - the program's own memory and source: what a kernel may touch besides device memory,
+ * and where code stands. */
 #ifndef LT_SIM_PLACES_H
 #define LT_SIM_PLACES_H
 

@@ -10,7 +10,8 @@ namespace lt_sim {
 
 namespace {
 
-/* Zeros, which take memory as they are touched. Never given back: the chunks of a device are few. */
+/* Zeros, which take memory as they are touched. Never given back: the chunks of a device are
+ * few. */
 void *zeros(size_t bytes)
 {
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

@@ -1,10 +1,11 @@
-/* shadow.h - what is known of each byte of simulated memory: whether it may be touched, whether it was written, and who
- * of the running launch touched it last.
+/* shadow.h - what is known of each byte of simulated memory: whether it may be touched, whether it
+ * was written, and who of the running launch touched it last.
  *
- * Memory is described in chunks of 64 KiB, made when they are first touched. A word of 4 bytes has a cell; where a launch
- * touches parts of a word, its bytes have cells of their own. A cell of an earlier launch is stale and means nothing, so
- * that nothing is cleared between launches. Two cells share a line of the cache: most of what a check costs is the way to
- * them. Used by one thread at a time. */
+ * Memory is described in chunks of 64 KiB, made when they are first touched. A word of 4 bytes has
+ * a cell; where a launch touches parts of a word, its bytes have cells of their own. A cell of an
+ * earlier launch is stale and means nothing, so that nothing is cleared between launches. Two cells
+ * share a line of the cache: most of what a check costs is the way to them. Used by one thread at a
+ * time. */
 #ifndef LT_SIM_SHADOW_H
 #define LT_SIM_SHADOW_H
 
@@ -24,8 +25,9 @@ struct Access {
 };
 constexpr uint32_t latest_clock = (1u << 21) - 1;
 
-/* What was done in a period: a launch, or of shared memory a block. `other`: a reader that is another thread than `read`, of
- * another block if there was one. `split`: the period in which a part of the word was last touched. */
+/* What was done in a period: a launch, or of shared memory a block. `other`: a reader that is
+ * another thread than `read`, of another block if there was one. `split`: the period in which a
+ * part of the word was last touched. */
 struct Cell {
     uint32_t period, split;
     Access write, read, other;
@@ -48,7 +50,8 @@ class Shadow {
         const size_t i = offset / chunk_bytes;
         return i < chunks.size() && chunks[i] ? *chunks[i] : made(i);
     }
-    /* Whether that is known of all of these bytes, of one access; false where they are in two chunks. */
+    /* Whether that is known of all of these bytes, of one access; false where they are in two
+     * chunks. */
     bool written(size_t offset, size_t bytes)
     {
         const size_t first = offset % chunk_bytes;

@@ -1,5 +1,6 @@
-/* attention.cpp - the attention of a graph (graph.h), head by head in float, by OpenBLAS. What a graph has to be for there to be an
- * engine is the support surface of attention. Two engines are told of: the first takes heads whose width is a multiple of 16. */
+/* attention.cpp - the attention of a graph (graph.h), head by head in float, by OpenBLAS. What a
+ * graph has to be for there to be an engine is the support surface of attention. Two engines are
+ * told of: the first takes heads whose width is a multiple of 16. */
 #include "graph.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@ namespace {
 /* One attention. Backward: the last four count too. */
 struct Attention final : Operation {
     bool backward = false, causal = false;
-    GraphTensor query, key, value, out, stats, scale, minimum, grad, grad_query, grad_key, grad_value;
+    GraphTensor query, key, value, out, stats, scale, minimum, grad, grad_query, grad_key,
+        grad_value;
 
     const std::vector<Engine> &engines() const override
     {
@@ -21,7 +23,8 @@ struct Attention final : Operation {
     }
     bool supported(int engine) const override;
     size_t workspace(int engine) const override;
-    cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack, char *work) override;
+    cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack,
+                          char *work) override;
 
     /* What is read, what is written, and numbers of the host. */
     std::vector<GraphTensor *> inputs(), outputs(), numbers();
@@ -34,7 +37,8 @@ using Numbers = std::vector<float>;
 
 char *row_of(const GraphTensor &t, int64_t batch, int64_t head, int64_t row)
 {
-    return t.data + bytes_of(batch * t.strides[0] + head * t.strides[1] + row * t.strides[2], t.type);
+    return t.data +
+           bytes_of(batch * t.strides[0] + head * t.strides[1] + row * t.strides[2], t.type);
 }
 
 /* A head, row after row. */
@@ -65,8 +69,7 @@ Numbers scores_of(const Attention &a, const Numbers &q, const Numbers &k, float 
             s.data());
     for (int64_t i = 0; i < queries; i++)
         for (int64_t j = 0; j < keys; j++)
-            s[(size_t)(i * keys + j)] =
-                a.causal && j > i ? least : s[(size_t)(i * keys + j)] * by;
+            s[(size_t)(i * keys + j)] = a.causal && j > i ? least : s[(size_t)(i * keys + j)] * by;
     return s;
 }
 
@@ -92,7 +95,7 @@ void forward_head(const Attention &a, int64_t b, int64_t h, float by, float leas
 
 /* Adds to the gradients of the key's head and the value's. */
 void backward_head(const Attention &a, int64_t b, int64_t h, float by, float least, Numbers &to_key,
-              Numbers &to_value)
+                   Numbers &to_value)
 {
     const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.query.sizes[3],
                   value_width = a.value.sizes[3];
@@ -187,9 +190,11 @@ bool read_mask(const Descriptor *graph, const int64_t *input, const int64_t *out
         graph->attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).count != 1)
         return false;
     a->causal = true;
-    return read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC), 4, 4, &before) &&
+    return read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC), 4, 4,
+                       &before) &&
            read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_YDESC), 4, 4, &after) &&
-           read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_BDESC), 4, 4, &a->minimum) &&
+           read_tensor(mask->linked(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_BDESC), 4, 4,
+                       &a->minimum) &&
            before.is_virtual && after.is_virtual && before.uid == *input && after.uid == *output &&
            before.is(a->query.sizes[0], a->query.sizes[1], a->query.sizes[2], a->key.sizes[2]) &&
            after.same_sizes(before) && a->minimum.is(1, 1, 1, 1);
@@ -234,7 +239,7 @@ bool Attention::supported(int engine) const
         for (const GraphTensor *t : list) {
             if (t->strides[3] != 1) return false;
             if (t->uid != stats.uid && (t->type != query.type || t->type == CUDNN_DATA_FLOAT ||
-                                          t->type == CUDNN_DATA_DOUBLE))
+                                        t->type == CUDNN_DATA_DOUBLE))
                 return false;
         }
     return true;
@@ -254,7 +259,8 @@ template <class F> void each_row(const GraphTensor &t, F f)
     for (int64_t b = 0; b < t.sizes[0]; b++)
         for (int64_t h = 0; h < t.sizes[1]; h++)
             for (int64_t r = 0; r < t.sizes[2]; r++)
-                f(t.data + bytes_of(b * t.strides[0] + h * t.strides[1] + r * t.strides[2], t.type));
+                f(t.data +
+                  bytes_of(b * t.strides[0] + h * t.strides[1] + r * t.strides[2], t.type));
 }
 
 cudnnStatus_t Attention::execute(cudnnHandle_t handle, int, const Descriptor &pack, char *work)
@@ -274,15 +280,16 @@ cudnnStatus_t Attention::execute(cudnnHandle_t handle, int, const Descriptor &pa
         memcpy(&numbers[i], at, sizeof(float));
     }
     const float by = numbers[0], least = numbers[1];
-    return status_of(queue(handle, "cuDNN's attention", [a, by, least, work](const Uses &uses) mutable {
-        for (const GraphTensor *t : a.inputs())
-            each_row(*t, [&](char *row) { tell(uses, row, t->sizes[3], t->type, false, 0); });
-        for (const GraphTensor *t : a.outputs())
-            each_row(*t, [&](char *row) { tell(uses, row, t->sizes[3], t->type, true, 0); });
-        uses.writes(work, (int64_t)a.workspace(0));
-        a.compute(by, least);
-        return cudaSuccess;
-    }));
+    return status_of(
+        queue(handle, "cuDNN's attention", [a, by, least, work](const Uses &uses) mutable {
+            for (const GraphTensor *t : a.inputs())
+                each_row(*t, [&](char *row) { tell(uses, row, t->sizes[3], t->type, false, 0); });
+            for (const GraphTensor *t : a.outputs())
+                each_row(*t, [&](char *row) { tell(uses, row, t->sizes[3], t->type, true, 0); });
+            uses.writes(work, (int64_t)a.workspace(0));
+            a.compute(by, least);
+            return cudaSuccess;
+        }));
 }
 
 } // namespace

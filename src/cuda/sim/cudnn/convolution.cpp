@@ -26,7 +26,8 @@ cudnnStatus_t relate(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
     g->inputs = w->sizes[1];
     g->outputs = w->sizes[0] / c->groups;
     g->type = w->type;
-    g->rounding = w->type == CUDNN_DATA_FLOAT && c->math != CUDNN_FMA_MATH ? Rounding::tf32 : Rounding::none;
+    g->rounding =
+        w->type == CUDNN_DATA_FLOAT && c->math != CUDNN_FMA_MATH ? Rounding::tf32 : Rounding::none;
     for (int d = 0; d < c->n; d++) {
         const int at = 3 - c->n + d;
         g->in[at] = x->sizes[d + 2], g->out[at] = y->sizes[d + 2], g->kernel[at] = w->sizes[d + 2];
@@ -42,7 +43,8 @@ cudnnStatus_t relate(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
 
 namespace {
 
-/* Calls f(index in the columns, index in a group's image) for each element of a window that lies within the image. */
+/* Calls f(index in the columns, index in a group's image) for each element of a window that lies
+ * within the image. */
 template <class F> void each_element(const Geometry &g, F f)
 {
     int64_t row = 0;
@@ -96,7 +98,8 @@ template <class T> std::vector<T> part_of(const Geometry &g, const Array &a, boo
     if (g.channels_last) numbers = transposed(numbers, a.outer, a.volume, a.channels);
     if (g.rounding != Rounding::none)
         for (T &x : numbers)
-            x = (T)(g.rounding == Rounding::tf32 ? tf32((float)x) : __half2float(__float2half_rn((float)x)));
+            x = (T)(g.rounding == Rounding::tf32 ? tf32((float)x)
+                                                 : __half2float(__float2half_rn((float)x)));
     return numbers;
 }
 
@@ -152,15 +155,18 @@ void convolve(Part part, const Geometry &g, void *px, void *pw, void *py, double
 
 } // namespace
 
-cudnnStatus_t queue_convolution(cudnnHandle_t handle, Part part, const Geometry &g, const Operands &o, double alpha, double beta)
+cudnnStatus_t queue_convolution(cudnnHandle_t handle, Part part, const Geometry &g,
+                                const Operands &o, double alpha, double beta)
 {
     for (const void *p : {o.x, o.w, o.y})
         NEED((uintptr_t)p % 16 == 0, CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
-    NEED(lies(handle->device, o.x, g.count_x(), g.type) && lies(handle->device, o.w, g.count_w(), g.type) &&
+    NEED(lies(handle->device, o.x, g.count_x(), g.type) &&
+             lies(handle->device, o.w, g.count_w(), g.type) &&
              lies(handle->device, o.y, g.count_y(), g.type),
          CUDNN_STATUS_BAD_PARAM);
     return status_of(queue(handle, "cuDNN's convolution", [=](const Uses &uses) {
-        void *x = const_cast<void *>(o.x), *w = const_cast<void *>(o.w), *y = const_cast<void *>(o.y);
+        void *x = const_cast<void *>(o.x), *w = const_cast<void *>(o.w),
+             *y = const_cast<void *>(o.y);
         tell(uses, x, g.count_x(), g.type, part == DATA, beta);
         tell(uses, w, g.count_w(), g.type, part == FILTER, beta);
         tell(uses, y, g.count_y(), g.type, part == FORWARD, beta);

@@ -1,6 +1,6 @@
-/* convolution.h - cuDNN's convolutions for simulated GPUs, as both of its ways to ask for one have them: its older calls (cudnn.cpp) and graphs
- * (convolution_graph.cpp). Products of weights and windows by OpenBLAS; half types are converted to float and rounded once at the
- * end. */
+/* convolution.h - cuDNN's convolutions for simulated GPUs, as both of its ways to ask for one have
+ * them: its older calls (cudnn.cpp) and graphs (convolution_graph.cpp). Products of weights and
+ * windows by OpenBLAS; half types are converted to float and rounded once at the end. */
 #ifndef LT_SIM_CUDNN_CONVOLUTION_H
 #define LT_SIM_CUDNN_CONVOLUTION_H
 
@@ -27,7 +27,8 @@ constexpr size_t workspace_bytes = 2048; /* of algorithms and engines that want 
 
 enum Part { FORWARD, DATA, FILTER };
 
-/* What becomes of floats first: tensor cores take TF32, an engine that converts its inputs takes half types. */
+/* What becomes of floats first: tensor cores take TF32, an engine that converts its inputs takes
+ * half types. */
 enum class Rounding { none, tf32, half };
 
 /* What the three descriptors say together. */
@@ -37,7 +38,7 @@ struct Geometry {
     int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
     cudnnDataType_t type;
     Rounding rounding = Rounding::none;
-    bool channels_last;   /* of all three */
+    bool channels_last; /* of all three */
 
     static int64_t volume(const int *v) { return (int64_t)v[0] * v[1] * v[2]; }
     int64_t depth() const { return inputs * volume(kernel); }
@@ -58,7 +59,8 @@ struct Operands {
 };
 
 /* Puts the work into the handle's stream; addresses are checked. */
-cudnnStatus_t queue_convolution(cudnnHandle_t handle, Part part, const Geometry &g, const Operands &o, double alpha, double beta);
+cudnnStatus_t queue_convolution(cudnnHandle_t handle, Part part, const Geometry &g,
+                                const Operands &o, double alpha, double beta);
 
 } // namespace lt_sim
 

@@ -1,7 +1,9 @@
-/* convolution_graph.cpp - the convolution of a graph (graph.h), computed as that of the older calls is (convolution.h).
+/* convolution_graph.cpp - the convolution of a graph (graph.h), computed as that of the older calls
+ * is (convolution.h).
  *
- * What is noted of an engine is what it does: one converts floats to half types, one would have to be compiled, those with tensor cores
- * round floats to TF32 and take no doubles, and those that are not deterministic want a workspace of half the image. */
+ * What is noted of an engine is what it does: one converts floats to half types, one would have to
+ * be compiled, those with tensor cores round floats to TF32 and take no doubles, and those that are
+ * not deterministic want a workspace of half the image. */
 #include "convolution.h"
 #include "graph.h"
 
@@ -30,19 +32,25 @@ struct Convolution final : Operation {
     bool there() const override { return runtime().settings.cudnn >= 90000; }
     bool supported(int engine) const override
     {
-        return lies_well && (engine != CONVERTS || g.type == CUDNN_DATA_FLOAT) && (engine > CORES || g.type != CUDNN_DATA_DOUBLE);
+        return lies_well && (engine != CONVERTS || g.type == CUDNN_DATA_FLOAT) &&
+               (engine > CORES || g.type != CUDNN_DATA_DOUBLE);
     }
     size_t workspace(int engine) const override
     {
-        return engine == CORES_BY_CHANCE || engine == BY_CHANCE ? workspace_bytes + (size_t)bytes_of(g.count_x(), g.type) / 2 : 0;
+        return engine == CORES_BY_CHANCE || engine == BY_CHANCE
+                   ? workspace_bytes + (size_t)bytes_of(g.count_x(), g.type) / 2
+                   : 0;
     }
-    cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack, char *work) override
+    cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack,
+                          char *work) override
     {
         Geometry as = g;
-        const Operands o = {address_in(pack, x.uid), address_in(pack, w.uid), address_in(pack, y.uid), work,
-                            (int64_t)workspace(engine)};
+        const Operands o = {address_in(pack, x.uid), address_in(pack, w.uid),
+                            address_in(pack, y.uid), work, (int64_t)workspace(engine)};
         if (g.type == CUDNN_DATA_FLOAT)
-            as.rounding = engine == CONVERTS ? Rounding::half : engine <= CORES ? Rounding::tf32 : Rounding::none;
+            as.rounding = engine == CONVERTS ? Rounding::half
+                          : engine <= CORES  ? Rounding::tf32
+                                             : Rounding::none;
         return queue_convolution(handle, part, as, o, alpha, beta);
     }
 };
@@ -53,17 +61,21 @@ struct Names {
     cudnnBackendAttributeName_t x, w, y, windows, alpha, beta;
 };
 #define NAMES(part, attribute, x, w, y)                                                            \
-    {part, CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_##x,                                     \
-     CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_##w,                                           \
-     CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_##y,                                           \
-     CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_CONV_DESC,                                     \
-     CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_ALPHA,                                         \
-     CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_BETA}
+    {                                                                                              \
+        part, CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_##x,                                  \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_##w,                                    \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_##y,                                    \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_CONV_DESC,                              \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_ALPHA,                                  \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##attribute##_BETA                                    \
+    }
 Names names_of(cudnnBackendDescriptorType_t type)
 {
     switch (type) {
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR: return NAMES(FORWARD, FORWARD, X, W, Y);
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR: return NAMES(DATA, BWD_DATA, DX, W, DY);
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+        return NAMES(FORWARD, FORWARD, X, W, Y);
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
+        return NAMES(DATA, BWD_DATA, DX, W, DY);
     default: return NAMES(FILTER, BWD_FILTER, X, DW, DY);
     }
 }
@@ -82,10 +94,12 @@ cudnnTensorStruct as_tensor(const GraphTensor &t)
 /* False where it is none, or padding is not the same on both sides. */
 bool read_windows(const Descriptor *d, cudnnConvolutionStruct *to)
 {
-    if (d == nullptr || d->type != CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR || !d->finalized) return false;
+    if (d == nullptr || d->type != CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR || !d->finalized)
+        return false;
     const int64_t *before = d->find<int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
     to->n = (int)*d->find<int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS);
-    if (to->n < 2 || to->n > 3 || !std::equal(before, before + to->n, d->find<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS)))
+    if (to->n < 2 || to->n > 3 ||
+        !std::equal(before, before + to->n, d->find<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS)))
         return false;
     std::copy_n(before, to->n, to->padding);
     std::copy_n(d->find<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), to->n, to->stride);
@@ -114,8 +128,10 @@ std::unique_ptr<Operation> read_convolution(const Descriptor &d)
     cudnnConvolutionStruct windows;
     c->part = names.part;
     for (auto [name, to] : {std::make_pair(names.x, &c->x), {names.w, &c->w}, {names.y, &c->y}})
-        if (!read_tensor(d.linked(name), 4, 5, to) || to->is_virtual || to->by_value) return nullptr;
-    if (c->x.uid == c->w.uid || c->w.uid == c->y.uid || c->y.uid == c->x.uid || !read_windows(d.linked(names.windows), &windows))
+        if (!read_tensor(d.linked(name), 4, 5, to) || to->is_virtual || to->by_value)
+            return nullptr;
+    if (c->x.uid == c->w.uid || c->w.uid == c->y.uid || c->y.uid == c->x.uid ||
+        !read_windows(d.linked(names.windows), &windows))
         return nullptr;
     cudnnTensorStruct x = as_tensor(c->x), w = as_tensor(c->w), y = as_tensor(c->y);
     windows.groups = std::max(1, x.sizes[1] / w.sizes[1]);
@@ -126,7 +142,8 @@ std::unique_ptr<Operation> read_convolution(const Descriptor &d)
     c->lies_well = status == CUDNN_STATUS_SUCCESS && (in_order || dense_channels_last(&w));
     const bool wide = windows.compute == CUDNN_DATA_DOUBLE;
     if ((status != CUDNN_STATUS_SUCCESS && status != CUDNN_STATUS_NOT_SUPPORTED) ||
-        !read_factor(d, names.alpha, wide, &c->alpha) || !read_factor(d, names.beta, wide, &c->beta))
+        !read_factor(d, names.alpha, wide, &c->alpha) ||
+        !read_factor(d, names.beta, wide, &c->beta))
         return nullptr;
     return c;
 }

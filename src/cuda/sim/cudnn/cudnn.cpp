@@ -1,13 +1,15 @@
-/* cudnn.cpp - cuDNN's handles and the older calls for convolutions (convolution.h) for simulated GPUs: those of cudnn_api.h.
+/* cudnn.cpp - cuDNN's handles and the older calls for convolutions (convolution.h) for simulated
+ * GPUs: those of cudnn_api.h.
  *
- * Two algorithms are told of for each part: one with a workspace, not deterministic, and one without, which is. */
+ * Two algorithms are told of for each part: one with a workspace, not deterministic, and one
+ * without, which is. */
 #include "convolution.h"
 
 using namespace lt_sim;
 
 namespace {
 
-/* ---- descriptors ------------------------------------------------------------------------------------------------ */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 cudnnStatus_t tensor_set(cudnnTensorDescriptor_t tensor, cudnnDataType_t type, int n,
                          const int *sizes, const int *strides)
@@ -83,7 +85,8 @@ cudnnStatus_t run(cudnnHandle_t handle, Part part, const Geometry &g, const void
         NEED(on_device(handle->device, static_cast<const char *>(workspace), (int64_t)bytes),
              CUDNN_STATUS_BAD_PARAM);
     }
-    return queue_convolution(handle, part, g, {x, w, y, nullptr, 0}, number(alpha, g.type), number(beta, g.type));
+    return queue_convolution(handle, part, g, {x, w, y, nullptr, 0}, number(alpha, g.type),
+                             number(beta, g.type));
 }
 
 template <class Performance>
@@ -175,7 +178,7 @@ cudnnStatus_t backward_filter(cudnnHandle_t handle, const void *alpha, cudnnTens
     return run(handle, FILTER, g, alpha, x, dw, dy, algorithm, workspace, bytes, beta);
 }
 
-/* ---- handles -------------------------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 cudnnStatus_t create(cudnnHandle_t *handle)
 {

@@ -1,5 +1,5 @@
-/* cudnn.h - what the stand-ins of cuDNN's parts share (cudnn.cpp, rnn.cpp): the handle, descriptors of tensors, and arrays
- * read as float or double, which is what everything is computed in. */
+/* cudnn.h - what the stand-ins of cuDNN's parts share (cudnn.cpp, rnn.cpp): the handle, descriptors
+ * of tensors, and arrays read as float or double, which is what everything is computed in. */
 #ifndef LT_SIM_CUDNN_H
 #define LT_SIM_CUDNN_H
 
@@ -29,7 +29,7 @@ struct cudnnTensorStruct {
 
 namespace lt_sim {
 
-/* ---- descriptors --------------------------------------------------------------------------------------------------- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 template <class T> cudnnStatus_t make(T **out)
 {
@@ -74,7 +74,7 @@ inline bool dense_channels_last(cudnnTensorDescriptor_t tensor)
     return true;
 }
 
-/* ---- numbers as float or double --------------------------------------------------------------------------------------- */
+/* ---- numbers as float or double -------------------------------------------------------------- */
 
 template <class T> std::vector<T> read(const void *p, int64_t n, cudnnDataType_t type)
 {
@@ -113,13 +113,14 @@ void write(void *p, const std::vector<T> &from, cudnnDataType_t type, double alp
 }
 
 inline void product(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int64_t m, int64_t n, int64_t k,
-             const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c)
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c)
 {
     cblas_sgemm(CblasRowMajor, ta, tb, (blasint)m, (blasint)n, (blasint)k, 1, a, (blasint)lda, b,
                 (blasint)ldb, beta, c, (blasint)n);
 }
 inline void product(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int64_t m, int64_t n, int64_t k,
-             const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c)
+                    const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
+                    double *c)
 {
     cblas_dgemm(CblasRowMajor, ta, tb, (blasint)m, (blasint)n, (blasint)k, 1, a, (blasint)lda, b,
                 (blasint)ldb, beta, c, (blasint)n);
@@ -130,9 +131,10 @@ inline int64_t bytes_of(int64_t count, cudnnDataType_t type)
     return count * (type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2);
 }
 
-/* Tells who looks on of an operand: a result, of which what was there counts with a factor that is not 0. */
-inline void tell(const Uses &uses, const void *p, int64_t count, cudnnDataType_t type, bool is_result,
-          double beta)
+/* Tells who looks on of an operand: a result, of which what was there counts with a factor that is
+ * not 0. */
+inline void tell(const Uses &uses, const void *p, int64_t count, cudnnDataType_t type,
+                 bool is_result, double beta)
 {
     const int64_t bytes = bytes_of(count, type);
     if (!is_result || beta != 0) uses.reads(static_cast<const char *>(p), bytes);

@@ -1,5 +1,6 @@
-/* graph.cpp - cuDNN's graph API for simulated GPUs: descriptors with attributes by name, of which a graph of one operation can be made,
- * its heuristics, plans and executions. What a descriptor may have and must have is the documentation's. */
+/* graph.cpp - cuDNN's graph API for simulated GPUs: descriptors with attributes by name, of which a
+ * graph of one operation can be made, its heuristics, plans and executions. What a descriptor may
+ * have and must have is the documentation's. */
 #include "graph.h"
 
 using namespace lt_sim;
@@ -19,7 +20,7 @@ size_t size_of(cudnnBackendAttributeType_t type)
     }
 }
 
-/* ---- which attributes there are ------------------------------------------------------------------------------------- */
+/* ---- which attributes there are -------------------------------------------------------------- */
 
 struct Rule {
     cudnnBackendDescriptorType_t of;
@@ -30,8 +31,14 @@ struct Rule {
 };
 
 constexpr int64_t many = 64, dimensions = 8;
-#define NEEDS(of, name, type, most) {of, name, type, most, true}
-#define MAY(of, name, type, most)   {of, name, type, most, false}
+#define NEEDS(of, name, type, most)                                                                \
+    {                                                                                              \
+        of, name, type, most, true                                                                 \
+    }
+#define MAY(of, name, type, most)                                                                  \
+    {                                                                                              \
+        of, name, type, most, false                                                                \
+    }
 #define TENSOR(X, name, type, most)                                                                \
     X(CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_##name, type, most)
 #define FORWARD(X, name, type)                                                                     \
@@ -127,14 +134,15 @@ const Rule rules[] = {
 #undef CONVOLVED
 #undef MASK
 
-const Rule *rule_of(const Descriptor &d, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type)
+const Rule *rule_of(const Descriptor &d, cudnnBackendAttributeName_t name,
+                    cudnnBackendAttributeType_t type)
 {
     for (const Rule &rule : rules)
         if (rule.of == d.type && rule.name == name && rule.type == type) return &rule;
     return nullptr;
 }
 
-/* ---- what descriptors say --------------------------------------------------------------------------------------------- */
+/* ---- what descriptors say -------------------------------------------------------------------- */
 
 cudnnStatus_t check_tensor(const Descriptor &d)
 {
@@ -171,7 +179,8 @@ std::unique_ptr<Operation> read_operation(const Descriptor *d)
     case CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR: return read_attention(*d);
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR: return read_convolution(*d);
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
+        return read_convolution(*d);
     default: return nullptr;
     }
 }
@@ -182,7 +191,7 @@ std::unique_ptr<Operation> operation_of(const Descriptor *graph)
     return read_operation(graph->linked(CUDNN_ATTR_OPERATIONGRAPH_OPS));
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 cudnnStatus_t create(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *out)
 {
@@ -206,15 +215,16 @@ cudnnStatus_t set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName
     NEED(d != nullptr && elements != nullptr, CUDNN_STATUS_BAD_PARAM_NULL_POINTER);
     NEED(!d->finalized, CUDNN_STATUS_NOT_INITIALIZED);
     const Rule *rule = rule_of(*d, name, type);
-    NEED(rule != nullptr && count > 0 && count <= rule->most,
-         CUDNN_STATUS_BAD_PARAM);
+    NEED(rule != nullptr && count > 0 && count <= rule->most, CUDNN_STATUS_BAD_PARAM);
     if (name == CUDNN_ATTR_OPERATIONGRAPH_OPS)
         for (int64_t i = 0; i < count; i++)
             NEED(static_cast<Descriptor *>(
                      static_cast<const cudnnBackendDescriptor_t *>(elements)[i])
-                     ->finalized, CUDNN_STATUS_BAD_PARAM);
+                     ->finalized,
+                 CUDNN_STATUS_BAD_PARAM);
     const char *from = static_cast<const char *>(elements);
-    d->attributes[name] = {type, count, std::vector<char>(from, from + (size_t)count * size_of(type))};
+    d->attributes[name] = {type, count,
+                           std::vector<char>(from, from + (size_t)count * size_of(type))};
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -254,7 +264,8 @@ cudnnStatus_t check(const Descriptor &d)
         NEED(read_operation(&d) != nullptr, CUDNN_STATUS_BAD_PARAM);
         return CUDNN_STATUS_SUCCESS;
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
-        NEED(usable(*d.find<cudnnHandle_t>(CUDNN_ATTR_OPERATIONGRAPH_HANDLE)), CUDNN_STATUS_BAD_PARAM);
+        NEED(usable(*d.find<cudnnHandle_t>(CUDNN_ATTR_OPERATIONGRAPH_HANDLE)),
+             CUDNN_STATUS_BAD_PARAM);
         return CUDNN_STATUS_SUCCESS;
     case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR: return check_heuristics(d);
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: return check_plan(d);
@@ -263,8 +274,10 @@ cudnnStatus_t check(const Descriptor &d)
                  d.attributes.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).count,
              CUDNN_STATUS_BAD_PARAM);
         return CUDNN_STATUS_SUCCESS;
-    case CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR: /* what 9.19 says of it was seen on an H100 */
-        return runtime().settings.cudnn < 92100 ? CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED : CUDNN_STATUS_SUCCESS;
+    /* what 9.19 says of it was seen on an H100 */
+    case CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR:
+        return runtime().settings.cudnn < 92100 ? CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED
+                                                : CUDNN_STATUS_SUCCESS;
     default: return CUDNN_STATUS_NOT_SUPPORTED;
     }
 }
@@ -279,7 +292,8 @@ cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor)
 }
 
 /* Fills a descriptor of the caller's. */
-cudnnStatus_t fill(cudnnBackendDescriptor_t to, cudnnBackendDescriptorType_t type, Descriptor *graph, int engine)
+cudnnStatus_t fill(cudnnBackendDescriptor_t to, cudnnBackendDescriptorType_t type,
+                   Descriptor *graph, int engine)
 {
     Descriptor *d = static_cast<Descriptor *>(to);
     NEED(d != nullptr && d->type == type, CUDNN_STATUS_BAD_PARAM);
@@ -289,7 +303,8 @@ cudnnStatus_t fill(cudnnBackendDescriptor_t to, cudnnBackendDescriptorType_t typ
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t get_results(const Descriptor &heuristics, int64_t asked, int64_t *count, void *elements)
+cudnnStatus_t get_results(const Descriptor &heuristics, int64_t asked, int64_t *count,
+                          void *elements)
 {
     auto *engines = static_cast<cudnnBackendDescriptor_t *>(elements);
     Descriptor *graph = heuristics.linked(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
@@ -302,10 +317,13 @@ cudnnStatus_t get_results(const Descriptor &heuristics, int64_t asked, int64_t *
     return CUDNN_STATUS_SUCCESS;
 }
 
-template <class Note> cudnnStatus_t get_notes(const std::vector<Note> &notes, int64_t asked, int64_t *count, void *elements)
+template <class Note>
+cudnnStatus_t get_notes(const std::vector<Note> &notes, int64_t asked, int64_t *count,
+                        void *elements)
 {
     NEED(asked == 0 || elements != nullptr, CUDNN_STATUS_BAD_PARAM);
-    std::copy_n(notes.data(), std::min(asked, (int64_t)notes.size()), static_cast<Note *>(elements));
+    std::copy_n(notes.data(), std::min(asked, (int64_t)notes.size()),
+                static_cast<Note *>(elements));
     if (count != nullptr) *count = (int64_t)notes.size();
     return CUDNN_STATUS_SUCCESS;
 }
@@ -314,7 +332,8 @@ cudnnStatus_t get_workspace(const Descriptor &plan, int64_t asked, int64_t *coun
 {
     NEED(asked == 1 && elements != nullptr, CUDNN_STATUS_BAD_PARAM);
     const Descriptor *engine = plan.linked(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-    *static_cast<int64_t *>(elements) = (int64_t)operation_of(engine->graph)->workspace(engine->engine);
+    *static_cast<int64_t *>(elements) =
+        (int64_t)operation_of(engine->graph)->workspace(engine->engine);
     if (count != nullptr) *count = 1;
     return CUDNN_STATUS_SUCCESS;
 }
@@ -325,36 +344,48 @@ cudnnStatus_t get(cudnnBackendDescriptor_t const descriptor, cudnnBackendAttribu
     const Descriptor *d = static_cast<const Descriptor *>(descriptor);
     NEED(d != nullptr, CUDNN_STATUS_BAD_PARAM_NULL_POINTER);
     NEED(d->finalized, CUDNN_STATUS_NOT_INITIALIZED);
-    const auto asks = [&](cudnnBackendDescriptorType_t of, cudnnBackendAttributeName_t what, cudnnBackendAttributeType_t as) {
+    const auto asks = [&](cudnnBackendDescriptorType_t of, cudnnBackendAttributeName_t what,
+                          cudnnBackendAttributeType_t as) {
         return d->type == of && name == what && type == as;
     };
-    if (asks(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR))
+    if (asks(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+             CUDNN_TYPE_BACKEND_DESCRIPTOR))
         return get_results(*d, asked, count, elements);
-    if (asks(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64))
+    if (asks(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+             CUDNN_TYPE_INT64))
         return get_workspace(*d, asked, count, elements);
-    if (asks(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR)) {
+    if (asks(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, CUDNN_ATTR_ENGINECFG_ENGINE,
+             CUDNN_TYPE_BACKEND_DESCRIPTOR)) {
         NEED(asked == 1 && elements != nullptr, CUDNN_STATUS_BAD_PARAM);
         if (count != nullptr) *count = 1;
-        return fill(*static_cast<cudnnBackendDescriptor_t *>(elements), CUDNN_BACKEND_ENGINE_DESCRIPTOR, d->graph, d->engine);
+        return fill(*static_cast<cudnnBackendDescriptor_t *>(elements),
+                    CUDNN_BACKEND_ENGINE_DESCRIPTOR, d->graph, d->engine);
     }
-    if (asks(CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE))
-        return get_notes(operation_of(d->graph)->engines()[(size_t)d->engine].numerical, asked, count, elements);
-    if (asks(CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE))
-        return get_notes(operation_of(d->graph)->engines()[(size_t)d->engine].behavior, asked, count, elements);
+    if (asks(CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+             CUDNN_TYPE_NUMERICAL_NOTE))
+        return get_notes(operation_of(d->graph)->engines()[(size_t)d->engine].numerical, asked,
+                         count, elements);
+    if (asks(CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+             CUDNN_TYPE_BEHAVIOR_NOTE))
+        return get_notes(operation_of(d->graph)->engines()[(size_t)d->engine].behavior, asked,
+                         count, elements);
     return CUDNN_STATUS_BAD_PARAM;
 }
 
 cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                       cudnnBackendDescriptor_t variants)
 {
-    const Descriptor *p = static_cast<Descriptor *>(plan), *pack = static_cast<Descriptor *>(variants);
+    const Descriptor *p = static_cast<Descriptor *>(plan),
+                     *pack = static_cast<Descriptor *>(variants);
     BEGIN(handle);
-    NEED(p != nullptr && p->finalized && pack != nullptr && pack->finalized, CUDNN_STATUS_BAD_PARAM);
+    NEED(p != nullptr && p->finalized && pack != nullptr && pack->finalized,
+         CUDNN_STATUS_BAD_PARAM);
     const Descriptor *engine = p->linked(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
     const std::unique_ptr<Operation> operation = operation_of(engine->graph);
     NEED(operation != nullptr, CUDNN_STATUS_BAD_PARAM);
     char *work = static_cast<char *>(*pack->find<void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE));
-    NEED(on_device(handle->device, work, (int64_t)operation->workspace(engine->engine)), CUDNN_STATUS_BAD_PARAM);
+    NEED(on_device(handle->device, work, (int64_t)operation->workspace(engine->engine)),
+         CUDNN_STATUS_BAD_PARAM);
     return operation->execute(handle, engine->engine, *pack, work);
 }
 
@@ -391,7 +422,8 @@ char *address_in(const Descriptor &pack, int64_t uid)
 
 lt_status lt_cudnn_graph_get(const lt_cudnn_graph **table)
 {
-    static const lt_cudnn_graph functions = {create, destroy_descriptor, finalize, set, get, execute};
+    static const lt_cudnn_graph functions = {create, destroy_descriptor, finalize, set, get,
+                                             execute};
     *table = &functions;
     return LT_OK;
 }

@@ -1,6 +1,6 @@
-/* graph.h - a graph of one operation, as read from the descriptors of cuDNN's graph API (graph.cpp): which engines there are for
- * it, what is noted of them, and its computation, for attention (attention.cpp) and convolutions
- * (convolution_graph.cpp). */
+/* graph.h - a graph of one operation, as read from the descriptors of cuDNN's graph API
+ * (graph.cpp): which engines there are for it, what is noted of them, and its computation, for
+ * attention (attention.cpp) and convolutions (convolution_graph.cpp). */
 #ifndef LT_SIM_CUDNN_GRAPH_H
 #define LT_SIM_CUDNN_GRAPH_H
 
@@ -76,11 +76,13 @@ struct Operation {
     /* Whether an engine computes it. */
     virtual bool supported(int engine) const = 0;
     virtual size_t workspace(int engine) const = 0;
-    virtual cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack, char *work) = 0;
+    virtual cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack,
+                                  char *work) = 0;
 };
 
 /* Null where its parts do not fit together. */
-std::unique_ptr<Operation> read_attention(const Descriptor &d), read_convolution(const Descriptor &d);
+std::unique_ptr<Operation> read_attention(const Descriptor &d),
+    read_convolution(const Descriptor &d);
 
 } // namespace lt_sim
 

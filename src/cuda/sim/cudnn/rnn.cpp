@@ -1,5 +1,5 @@
-/* rnn.cpp - cuDNN's recurrent networks for simulated GPUs: the calls of cudnn_rnn_api.h with their documented rules. The numbers are
- * those of rnn_network.h. */
+/* rnn.cpp - cuDNN's recurrent networks for simulated GPUs: the calls of cudnn_rnn_api.h with their
+ * documented rules. The numbers are those of rnn_network.h. */
 #include "rnn_network.h"
 
 using namespace lt_sim;
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t work_size = 1024;
 
-/* ---- descriptors ------------------------------------------------------------------------------------------------ */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 cudnnStatus_t dropout_set(cudnnDropoutDescriptor_t dropout, cudnnHandle_t handle, float p, void *,
                           size_t bytes, unsigned long long)
@@ -24,18 +24,21 @@ cudnnStatus_t dropout_set(cudnnDropoutDescriptor_t dropout, cudnnHandle_t handle
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t network_set(cudnnRNNDescriptor_t network, cudnnRNNAlgo_t algorithm, cudnnRNNMode_t cell,
-                          cudnnRNNBiasMode_t bias, cudnnDirectionMode_t direction,
-                          cudnnRNNInputMode_t, cudnnDataType_t type, cudnnDataType_t compute,
-                          cudnnMathType_t math, int32_t input, int32_t hidden, int32_t projection,
-                          int32_t layers, cudnnDropoutDescriptor_t dropout, uint32_t flags)
+cudnnStatus_t network_set(cudnnRNNDescriptor_t network, cudnnRNNAlgo_t algorithm,
+                          cudnnRNNMode_t cell, cudnnRNNBiasMode_t bias,
+                          cudnnDirectionMode_t direction, cudnnRNNInputMode_t, cudnnDataType_t type,
+                          cudnnDataType_t compute, cudnnMathType_t math, int32_t input,
+                          int32_t hidden, int32_t projection, int32_t layers,
+                          cudnnDropoutDescriptor_t dropout, uint32_t flags)
 {
     const bool half = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
     NEED(network != nullptr && dropout != nullptr && dropout->set, CUDNN_STATUS_BAD_PARAM);
     NEED(known(type) && input > 0 && hidden > 0 && layers > 0, CUDNN_STATUS_BAD_PARAM);
     NEED(projection > 0 && projection <= hidden, CUDNN_STATUS_BAD_PARAM);
     NEED(projection == hidden, CUDNN_STATUS_NOT_SUPPORTED);
-    NEED(algorithm == CUDNN_RNN_ALGO_STANDARD || (type != CUDNN_DATA_DOUBLE && hidden <= 384 && hidden % 2 == 0), /* what is refused is made by the other */
+    /* what is refused is made by the other */
+    NEED(algorithm == CUDNN_RNN_ALGO_STANDARD ||
+             (type != CUDNN_DATA_DOUBLE && hidden <= 384 && hidden % 2 == 0),
          CUDNN_STATUS_NOT_SUPPORTED);
     NEED(compute == (type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT),
          CUDNN_STATUS_NOT_SUPPORTED);
@@ -71,7 +74,7 @@ cudnnStatus_t data_set(cudnnRNNDataDescriptor_t data, cudnnDataType_t type, cudn
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* ---- sizes and places ------------------------------------------------------------------------------------------- */
+/* ---- sizes and places ------------------------------------------------------------------------ */
 
 cudnnStatus_t weight_bytes(cudnnHandle_t handle, cudnnRNNDescriptor_t network, size_t *bytes)
 {
@@ -113,7 +116,7 @@ cudnnStatus_t weight_place(cudnnHandle_t handle, cudnnRNNDescriptor_t network, i
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* What the descriptors of a call must say of each other. */
 cudnnStatus_t relate(const cudnnRNNStruct *n, const int32_t *lengths, const cudnnRNNDataStruct *x,
@@ -153,7 +156,8 @@ cudnnStatus_t check_buffers(int device, const Layout &l, size_t weight_bytes, co
          CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
     NEED(on_device(device, static_cast<const char *>(weights), (int64_t)weight_bytes) &&
              on_device(device, static_cast<const char *>(work), (int64_t)work_bytes) &&
-             (!keeps || on_device(device, static_cast<const char *>(reserve), (int64_t)reserve_bytes)),
+             (!keeps ||
+              on_device(device, static_cast<const char *>(reserve), (int64_t)reserve_bytes)),
          CUDNN_STATUS_BAD_PARAM);
     NEED((uintptr_t)weights % 16 == 0 && (uintptr_t)work % 16 == 0 && (uintptr_t)reserve % 16 == 0,
          CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER);
@@ -278,9 +282,8 @@ cudnnStatus_t backward_data(cudnnHandle_t handle, cudnnRNNDescriptor_t network,
     }));
 }
 
-cudnnStatus_t backward_weights(cudnnHandle_t handle, cudnnRNNDescriptor_t network,
-                               cudnnWgradMode_t, const int32_t *lengths,
-                               cudnnRNNDataDescriptor_t of_x, const void *x,
+cudnnStatus_t backward_weights(cudnnHandle_t handle, cudnnRNNDescriptor_t network, cudnnWgradMode_t,
+                               const int32_t *lengths, cudnnRNNDataDescriptor_t of_x, const void *x,
                                cudnnTensorDescriptor_t of_h, const void *hx,
                                cudnnRNNDataDescriptor_t of_y, const void *y, size_t weight_bytes,
                                void *weights, size_t work_bytes, void *work, size_t reserve_bytes,
@@ -313,11 +316,10 @@ cudnnStatus_t backward_weights(cudnnHandle_t handle, cudnnRNNDescriptor_t networ
 
 lt_status lt_cudnn_rnn_get(const lt_cudnn_rnn **table)
 {
-    static const lt_cudnn_rnn functions = {make,         dropout_set,   destroy,
-                                           make,         network_set,   destroy,
-                                           make,         data_set,      destroy,
-                                           weight_bytes, work_bytes,    weight_place,
-                                           forward,      backward_data, backward_weights};
+    static const lt_cudnn_rnn functions = {
+        make,       dropout_set,  destroy,  make,          network_set,
+        destroy,    make,         data_set, destroy,       weight_bytes,
+        work_bytes, weight_place, forward,  backward_data, backward_weights};
     *table = &functions;
     return LT_OK;
 }

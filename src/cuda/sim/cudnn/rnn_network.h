@@ -1,8 +1,9 @@
-/* rnn_network.h - what cuDNN's stand-in computes of recurrent networks: where the weights lie, and products by OpenBLAS and formulas
- * written out, in float or double.
+/* rnn_network.h - what cuDNN's stand-in computes of recurrent networks: where the weights lie, and
+ * products by OpenBLAS and formulas written out, in float or double.
  *
- * The weights' buffer has gaps, so that nobody can do without asking for places. What a forward pass keeps says so by a mark in front;
- * the derivative by the data turns that into another one and spoils what was kept, and the derivative by the weights needs that. */
+ * The weights' buffer has gaps, so that nobody can do without asking for places. What a forward
+ * pass keeps says so by a mark in front; the derivative by the data turns that into another one and
+ * spoils what was kept, and the derivative by the weights needs that. */
 #ifndef LT_SIM_CUDNN_RNN_NETWORK_H
 #define LT_SIM_CUDNN_RNN_NETWORK_H
 
@@ -29,7 +30,8 @@ namespace lt_sim {
 constexpr size_t gap = 48; /* elements between the weights of two directions */
 constexpr double forward_mark = 1234, data_mark = 4321;
 
-/* Everything that follows from the descriptors. Rows are those of all steps, one after the other. */
+/* Everything that follows from the descriptors. Rows are those of all steps, one after the
+ * other. */
 struct Layout {
     cudnnRNNMode_t cell;
     cudnnDataType_t type;
@@ -39,13 +41,12 @@ struct Layout {
     explicit Layout(const cudnnRNNStruct *n, const cudnnRNNDataStruct *x = nullptr)
         : cell(n->cell), type(n->type), bias(n->bias),
           rounded(n->type == CUDNN_DATA_FLOAT && n->math == CUDNN_DEFAULT_MATH),
-          gates(cell == CUDNN_LSTM ? 4
+          gates(cell == CUDNN_LSTM  ? 4
                 : cell == CUDNN_GRU ? 3
                                     : 1),
           ways(n->two_ways ? 2 : 1), layers(n->layers), input(n->input), hidden(n->hidden),
           steps(x != nullptr ? x->steps : 0), batch(x != nullptr ? x->batch : 0)
-    {
-    }
+    {}
     int64_t rows() const { return steps * batch; }
     int64_t wide() const { return gates * hidden; }
     int64_t inputs(int64_t layer) const { return layer == 0 ? input : ways * hidden; }
@@ -73,8 +74,8 @@ struct Layout {
     {
         return first(at) + wide() * (inputs(at / ways) + hidden) + product * hidden;
     }
-    /* Kept, in elements of what is computed in: the mark, each layer's output, and of each direction 4 numbers a unit, the states c
-     * and the gradients of both kinds of gates. */
+    /* Kept, in elements of what is computed in: the mark, each layer's output, and of each
+     * direction 4 numbers a unit, the states c and the gradients of both kinds of gates. */
     int64_t kept_of_way() const { return rows() * (5 * hidden + 2 * wide()); }
     int64_t kept() const { return 1 + layers * (outputs() + ways * kept_of_way()); }
     size_t kept_bytes() const { return (size_t)kept() * (type == CUDNN_DATA_DOUBLE ? 8 : 4); }
@@ -87,8 +88,7 @@ template <class T> class Network {
   public:
     /* weights: the buffer of them, or of their gradients. */
     Network(const Layout &l, const void *weights) : l(l), w(read<T>(weights, l.weights(), l.type))
-    {
-    }
+    {}
 
     void forward(const void *x, void *y, const void *h0, void *h, const void *c0, void *c, T *kept)
     {
@@ -193,8 +193,8 @@ template <class T> class Network {
     {
         std::vector<T> left(a, a + m * k), right(b, b + k * n);
         round(left), round(right);
-        product(CblasNoTrans, tb, m, n, k, left.data(), k, right.data(),
-                tb == CblasNoTrans ? n : k, beta, c);
+        product(CblasNoTrans, tb, m, n, k, left.data(), k, right.data(), tb == CblasNoTrans ? n : k,
+                beta, c);
     }
     /* sum += grad^T in */
     void outer(int64_t columns, const T *grad, const std::vector<T> &in, T *sum) const
@@ -205,7 +205,8 @@ template <class T> class Network {
                 right.data(), columns, 1, sum);
     }
 
-    /* The state in front of step k (from 0, in the direction's order) of a sequence: its first element. */
+    /* The state in front of step k (from 0, in the direction's order) of a sequence: its first
+     * element. */
     const T *before(int64_t layer, int64_t way, int64_t k, int64_t sequence, T *kept,
                     const T *h0) const
     {
@@ -314,7 +315,8 @@ template <class T> class Network {
         }
     }
 
-    /* The gradients of a unit's gates from the input and from the state before; returns what of the latter's comes directly. */
+    /* The gradients of a unit's gates from the input and from the state before; returns what of the
+     * latter's comes directly. */
     T cell_back(T grad, T h, T h_before, T c, T c_before, const T *s, T *of_x, T *of_g, T *dc) const
     {
         switch (l.cell) {

@@ -14,8 +14,8 @@ static inline __nv_bfloat16 atomicAdd(__nv_bfloat16 *p, __nv_bfloat16 v)
     });
 }
 
-/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at. What was there is not given
- * back: no kernel asks. */
+/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at.
+ * What was there is not given back: no kernel asks. */
 static inline void atomicAdd(__nv_bfloat162 *p, __nv_bfloat162 v)
 {
     if (v.x.bits != 0x8000u) atomicAdd(&p->x, v.x);

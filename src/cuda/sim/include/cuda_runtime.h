@@ -1,9 +1,9 @@
 /* cuda_runtime.h - the simulated toolkit's front door.
  *
- * Found before the real one when src/cuda is compiled by the host's compiler; nothing else differs. It
- * declares the subset of CUDA that the backend uses, with CUDA's names, numbers and rules: the runtime
- * calls (sim/api.h), vector types, what a kernel sees of its thread (sim/execution.h), atomics and
- * intrinsics. Kernels are launched only through launch.cuh, never with <<< >>>. */
+ * Found before the real one when src/cuda is compiled by the host's compiler; nothing else differs.
+ * It declares the subset of CUDA that the backend uses, with CUDA's names, numbers and rules: the
+ * runtime calls (sim/api.h), vector types, what a kernel sees of its thread (sim/execution.h),
+ * atomics and intrinsics. Kernels are launched only through launch.cuh, never with <<< >>>. */
 #ifndef LT_SIM_CUDA_RUNTIME_H
 #define LT_SIM_CUDA_RUNTIME_H
 
@@ -16,8 +16,9 @@
 #define __forceinline__ inline
 #define __align__(n)    __attribute__((aligned(n)))
 
-/* In a build with checks (sim/check/) a kernel begins with an instruction without effect per warp that its bounds
- * allow, for the launch to count: there is no other way to ask a function for them. */
+/* In a build with checks (sim/check/) a kernel begins with an instruction without effect per warp
+ * that its bounds allow, for the launch to count: there is no other way to ask a function for
+ * them. */
 #ifdef LT_SIM_CHECKED
 #define __launch_bounds__(threads, ...)                                                            \
     __attribute__((patchable_function_entry(((threads) + 31) / 32)))

@@ -1,12 +1,12 @@
-/* lanes.c - the loops of Fourier transforms, for one instruction set (loops.h): a vector of the compiler's holds an element of each
- * line. */
+/* lanes.c - the loops of Fourier transforms, for one instruction set (loops.h): a vector of the
+ * compiler's holds an element of each line. */
 #include "cpu/fft/lanes.h"
 
 #include <string.h>
 
 #include "cpu/common/loops.h"
 
-/* ---- how numbers change their places: a matrix of as many rows as lanes is turned, pairs are parted and joined ------------------ */
+/* ---- how numbers change their places: a matrix of as many rows as lanes is turned, pairs are parted and joined ---- */
 
 typedef float float_lanes __attribute__((vector_size(LT_FFT_FLOATS * sizeof(float)), may_alias));
 typedef double double_lanes
@@ -73,7 +73,7 @@ INLINE double_lanes second_half_f64(double_lanes a, double_lanes b)
 }
 INLINE double_lanes reversed_f64(double_lanes a) { return SHUFFLE(a, a, 3, 2, 1, 0); }
 
-/* ---- the loops ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the loops ------------------------------------------------------------------------------- */
 
 #define T float
 #define W LT_FFT_FLOATS

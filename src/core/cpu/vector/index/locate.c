@@ -2,16 +2,18 @@
 #include "cpu/common/loops.h"
 
 /* shift: the step is 1 << shift, which few processors multiply 64 bits by as fast; -1: any step. */
-static inline __attribute__((always_inline)) uint64_t locate(lt_locating what, int shift, const char *indices, int64_t stride, int64_t n,
-                                                             uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
+static inline __attribute__((always_inline)) uint64_t
+locate(lt_locating what, int shift, const char *indices, int64_t stride, int64_t n, uint64_t base,
+       uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     uint64_t outside = 0; /* of each place, and of how far it is from the last one */
-#pragma omp simd reduction(|:outside)
+#pragma omp simd reduction(| : outside)
     for (int64_t i = 0; i < n; i++) {
         const uint64_t v = *(const uint64_t *)(const void *)(indices + i * stride);
         const uint64_t at = v - base + (-(v >> 63) & (size + base));
         outside |= at | (size - 1 - at);
-        /* without signs: of a place that is out of range the product is not used, but must be one */
+        /* without signs: of a place that is out of range the product is not used, but must be
+         * one */
         const uint64_t far = shift >= 0 ? at << shift : at * (uint64_t)step;
         if (what == LT_LOCATE_BEGIN) offsets[i] = (int64_t)(far + (uint64_t)(i * own));
         if (what == LT_LOCATE_ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + far);
@@ -21,24 +23,30 @@ static inline __attribute__((always_inline)) uint64_t locate(lt_locating what, i
 
 enum { DENSE = sizeof(int64_t) };
 
-static uint64_t begin(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
+static uint64_t begin(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size,
+                      int64_t step, int64_t own, int64_t *offsets)
 {
     if (stride == DENSE && own == 0 && step > 0 && (step & (step - 1)) == 0)
-        return locate(LT_LOCATE_BEGIN, __builtin_ctzll((uint64_t)step), indices, DENSE, n, base, size, step, 0, offsets);
+        return locate(LT_LOCATE_BEGIN, __builtin_ctzll((uint64_t)step), indices, DENSE, n, base,
+                      size, step, 0, offsets);
     return locate(LT_LOCATE_BEGIN, -1, indices, stride, n, base, size, step, own, offsets);
 }
 
-static uint64_t add(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
+static uint64_t add(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size,
+                    int64_t step, int64_t own, int64_t *offsets)
 {
     (void)own;
-    if (stride == DENSE) return locate(LT_LOCATE_ADD, -1, indices, DENSE, n, base, size, step, 0, offsets);
+    if (stride == DENSE)
+        return locate(LT_LOCATE_ADD, -1, indices, DENSE, n, base, size, step, 0, offsets);
     return locate(LT_LOCATE_ADD, -1, indices, stride, n, base, size, step, 0, offsets);
 }
 
-static uint64_t look(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size, int64_t step, int64_t own, int64_t *offsets)
+static uint64_t look(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size,
+                     int64_t step, int64_t own, int64_t *offsets)
 {
     (void)step, (void)own, (void)offsets;
-    if (stride == DENSE) return locate(LT_LOCATE_LOOK, -1, indices, DENSE, n, base, size, 0, 0, NULL);
+    if (stride == DENSE)
+        return locate(LT_LOCATE_LOOK, -1, indices, DENSE, n, base, size, 0, 0, NULL);
     return locate(LT_LOCATE_LOOK, -1, indices, stride, n, base, size, 0, 0, NULL);
 }
 

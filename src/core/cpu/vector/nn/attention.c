@@ -1,10 +1,9 @@
-/* attention.c - what attention does to rows of scores between its products, in float and double. The loops
- * stand in attention.inc. */
+/* attention.c - what attention does to rows of scores between its products, in float and double.
+ * The loops stand in attention.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/vector_math.h"
 
 #define LANES 32
-
 
 #define T       float
 #define S(name) name##_f32

@@ -1,5 +1,5 @@
-/* pool.c - the loops of pooling: one element of every window of a row at a time, so that neighbouring windows are
- * the lanes of vector registers. */
+/* pool.c - the loops of pooling: one element of every window of a row at a time, so that
+ * neighbouring windows are the lanes of vector registers. */
 #include <math.h>
 #include <string.h>
 
@@ -10,27 +10,35 @@
 
 #define STRIP 2048 /* elements */
 
-/* Windows of a plane without a third dimension, some rows of them at a time: the extremes of the rows that they see lie
- * side by side, each row with its padding and a whole number of strides wide, so that all windows of the strip are as
- * far from each other and a tap of theirs is one loop, however narrow the plane is. */
+/* Windows of a plane without a third dimension, some rows of them at a time: the extremes of the
+ * rows that they see lie side by side, each row with its padding and a whole number of strides
+ * wide, so that all windows of the strip are as far from each other and a tap of theirs is one
+ * loop, however narrow the plane is. */
 
 static int64_t reach_of(const lt_pooling *p) { return (p->kernel[2] - 1) * p->dilation[2] + 1; }
 
 /* Strides that a row of the plane and all that its windows see take. */
 static int64_t windows_across(const lt_pooling *p)
 {
-    const int64_t padded = p->padding[2] + p->in[2], seen = (p->out[2] - 1) * p->stride[2] + reach_of(p);
+    const int64_t padded = p->padding[2] + p->in[2],
+                  seen = (p->out[2] - 1) * p->stride[2] + reach_of(p);
     return ((padded > seen ? padded : seen) + p->stride[2] - 1) / p->stride[2];
 }
 
 /* Rows of windows at a time; 0: one is too wide. */
-static int64_t strip_of(const lt_pooling *p) { return (STRIP - reach_of(p)) / (windows_across(p) * p->stride[2]); }
+static int64_t strip_of(const lt_pooling *p)
+{
+    return (STRIP - reach_of(p)) / (windows_across(p) * p->stride[2]);
+}
 
 static bool takes_rectangles(const lt_pooling *p)
 {
-    if (p->adaptive || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 || p->padding[0] != 0) return false;
+    if (p->adaptive || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 || p->padding[0] != 0)
+        return false;
     for (int d = 1; d < 3; d++)
-        if (p->in[d] > STRIP || p->padding[d] > STRIP || p->kernel[d] > STRIP || p->dilation[d] > STRIP || p->stride[d] > STRIP) return false;
+        if (p->in[d] > STRIP || p->padding[d] > STRIP || p->kernel[d] > STRIP ||
+            p->dilation[d] > STRIP || p->stride[d] > STRIP)
+            return false;
     return reach_of(p) < STRIP && strip_of(p) > 0;
 }
 

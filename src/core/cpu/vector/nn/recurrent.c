@@ -1,12 +1,12 @@
-/* recurrent.c - the loops of recurrent cells (cell.h): rows [from, to) of one step, forward and backward, in float and
- * double. Within a row every group of gates is dense, so that all units are one vector loop. The loops
- * stand in recurrent.inc. */
+/* recurrent.c - the loops of recurrent cells (cell.h): rows [from, to) of one step, forward and
+ * backward, in float and double. Within a row every group of gates is dense, so that all units are
+ * one vector loop. The loops stand in recurrent.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/vector_math.h"
 
 #include "formulas/cell.h"
 
-#define SIMD _Pragma("omp simd")
+#define SIMD             _Pragma("omp simd")
 #define ROW(T, p, width) ((T *)(p) + row * (width))
 
 #define LOOPS "cpu/vector/nn/recurrent.inc"
@@ -16,4 +16,5 @@
     {                                                                                              \
         {name##_f32, name##_f64}, {name##_backward_f32, name##_backward_f64},                      \
     }
-const lt_cell_loop LT_LOOP(cells)[LT_CELLS][2][2] = {ENTRY(tanh), ENTRY(relu), ENTRY(gru), ENTRY(lstm)};
+const lt_cell_loop LT_LOOP(cells)[LT_CELLS][2][2] = {ENTRY(tanh), ENTRY(relu), ENTRY(gru),
+                                                     ENTRY(lstm)};

@@ -1,5 +1,5 @@
-/* resample.c - positions of a dimension as weighted sums of others (lt_resampling), for neighbours along the dimensions after it. The loops
- * stand in resample.inc. */
+/* resample.c - positions of a dimension as weighted sums of others (lt_resampling), for neighbours
+ * along the dimensions after it. The loops stand in resample.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -10,4 +10,5 @@
 #define LOOPS "cpu/vector/nn/resample.inc"
 #include "cpu/common/both_floats.h"
 
-const lt_resample_loops LT_LOOP(resample)[2] = {{rows_f32, line_of_places_f32}, {rows_f64, line_of_places_f64}};
+const lt_resample_loops LT_LOOP(resample)[2] = {{rows_f32, line_of_places_f32},
+                                                {rows_f64, line_of_places_f64}};

@@ -1,5 +1,6 @@
-/* sample.c - grid_sample of one image (lt_sampling): blocks of points, for each of which the elements that take part (taps) and their weights are found
- * once for all channels. The loops stand in sample.inc. */
+/* sample.c - grid_sample of one image (lt_sampling): blocks of points, for each of which the
+ * elements that take part (taps) and their weights are found once for all channels. The loops stand
+ * in sample.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -18,7 +19,8 @@ static int taps_of(const lt_sampling *s)
     return s->mode == LT_SAMPLE_NEAREST ? 1 : s->mode == LT_SAMPLE_BILINEAR ? 2 : 4;
 }
 
-/* Whether elements may lie further from the first one than an int32 counts, or there are more than that along a dimension. */
+/* Whether elements may lie further from the first one than an int32 counts, or there are more than
+ * that along a dimension. */
 static bool is_wide(const lt_sampling *s)
 {
     double reach = 0;
@@ -33,4 +35,5 @@ static bool is_wide(const lt_sampling *s)
 #define LOOPS "cpu/vector/nn/sample.inc"
 #include "cpu/common/both_floats.h"
 
-const lt_sample_loops LT_LOOP(sample)[2] = {{forward_f32, grad_x_f32, grad_grid_f32}, {forward_f64, grad_x_f64, grad_grid_f64}};
+const lt_sample_loops LT_LOOP(sample)[2] = {{forward_f32, grad_x_f32, grad_grid_f32},
+                                            {forward_f64, grad_x_f64, grad_grid_f64}};

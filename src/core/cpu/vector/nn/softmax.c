@@ -1,7 +1,7 @@
-/* softmax.c - softmax and log_softmax of one contiguous line, or of neighbouring ones side by side, forward and
- * backward, in float and double. The maximum is subtracted first, so that no exponential overflows; sums are taken in
- * blocks, which are added in double. A line with a nan, with an infinity, or of minus infinities alone becomes nan.
- * The loops stand in softmax.inc. */
+/* softmax.c - softmax and log_softmax of one contiguous line, or of neighbouring ones side by side,
+ * forward and backward, in float and double. The maximum is subtracted first, so that no
+ * exponential overflows; sums are taken in blocks, which are added in double. A line with a nan,
+ * with an infinity, or of minus infinities alone becomes nan. The loops stand in softmax.inc. */
 #include <string.h>
 
 #include "cpu/common/fetch.h"
@@ -12,11 +12,11 @@
 
 #define BLOCK 2048
 #define LANES 64
-#define REST 16 /* elements that the loops take at once, which may be left over */
-#define ROWS 128 /* rows of lines side by side that are summed before their sums are added in double */
+#define REST  16 /* elements that the loops take at once, which may be left over */
+/* rows of lines side by side that are summed before their sums are added in double */
+#define ROWS 128
 
 #define SIMD _Pragma("omp simd")
-
 
 #define T       float
 #define S(name) name##_f32
@@ -33,5 +33,6 @@
 #undef S
 #undef EXP
 
-const lt_softmax_loops LT_LOOP(softmax)[2] = {{forward_f32, backward_f32, columns_f32, columns_backward_f32},
-                                              {forward_f64, backward_f64, columns_f64, columns_backward_f64}};
+const lt_softmax_loops LT_LOOP(softmax)[2] = {
+    {forward_f32, backward_f32, columns_f32, columns_backward_f32},
+    {forward_f64, backward_f64, columns_f64, columns_backward_f64}};

@@ -1,5 +1,7 @@
-/* sort.c - many short lines sorted at once, one in each lane of the vectors: neighbours change places until no line has two in the wrong order, or
- * those that are wanted have come to the front one after the other. Equal ones don't, so that the order is stable. The loop stands in sort.inc. */
+/* sort.c - many short lines sorted at once, one in each lane of the vectors: neighbours change
+ * places until no line has two in the wrong order, or those that are wanted have come to the front
+ * one after the other. Equal ones don't, so that the order is stable. The loop stands in
+ * sort.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -12,8 +14,10 @@
 #else
 #define LONGEST 128
 #endif
-#define FEW   4 /* fewer than one in so many come to the front; it takes twice as long for each exchange, which waits for the last one */
-#define SIMD  _Pragma("omp simd")
+/* fewer than one in so many come to the front; it takes twice as long for each exchange, which
+ * waits for the last one */
+#define FEW  4
+#define SIMD _Pragma("omp simd")
 
 /* Signed keys in the order of the elements: the zeros are equal, nan is the largest. */
 static inline int32_t key_of_float(float x)
@@ -37,31 +41,36 @@ static inline int64_t key_of_double(double x)
 static inline int32_t key_of_int(int32_t x) { return x; }
 static inline int64_t key_of_long(int64_t x) { return x; }
 
-#define T    float
-#define K    int32_t
+#define T       float
+#define K       int32_t
 #define S(name) name##_float
 #include "sort.inc"
 #undef T
 #undef S
-#define T    int32_t
+#define T       int32_t
 #define S(name) name##_int
 #include "sort.inc"
 #undef T
 #undef K
 #undef S
-#define T    double
-#define K    int64_t
+#define T       double
+#define K       int64_t
 #define S(name) name##_double
 #include "sort.inc"
 #undef T
 #undef S
-#define T    int64_t
+#define T       int64_t
 #define S(name) name##_long
 #include "sort.inc"
 #undef T
 #undef K
 #undef S
 
-#define LOOPS(s, T) {sort_##s, LONGEST / sizeof(T)}
-const lt_sort_loops LT_LOOP(sort)[LT_DTYPE_COUNT] = {[LT_FLOAT32] = LOOPS(float, float), [LT_FLOAT64] = LOOPS(double, double),
-                                                     [LT_INT32] = LOOPS(int, int32_t), [LT_INT64] = LOOPS(long, int64_t)};
+#define LOOPS(s, T)                                                                                \
+    {                                                                                              \
+        sort_##s, LONGEST / sizeof(T)                                                              \
+    }
+const lt_sort_loops LT_LOOP(sort)[LT_DTYPE_COUNT] = {[LT_FLOAT32] = LOOPS(float, float),
+                                                     [LT_FLOAT64] = LOOPS(double, double),
+                                                     [LT_INT32] = LOOPS(int, int32_t),
+                                                     [LT_INT64] = LOOPS(long, int64_t)};

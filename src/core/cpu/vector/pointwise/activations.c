@@ -1,4 +1,5 @@
-/* activations.c - elementwise loops of activations and their derivatives (formulas/activation.inc). */
+/* activations.c - elementwise loops of activations and their derivatives
+ * (formulas/activation.inc). */
 #include "steady.h"
 
 #include "formulas/activation.h"
@@ -9,4 +10,5 @@ LT_ACTIVATIONS_LOOPS
 
 #define FIRST LT_PW_ACTIVATIONS
 #include "shapes_entries.h"
-const lt_pointwise_row LT_LOOP(activations)[LT_PW_ACTIVATIONS_END - LT_PW_ACTIVATIONS] = {LT_ACTIVATIONS_LOOPS};
+const lt_pointwise_row LT_LOOP(activations)[LT_PW_ACTIVATIONS_END - LT_PW_ACTIVATIONS] = {
+    LT_ACTIVATIONS_LOOPS};

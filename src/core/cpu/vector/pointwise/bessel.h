@@ -1,5 +1,5 @@
-/* bessel.h - I0 and I1 of formulas/rare.h, written so that loops over them become vectors: their Chebyshev series have all terms written out, and
- * no branches. Included after vector_math.h. */
+/* bessel.h - I0 and I1 of formulas/rare.h, written so that loops over them become vectors: their
+ * Chebyshev series have all terms written out, and no branches. Included after vector_math.h. */
 #ifndef LT_CPU_BESSEL_H
 #define LT_CPU_BESSEL_H
 
@@ -22,20 +22,23 @@ VECTOR_INLINE double vector_chebyshev_sum(const double *c, int terms, double t)
     VECTOR_INLINE double vector_##name(double u)                                                   \
     {                                                                                              \
         static const double coefficients[terms] = {__VA_ARGS__};                                   \
-        return vector_chebyshev_sum(coefficients, terms, (2 * u - ((from) + (to))) * (1 / ((to) - (from)))); \
+        return vector_chebyshev_sum(coefficients, terms,                                           \
+                                    (2 * u - ((from) + (to))) * (1 / ((to) - (from))));            \
     }
 #include "formulas/rare_tables.h"
 #undef RARE_TABLE
 
 VECTOR_INLINE double vector_i0e(double x)
 {
-    const double a = __builtin_fabs(x), near = vector_bessel_i0_near(a), far = vector_bessel_i0_far(1 / a) / sqrt(a);
+    const double a = __builtin_fabs(x), near = vector_bessel_i0_near(a),
+                 far = vector_bessel_i0_far(1 / a) / sqrt(a);
     return a > 8 ? far : near;
 }
 
 VECTOR_INLINE double vector_i1e(double x)
 {
-    const double a = __builtin_fabs(x), near = vector_bessel_i1_near(a) * a, far = vector_bessel_i1_far(1 / a) / sqrt(a);
+    const double a = __builtin_fabs(x), near = vector_bessel_i1_near(a) * a,
+                 far = vector_bessel_i1_far(1 / a) / sqrt(a);
     const double y = a > 8 ? far : near;
     return x < 0 ? -y : y;
 }

@@ -1,5 +1,6 @@
-/* bfloat16_words.h - loops over bfloat16 that take two elements at a time, the halves of a word: neither has to change its place to become a
- * float. They are computed in float and rounded after each op; numbers come as float. Included after instantiate.h. */
+/* bfloat16_words.h - loops over bfloat16 that take two elements at a time, the halves of a word:
+ * neither has to change its place to become a float. They are computed in float and rounded after
+ * each op; numbers come as float. Included after instantiate.h. */
 #ifndef LT_CPU_BFLOAT16_WORDS_H
 #define LT_CPU_BFLOAT16_WORDS_H
 
@@ -8,12 +9,17 @@
 #define WORDS_OPERANDS 4
 
 typedef uint32_t word __attribute__((may_alias, aligned(2)));
-typedef struct two { float low, high; } two;
+typedef struct two {
+    float low, high;
+} two;
 
-static inline two two_of_word(uint32_t w) { return (two){lt_bits_to_float(w << 16), lt_bits_to_float(w & 0xffff0000u)}; }
+static inline two two_of_word(uint32_t w)
+{
+    return (two){lt_bits_to_float(w << 16), lt_bits_to_float(w & 0xffff0000u)};
+}
 
-/* A number as both. The lower half of a nan would carry into the upper one where it is rounded; those of bfloat16 have none, nor those that
- * processors make. */
+/* A number as both. The lower half of a nan would carry into the upper one where it is rounded;
+ * those of bfloat16 have none, nor those that processors make. */
 static inline two two_of_number(const void *from)
 {
     float x;
@@ -22,16 +28,23 @@ static inline two two_of_number(const void *from)
     return (two){x, x};
 }
 
-static inline uint32_t word_of_two(two x) { return lt_round_to_upper_half(x.low) >> 16 | (lt_round_to_upper_half(x.high) & 0xffff0000u); }
+static inline uint32_t word_of_two(two x)
+{
+    return lt_round_to_upper_half(x.low) >> 16 | (lt_round_to_upper_half(x.high) & 0xffff0000u);
+}
 
 static inline two rounded_two(two x)
 {
-    return (two){lt_bits_to_float(lt_round_to_upper_half(x.low) & 0xffff0000u), lt_bits_to_float(lt_round_to_upper_half(x.high) & 0xffff0000u)};
+    return (two){lt_bits_to_float(lt_round_to_upper_half(x.low) & 0xffff0000u),
+                 lt_bits_to_float(lt_round_to_upper_half(x.high) & 0xffff0000u)};
 }
 
 /* Formulas of float for two. */
 #define TWO_OF_ONE(name)                                                                           \
-    static inline two lt_##name##_two(two x) { return (two){lt_##name##_f32(x.low), lt_##name##_f32(x.high)}; }
+    static inline two lt_##name##_two(two x)                                                       \
+    {                                                                                              \
+        return (two){lt_##name##_f32(x.low), lt_##name##_f32(x.high)};                             \
+    }
 #define TWO_OF_TWO(name)                                                                           \
     static inline two lt_##name##_two(two x, two y)                                                \
     {                                                                                              \
@@ -40,11 +53,13 @@ static inline two rounded_two(two x)
 #define TWO_SCALED(name)                                                                           \
     static inline two lt_##name##_two(two x, two y, float alpha)                                   \
     {                                                                                              \
-        return (two){lt_##name##_f32(x.low, y.low, alpha), lt_##name##_f32(x.high, y.high, alpha)}; \
+        return (two){lt_##name##_f32(x.low, y.low, alpha),                                         \
+                     lt_##name##_f32(x.high, y.high, alpha)};                                      \
     }
 
 /* Runs a loop over words for n elements, with the last of an odd number in words of its own. */
-static inline void run_words(lt_loop loop, int operands, char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+static inline void run_words(lt_loop loop, int operands, char *const *ptrs, const int64_t *strides,
+                             int64_t n, const void *context)
 {
     const size_t size = sizeof(lt_bfloat16);
     char *last[WORDS_OPERANDS];
@@ -59,7 +74,7 @@ static inline void run_words(lt_loop loop, int operands, char *const *ptrs, cons
     memcpy(ptrs[0] + (n - 1) * (int64_t)size, &words[0], size);
 }
 
-/* ---- loops of the lists of kernels: T is two --------------------------------------------------------------------- */
+/* ---- loops of the lists of kernels: T is two ------------------------------------------------- */
 #define BINARY_WORDS_BODY(T, CALL)                                                                 \
     word *out = (word *)ptrs[0];                                                                   \
     const word *a = (const word *)ptrs[1], *b = (const word *)ptrs[2];                             \
@@ -87,7 +102,8 @@ static inline void run_words(lt_loop loop, int operands, char *const *ptrs, cons
     TWO_SCALED(name)                                                                               \
     LOOP_HEAD(name, two)                                                                           \
     {                                                                                              \
-        const float scale = param_f32(((const lt_scalar *)context)[0]), value = two_of_number(&scale).low; \
+        const float scale = param_f32(((const lt_scalar *)context)[0]),                            \
+                    value = two_of_number(&scale).low;                                             \
         T (*const formula)(T, T, float) = lt_##name##_two;                                         \
         BINARY_WORDS_BODY(T, CALL_SCALED)                                                          \
     }                                                                                              \

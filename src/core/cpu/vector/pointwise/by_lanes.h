@@ -1,6 +1,7 @@
-/* by_lanes.h - loops over functions whose vector forms look at all their elements before they choose a way, or have none for
- * some of them, or a shorter one where all are near. Each element is sent the way that it alone asks for: in a vector whose other elements ask for the same,
- * or by itself. Included after instantiate.h or steady.h. */
+/* by_lanes.h - loops over functions whose vector forms look at all their elements before they
+ * choose a way, or have none for some of them, or a shorter one where all are near. Each element is
+ * sent the way that it alone asks for: in a vector whose other elements ask for the same, or by
+ * itself. Included after instantiate.h or steady.h. */
 #ifndef LT_CPU_BY_LANES_H
 #define LT_CPU_BY_LANES_H
 
@@ -17,8 +18,8 @@
 #define ALONE __attribute__((noinline, noclone)) static
 #endif
 
-/* Elements are looked at, `run` at a time: where all of them are near, in the sense of NEAR_TEST, the short form near_sin_f32 takes them, else BEYOND
- * each vector. */
+/* Elements are looked at, `run` at a time: where all of them are near, in the sense of NEAR_TEST,
+ * the short form near_sin_f32 takes them, else BEYOND each vector. */
 #define LOOP_LOOKED_AT(name, s, T, run, NEAR_TEST, BEYOND)                                         \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -29,8 +30,8 @@
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
             count = in == x || out == y ? WIDTH : steady_run(i, n, run);                           \
             int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++)              \
-                beyond += !NEAR_TEST(name, s, in[j]);                                              \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++) beyond +=    \
+                !NEAR_TEST(name, s, in[j]);                                                        \
             for (int64_t k = 0; k < count && beyond == 0; k += WIDTH) {                            \
                 steady_fetch(in + k, WIDTH * sizeof(T));                                           \
                 SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
@@ -41,11 +42,12 @@
         }                                                                                          \
     }
 
-/* ---- angles ------------------------------------------------------------------------------------------------------ */
+/* ---- angles ---------------------------------------------------------------------------------- */
 
-/* Angles below NEAR are ours. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one step where all are less than 15 or, of float,
- * 125, else as the largest needs it. Those from NEAR to FAR get vectors of their own, filled up with NEAR; of double, the way from FAR on is
- * libm's. nan and infinities go there too. */
+/* Angles below NEAR are ours. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one
+ * step where all are less than 15 or, of float, 125, else as the largest needs it. Those from NEAR
+ * to FAR get vectors of their own, filled up with NEAR; of double, the way from FAR on is libm's.
+ * nan and infinities go there too. */
 #define NEAR_sin_f32 NEAR_ANGLE
 #define NEAR_cos_f32 NEAR_ANGLE
 #define NEAR_tan_f32 NEAR_ANGLE
@@ -72,11 +74,12 @@
         _Pragma("omp simd reduction(+ : alone)") for (int j = 0; j < WIDTH; j++)                   \
         {                                                                                          \
             const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
-            far[j] = a >= NEAR_##name##_##s && a < FAR_##s ? x[j] : NEAR_##name##_##s;                               \
+            far[j] = a >= NEAR_##name##_##s && a < FAR_##s ? x[j] : NEAR_##name##_##s;             \
             alone += !(a < FAR_##s);                                                               \
         }                                                                                          \
         SIMD for (int j = 0; j < WIDTH; j++) result[j] = lt_##name##_##s(far[j]);                  \
-        SIMD for (int j = 0; j < WIDTH; j++) y[j] = (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##name##_##s ? result[j] : y[j];\
+        SIMD for (int j = 0; j < WIDTH; j++) y[j] =                                                \
+            (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##name##_##s ? result[j] : y[j];                     \
         for (int j = 0; j < WIDTH && alone > 0; j++)                                               \
             if (!((x[j] < 0 ? -x[j] : x[j]) < FAR_##s)) y[j] = name##_alone_##s(x[j]);             \
     }                                                                                              \
@@ -84,26 +87,30 @@
     {                                                                                              \
         _Alignas(64) T x[WIDTH], near[WIDTH];                                                      \
         memcpy(x, in, sizeof x); /* out may be where in is */                                      \
-        SIMD for (int j = 0; j < WIDTH; j++) near[j] = (x[j] < 0 ? -x[j] : x[j]) < NEAR_##name##_##s ? x[j] : 0; \
+        SIMD for (int j = 0; j < WIDTH; j++) near[j] =                                             \
+            (x[j] < 0 ? -x[j] : x[j]) < NEAR_##name##_##s ? x[j] : 0;                              \
         SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name##_##s(near[j]);                  \
         name##_beyond_##s(x, out);                                                                 \
     }
 
-#define IS_NEAR_ANGLE(name, s, x)      (((x) < NEAR_##name##_##s) & ((x) > -NEAR_##name##_##s))
-#define MIXED_ANGLE(name, s, in, out)  name##_mixed_##s(in, out);
+#define IS_NEAR_ANGLE(name, s, x)     (((x) < NEAR_##name##_##s) & ((x) > -NEAR_##name##_##s))
+#define MIXED_ANGLE(name, s, in, out) name##_mixed_##s(in, out);
 #define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
     MIXED_ANGLES(name, s, T)                                                                       \
     LOOP_LOOKED_AT(name, s, T, RUN_ANGLE, IS_NEAR_ANGLE, MIXED_ANGLE)
 
-/* ---- what is near --------------------------------------------------------------------------------------------------- */
+/* ---- what is near ---------------------------------------------------------------------------- */
 
-/* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less work. They are looked at RUN_exp at a time. */
-#define IS_NEAR(name, s, x)       is_near_##name##_##s(x)
-#define BEYOND(name, s, in, out)  SIMD for (int j = 0; j < WIDTH; j++) (out)[j] = lt_##name##_##s((in)[j]);
+/* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less
+ * work. They are looked at RUN_exp at a time. */
+#define IS_NEAR(name, s, x) is_near_##name##_##s(x)
+#define BEYOND(name, s, in, out)                                                                   \
+    SIMD for (int j = 0; j < WIDTH; j++)(out)[j] = lt_##name##_##s((in)[j]);
 #define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
 
-/* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, PARTED at most, go through erf_far_f64, which takes WIDTH of them in place,
- * side by side, and back to where they belong. */
+/* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, PARTED at most, go
+ * through erf_far_f64, which takes WIDTH of them in place, side by side, and back to where they
+ * belong. */
 #define PARTED 512
 
 #ifdef __AVX512F__
@@ -112,13 +119,15 @@ typedef struct collected {
     __mmask8 places[PARTED / 8];
 } collected;
 
-/* How many of n elements are not below `least` in size: they lie in c->far then. n is a multiple of WIDTH. */
+/* How many of n elements are not below `least` in size: they lie in c->far then. n is a multiple of
+ * WIDTH. */
 static inline int64_t collect(collected *c, const double *x, int64_t n, double least)
 {
     int64_t beyond = 0;
     for (int64_t j = 0; j < n; j += 8) {
         const __m512d at = _mm512_loadu_pd(x + j);
-        const __mmask8 m = c->places[j / 8] = _mm512_cmp_pd_mask(_mm512_abs_pd(at), _mm512_set1_pd(least), _CMP_NLT_UQ);
+        const __mmask8 m = c->places[j / 8] =
+            _mm512_cmp_pd_mask(_mm512_abs_pd(at), _mm512_set1_pd(least), _CMP_NLT_UQ);
         _mm512_storeu_pd(c->far + beyond, _mm512_maskz_compress_pd(m, at));
         beyond += __builtin_popcount(m);
     }
@@ -129,7 +138,8 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 {
     const double *from = c->far;
     for (int64_t j = 0; j < n; j += 8) {
-        _mm512_mask_storeu_pd(y + j, c->places[j / 8], _mm512_maskz_expandloadu_pd(c->places[j / 8], from));
+        _mm512_mask_storeu_pd(y + j, c->places[j / 8],
+                              _mm512_maskz_expandloadu_pd(c->places[j / 8], from));
         from += __builtin_popcount(c->places[j / 8]);
     }
 }
@@ -143,7 +153,8 @@ typedef struct collected {
 static inline int64_t collect(collected *c, const double *x, int64_t n, double least)
 {
     int beyond = 0;
-    _Pragma("omp simd reduction(+ : beyond)") for (int64_t j = 0; j < n; j++) beyond += !(__builtin_fabs(x[j]) < least);
+    _Pragma("omp simd reduction(+ : beyond)") for (int64_t j = 0; j < n; j++) beyond +=
+        !(__builtin_fabs(x[j]) < least);
     c->beyond = 0;
     for (int64_t j = 0; j < n && c->beyond < beyond; j++) {
         c->far[c->beyond] = x[j];
@@ -182,17 +193,18 @@ static inline void put_back(const collected *c, double *y, int64_t n)
         }                                                                                          \
     }
 
-/* ---- remainders -------------------------------------------------------------------------------------------------- */
+/* ---- remainders ------------------------------------------------------------------------------ */
 
-/* SLEEF's fmod ends before its type does: it gives nan for the largest quotients and loses subnormal numbers. Operands
- * within these sizes are its own, others libm's. */
+/* SLEEF's fmod ends before its type does: it gives nan for the largest quotients and loses
+ * subnormal numbers. Operands within these sizes are its own, others libm's. */
 #define LEAST_f32 0x1p-60f
 #define MOST_f32  0x1p60f
 #define LEAST_f64 0x1p-450
 #define MOST_f64  0x1p450
 
-/* Of quotients below these the whole part is exact, or too large by one where the quotient was rounded up to it, and what a product less is left of a is
- * exact as well, rounded once: below 0 if one too many was taken. */
+/* Of quotients below these the whole part is exact, or too large by one where the quotient was
+ * rounded up to it, and what a product less is left of a is exact as well, rounded once: below 0 if
+ * one too many was taken. */
 #if defined(__FMA__) || defined(__aarch64__)
 #define QUOTIENT_f32 0x1p22f
 #define QUOTIENT_f64 0x1p51
@@ -227,10 +239,11 @@ QUOTIENTS(f64, double, )
     {                                                                                              \
         int large = 0;                                                                             \
         if (QUOTIENT_##s == 0) return false;                                                       \
-        _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++)                   \
-            large += !quotient_small_##s(a[j], b[j]);                                              \
+        _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++) large +=          \
+            !quotient_small_##s(a[j], b[j]);                                                       \
         if (large > 0) return false;                                                               \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);\
+        SIMD for (int j = 0; j < WIDTH; j++) out[j] =                                              \
+            lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);                            \
         return true;                                                                               \
     }                                                                                              \
     static inline void name##_any_##s(T *out, const T *a, const T *b)                              \
@@ -244,10 +257,13 @@ QUOTIENTS(f64, double, )
             near[1][j] = within ? b[j] : 1;                                                        \
             beyond += !within;                                                                     \
         }                                                                                          \
-        if (beyond > 0) memcpy(x[0], a, sizeof x[0]), memcpy(x[1], b, sizeof x[1]); /* out may be where they are */\
+        if (beyond > 0)                                                                            \
+            memcpy(x[0], a, sizeof x[0]),                                                          \
+                memcpy(x[1], b, sizeof x[1]); /* out may be where they are */                      \
         SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]);     \
         for (int j = 0; j < WIDTH && beyond > 0; j++)                                              \
-            if (!quotient_within_##s(x[0][j], x[1][j])) out[j] = name##_alone_##s(x[0][j], x[1][j]);\
+            if (!quotient_within_##s(x[0][j], x[1][j]))                                            \
+                out[j] = name##_alone_##s(x[0][j], x[1][j]);                                       \
     }
 
 #define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
@@ -267,7 +283,7 @@ QUOTIENTS(f64, double, )
         }                                                                                          \
     }
 
-/* ---- divisions --------------------------------------------------------------------------------------------------- */
+/* ---- divisions ------------------------------------------------------------------------------- */
 
 /* Powers of two whose inverse is no subnormal number. */
 static inline bool inverts_f32(float y)
@@ -295,12 +311,19 @@ static inline bool inverts_f64(double y)
         BINARY_BODY(T, T, lt_##name##_##s)                                                         \
     }
 
-/* ---- whole quotients ---------------------------------------------------------------------------------------------- */
+/* ---- whole quotients ------------------------------------------------------------------------- */
 
-/* Processors divide integers one by one, numbers of double several at a time. Of operands from -2^50 to 2^50 the quotient as double, rounded to
- * an integer, is the one wanted or the next, as the rest shows, which is exact. Adding 1.5 2^52 turns such integers into double and back. */
-static inline double whole_as_double(int64_t a) { return vector_bits_to_double((uint64_t)a + 0x4338000000000000u) - 0x1.8p52; }
-static inline int64_t double_as_whole(double a) { return (int64_t)(vector_double_to_bits(a + 0x1.8p52) - 0x4338000000000000u); }
+/* Processors divide integers one by one, numbers of double several at a time. Of operands from
+ * -2^50 to 2^50 the quotient as double, rounded to an integer, is the one wanted or the next, as
+ * the rest shows, which is exact. Adding 1.5 2^52 turns such integers into double and back. */
+static inline double whole_as_double(int64_t a)
+{
+    return vector_bits_to_double((uint64_t)a + 0x4338000000000000u) - 0x1.8p52;
+}
+static inline int64_t double_as_whole(double a)
+{
+    return (int64_t)(vector_double_to_bits(a + 0x1.8p52) - 0x4338000000000000u);
+}
 
 static inline bool within_double(int64_t a, int64_t b)
 {
@@ -342,8 +365,8 @@ static inline int64_t near_remainder(int64_t a, int64_t b)
             steady_fetch(a, WIDTH * sizeof(T));                                                    \
             steady_fetch(b, WIDTH * sizeof(T));                                                    \
             int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)              \
-                beyond += !within_double(a[j], b[j]);                                              \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++) beyond +=    \
+                !within_double(a[j], b[j]);                                                        \
             if (beyond == 0)                                                                       \
                 SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name(a[j], b[j]);             \
             else                                                                                   \

@@ -1,6 +1,6 @@
 /* cast.c - loops that convert one dtype to another, for every pair; between equal dtypes they copy.
- * Floating to integer truncates; out of range it does what x86 does and PyTorch shows: small integers
- * take the low bits of a wider one. Anything but 0 is true; nan is true. */
+ * Floating to integer truncates; out of range it does what x86 does and PyTorch shows: small
+ * integers take the low bits of a wider one. Anything but 0 is true; nan is true. */
 #include "cpu/common/loops.h"
 
 #ifdef __F16C__
@@ -19,39 +19,39 @@ typedef float f32;
 typedef double f64;
 
 /* An element as the C number it is converted from. */
-#define READ_b8(x) (x)
-#define READ_u8(x) (x)
-#define READ_i8(x) (x)
-#define READ_i16(x) (x)
-#define READ_i32(x) (x)
-#define READ_i64(x) (x)
-#define READ_f16(x) lt_half_to_float(x)
+#define READ_b8(x)   (x)
+#define READ_u8(x)   (x)
+#define READ_i8(x)   (x)
+#define READ_i16(x)  (x)
+#define READ_i32(x)  (x)
+#define READ_i64(x)  (x)
+#define READ_f16(x)  lt_half_to_float(x)
 #define READ_bf16(x) lt_bfloat16_to_float(x)
-#define READ_f32(x) (x)
-#define READ_f64(x) (x)
+#define READ_f32(x)  (x)
+#define READ_f64(x)  (x)
 
 /* A C number as the element it becomes. */
-#define WRITE_b8(x) ((x) != 0)
-#define WRITE_u8(x) ((u8)(i64)(x))
-#define WRITE_i8(x) ((i8)(i32)(x))
-#define WRITE_i16(x) ((i16)(i32)(x))
-#define WRITE_i32(x) ((i32)(x))
-#define WRITE_i64(x) ((i64)(x))
-#define WRITE_f16(x) lt_float_to_half((float)(x))
+#define WRITE_b8(x)   ((x) != 0)
+#define WRITE_u8(x)   ((u8)(i64)(x))
+#define WRITE_i8(x)   ((i8)(i32)(x))
+#define WRITE_i16(x)  ((i16)(i32)(x))
+#define WRITE_i32(x)  ((i32)(x))
+#define WRITE_i64(x)  ((i64)(x))
+#define WRITE_f16(x)  lt_float_to_half((float)(x))
 #define WRITE_bf16(x) lt_float_to_bfloat16((float)(x))
-#define WRITE_f32(x) ((float)(x))
-#define WRITE_f64(x) ((double)(x))
+#define WRITE_f32(x)  ((float)(x))
+#define WRITE_f64(x)  ((double)(x))
 
 #define CAST(to, from) CAST_AS(cast_##to##_##from, to, from)
 #define CAST_AS(name, to, from)                                                                    \
-    static void name(char *const *ptrs, const int64_t *strides, int64_t n,           \
-                                   const void *context)                                        \
+    static void name(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)    \
     {                                                                                              \
-        (void)context;                                                                              \
+        (void)context;                                                                             \
         if (strides[0] == sizeof(to) && strides[1] == sizeof(from)) {                              \
             to *out = (to *)ptrs[0];                                                               \
             const from *in = (const from *)ptrs[1];                                                \
-            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = WRITE_##to(READ_##from(in[i])); \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] =                           \
+                WRITE_##to(READ_##from(in[i]));                                                    \
         } else {                                                                                   \
             char *out = ptrs[0];                                                                   \
             const char *in = ptrs[1];                                                              \
@@ -62,9 +62,9 @@ typedef double f64;
     }
 #define COPY(name, type)                                                                           \
     static void copy_##name(char *const *ptrs, const int64_t *strides, int64_t n,                  \
-                            const void *context)                                               \
+                            const void *context)                                                   \
     {                                                                                              \
-        (void)context;                                                                              \
+        (void)context;                                                                             \
         char *out = ptrs[0];                                                                       \
         const char *in = ptrs[1];                                                                  \
         if (strides[0] == sizeof(type) && strides[1] == sizeof(type)) {                            \
@@ -73,7 +73,8 @@ typedef double f64;
             const type value = *(const type *)in;                                                  \
             _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] = value;           \
         } else if (strides[0] == sizeof(type) && strides[1] == 2 * sizeof(type)) {                 \
-            _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] = ((const type *)in)[2 * i]; \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] =                  \
+                ((const type *)in)[2 * i];                                                         \
         } else {                                                                                   \
             for (int64_t i = 0; i < n; i++)                                                        \
                 *(type *)(out + i * strides[0]) = *(const type *)(in + i * strides[1]);            \
@@ -176,17 +177,22 @@ CAST(f64, f32)
 /* Eight elements at a time by the processor's own instruction, the rest one by one. */
 #define EIGHT(to, from, CONVERT)                                                                   \
     CAST_AS(rest_##to##_##from, to, from)                                                          \
-    static void cast_##to##_##from(char *const *ptrs, const int64_t *strides, int64_t n, const void *context) \
+    static void cast_##to##_##from(char *const *ptrs, const int64_t *strides, int64_t n,           \
+                                   const void *context)                                            \
     {                                                                                              \
         const bool dense = strides[0] == sizeof(to) && strides[1] == sizeof(from);                 \
         const int64_t head = dense ? n / 8 * 8 : 0;                                                \
         char *out = ptrs[0], *in = ptrs[1];                                                        \
-        for (int64_t i = 0; i < head; i += 8) CONVERT(out + i * (int64_t)sizeof(to), in + i * (int64_t)sizeof(from)); \
-        rest_##to##_##from((char *[]){out + head * strides[0], in + head * strides[1]}, strides, n - head, context); \
+        for (int64_t i = 0; i < head; i += 8)                                                      \
+            CONVERT(out + i * (int64_t)sizeof(to), in + i * (int64_t)sizeof(from));                \
+        rest_##to##_##from((char *[]){out + head * strides[0], in + head * strides[1]}, strides,   \
+                           n - head, context);                                                     \
     }
-#define WIDEN(out, in) _mm256_storeu_ps((f32 *)(out), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in))))
+#define WIDEN(out, in)                                                                             \
+    _mm256_storeu_ps((f32 *)(out), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in))))
 #define NARROW(out, in)                                                                            \
-    _mm_storeu_si128((__m128i *)(out), _mm256_cvtps_ph(_mm256_loadu_ps((const f32 *)(in)), _MM_FROUND_TO_NEAREST_INT))
+    _mm_storeu_si128((__m128i *)(out), _mm256_cvtps_ph(_mm256_loadu_ps((const f32 *)(in)),         \
+                                                       _MM_FROUND_TO_NEAREST_INT))
 EIGHT(f32, f16, WIDEN)
 EIGHT(f16, f32, NARROW)
 #else
@@ -196,8 +202,8 @@ CAST(f16, f32)
 
 /* [to][from]; bool is read as u8. */
 const lt_loop LT_LOOP(cast)[LT_DTYPE_COUNT][LT_DTYPE_COUNT] = {
-    [LT_BOOL] = {copy_b8, cast_b8_u8, cast_b8_i8, cast_b8_i16, cast_b8_i32, cast_b8_i64, cast_b8_f16,
-                 cast_b8_bf16, cast_b8_f32, cast_b8_f64},
+    [LT_BOOL] = {copy_b8, cast_b8_u8, cast_b8_i8, cast_b8_i16, cast_b8_i32, cast_b8_i64,
+                 cast_b8_f16, cast_b8_bf16, cast_b8_f32, cast_b8_f64},
     [LT_UINT8] = {copy_b8, copy_b8, cast_u8_i8, cast_u8_i16, cast_u8_i32, cast_u8_i64, cast_u8_f16,
                   cast_u8_bf16, cast_u8_f32, cast_u8_f64},
     [LT_INT8] = {copy_b8, copy_b8, copy_b8, cast_i8_i16, cast_i8_i32, cast_i8_i64, cast_i8_f16,

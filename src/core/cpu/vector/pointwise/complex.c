@@ -1,6 +1,7 @@
-/* complex.c - elementwise loops over complex numbers, by the list that the declarations give. Arithmetic is done by vectors, the
- * functions are those of the C library, one number at a time. */
-#include "kernels_complex.h" /* generated from the declarations; first: a library of chosen ops has its own */
+/* complex.c - elementwise loops over complex numbers, by the list that the declarations give.
+ * Arithmetic is done by vectors, the functions are those of the C library, one number at a time. */
+/* generated from the declarations; first: a library of chosen ops has its own */
+#include "kernels_complex.h"
 
 #include "cpu/common/loops.h"
 

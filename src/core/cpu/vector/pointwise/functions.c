@@ -1,5 +1,5 @@
-/* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a time
- * (vector_math.h). The formulas stand in formulas/formulas.h. */
+/* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a
+ * time (vector_math.h). The formulas stand in formulas/formulas.h. */
 #include "steady.h"
 #include "by_lanes.h"
 #ifdef __AVX512F__
@@ -8,11 +8,11 @@
 
 #include "kernels_functions.h" /* generated from the declarations */
 #include "shapes_loops.h"
-#define ANGLE LOOP_ANGLE
-#define IDENTITY(x) (x)
-#define SQUARE(x) ((x) * (x))
-#define CUBE(x) ((x) * (x) * (x))
-#define RECIPROCAL(x) (1 / (x))
+#define ANGLE                LOOP_ANGLE
+#define IDENTITY(x)          (x)
+#define SQUARE(x)            ((x) * (x))
+#define CUBE(x)              ((x) * (x) * (x))
+#define RECIPROCAL(x)        (1 / (x))
 #define RECIPROCAL_SQUARE(x) (1 / ((x) * (x)))
 /* The exponents that people write have shorter ways than pow. */
 #define POWER(name, NAME, s, T, D)                                                                 \
@@ -39,24 +39,24 @@
         }                                                                                          \
     }
 
-/* What is near (LOOP_NEAR, LOOP_PARTED): neither overflows nor is below the normal range, or takes one polynomial of two. Where that would gain nothing the
- * loop is a plain one. */
-#define RUN_exp  512
-#define RUN_log  512
-#define RUN_log2 512
+/* What is near (LOOP_NEAR, LOOP_PARTED): neither overflows nor is below the normal range, or takes
+ * one polynomial of two. Where that would gain nothing the loop is a plain one. */
+#define RUN_exp             512
+#define RUN_log             512
+#define RUN_log2            512
 #define is_near_exp_f64(x)  (__builtin_fabs(x) < 708)
 #define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
 #define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
 #define is_near_log2_f32(x) is_near_log_f32(x)
 #define is_near_log2_f64(x) is_near_log_f64(x)
-#define BELOW_erf 1
-#define near_exp_f64  vector_exp_near
-#define near_log_f32  near_logf
-#define near_log_f64  vector_log_near
-#define near_log2_f32 near_log2f
-#define near_log2_f64 vector_log2_near
-#define near_erf_f64  vector_erf_near
-#define LOOP_exp_f32  LOOP_UNARY
+#define BELOW_erf           1
+#define near_exp_f64        vector_exp_near
+#define near_log_f32        near_logf
+#define near_log_f64        vector_log_near
+#define near_log2_f32       near_log2f
+#define near_log2_f64       vector_log2_near
+#define near_erf_f64        vector_erf_near
+#define LOOP_exp_f32        LOOP_UNARY
 #ifdef __AVX512F__
 #define LOOP_exp_f64 LOOP_BY_TABLE
 #else
@@ -77,7 +77,9 @@ static void erf_far_f64(double *x)
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        UNARY_STEPS(T, T, for (int j = 0; j < WIDTH; j += 8) vector_##name##_by_table(out + k + j, in + k + j);) \
+        UNARY_STEPS(T, T,                                                                          \
+                    for (int j = 0; j < WIDTH; j += 8)                                             \
+                        vector_##name##_by_table(out + k + j, in + k + j);)                        \
     }
 #endif
 #define NEAR(name, NAME, s, T, D) LOOP_##name##_##s(name, NAME, s, T, D)
@@ -91,4 +93,5 @@ LT_FUNCTIONS_LOOPS
 #define ANGLE ENTRY
 #define POWER ENTRY
 #define NEAR  ENTRY
-const lt_pointwise_row LT_LOOP(functions)[LT_PW_FUNCTIONS_END - LT_PW_FUNCTIONS] = {LT_FUNCTIONS_LOOPS};
+const lt_pointwise_row LT_LOOP(functions)[LT_PW_FUNCTIONS_END - LT_PW_FUNCTIONS] = {
+    LT_FUNCTIONS_LOOPS};

@@ -1,5 +1,6 @@
-/* gamma_float.h - the logarithm of the gamma function for float and its derivative, computed in double without branches, so that loops become
- * vectors; and the incomplete gamma function of float where its series is short. */
+/* gamma_float.h - the logarithm of the gamma function for float and its derivative, computed in
+ * double without branches, so that loops become vectors; and the incomplete gamma function of float
+ * where its series is short. */
 #ifndef LT_CPU_GAMMA_FLOAT_H
 #define LT_CPU_GAMMA_FLOAT_H
 
@@ -22,13 +23,15 @@ VECTOR_INLINE double vector_lgamma_above(double x, double *product)
     q = vector_multiply_add(q, s, 1.0 / 1260);
     q = vector_multiply_add(q, s, -1.0 / 360);
     q = vector_multiply_add(q, s, 1.0 / 12);
-    return vector_multiply_add(z - 0.5, vector_log(z), vector_multiply_add(q, u, 0.91893853320467274 - z));
+    return vector_multiply_add(z - 0.5, vector_log(z),
+                               vector_multiply_add(q, u, 0.91893853320467274 - z));
 }
 
 /* Below 1/2 by reflection: log(pi / |sin(pi x)|) - lgamma(1 - x). */
 VECTOR_INLINE float vector_lgammaf(float value)
 {
-    const double x = value, off = x - __builtin_rint(x), sine = __builtin_fabs(vector_sin(3.14159265358979324 * off));
+    const double x = value, off = x - __builtin_rint(x),
+                 sine = __builtin_fabs(vector_sin(3.14159265358979324 * off));
     const bool under = x < 0.5;
     double product;
     const double above = vector_lgamma_above(under ? 1 - x : x, &product);
@@ -38,11 +41,14 @@ VECTOR_INLINE float vector_lgammaf(float value)
     return (float)(__builtin_fabs(x) == (double)INFINITY ? (double)INFINITY : finite);
 }
 
-/* Its derivative: the asymptotic series at x, or from x + 10 on, less the logarithmic derivative of x (x + 1) ... (x + 9). Below 0 by reflection:
- * at 1 - x, less pi / tan(pi x). The two quotients are one. */
+/* Its derivative: the asymptotic series at x, or from x + 10 on, less the logarithmic derivative of
+ * x (x + 1) ... (x + 9). Below 0 by reflection: at 1 - x, less pi / tan(pi x). The two quotients
+ * are one. */
 VECTOR_INLINE float vector_digammaf(float value)
 {
-    const double x = value, off = x - __builtin_rint(x), sine = vector_sin(3.14159265358979324 * off), cosine = vector_cos(3.14159265358979324 * off);
+    const double x = value, off = x - __builtin_rint(x),
+                 sine = vector_sin(3.14159265358979324 * off),
+                 cosine = vector_cos(3.14159265358979324 * off);
     const bool under = x < 0;
     const double above = under ? 1 - x : x;
     const bool small = above < 10;
@@ -55,7 +61,9 @@ VECTOR_INLINE float vector_digammaf(float value)
     }
     slope = small ? slope : 0;
     p = small ? p : 1;
-    const double quotient = (under ? vector_multiply_add(slope, sine, 3.14159265358979324 * p * cosine) : slope) / (under ? p * sine : p);
+    const double quotient =
+        (under ? vector_multiply_add(slope, sine, 3.14159265358979324 * p * cosine) : slope) /
+        (under ? p * sine : p);
     double q = 1.0 / 132;
     q = vector_multiply_add(q, -s, 1.0 / 240);
     q = vector_multiply_add(q, -s, 1.0 / 252);
@@ -63,14 +71,20 @@ VECTOR_INLINE float vector_digammaf(float value)
     q = vector_multiply_add(q, -s, 1.0 / 12);
     const double y = (vector_log_near(z) - vector_multiply_add(q, s, 0.5 * u)) - quotient;
     const bool pole = under & (off == 0);
-    return x == 0 ? -__builtin_copysignf(INFINITY, value) : pole ? NAN : value < INFINITY ? (float)y : value; /* nan too */
+    /* nan too */
+    return x == 0             ? -__builtin_copysignf(INFINITY, value)
+           : pole             ? NAN
+           : value < INFINITY ? (float)y
+                              : value;
 }
 
-/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 8 by its series, in lanes: each stops where its own terms have become small. Q(a, x) is 1 less
- * that where it is not small: for x < a + 1, but for x <= 1.1 and a < 1. */
+/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 8 by its series, in lanes: each stops where its own
+ * terms have become small. Q(a, x) is 1 less that where it is not small: for x < a + 1, but for x
+ * <= 1.1 and a < 1. */
 static inline bool vector_igamma_takes(bool upper, double a, double x)
 {
-    return (a > 0) & (a <= 20) & (x > 0) & (x < a + (upper ? 1 : 8)) & !(upper & (x <= 1.1) & (a < 1));
+    return (a > 0) & (a <= 20) & (x > 0) & (x < a + (upper ? 1 : 8)) &
+           !(upper & (x <= 1.1) & (a < 1));
 }
 
 /* Of WIDTH elements, those that it takes. */
@@ -80,10 +94,12 @@ static inline void vector_igammaf(bool upper, const float *a, const float *x, fl
     _Pragma("omp simd") for (int j = 0; j < WIDTH; j++)
     {
         const bool taken = vector_igamma_takes(upper, a[j], x[j]);
-        shape[j] = taken ? a[j] : 1, at[j] = taken ? x[j] : 0.5, n[j] = shape[j], term[j] = sum[j] = 1;
+        shape[j] = taken ? a[j] : 1, at[j] = taken ? x[j] : 0.5, n[j] = shape[j],
+        term[j] = sum[j] = 1;
         double product;
         const double above = vector_lgamma_above(shape[j] + 1, &product);
-        density[j] = vector_exp(vector_multiply_add(shape[j], vector_log(at[j]), -at[j] - above)) * product;
+        density[j] =
+            vector_exp(vector_multiply_add(shape[j], vector_log(at[j]), -at[j] - above)) * product;
     }
     for (int going = WIDTH; going > 0;) {
         going = 0;

@@ -1,17 +1,19 @@
-/* instantiate.h - makes a loop from a scalar formula. The list of a kernel file's ops is generated from the
- * declarations and expanded twice: to define the loops (shapes_loops.h), and to fill in the table (shapes_entries.h):
+/* instantiate.h - makes a loop from a scalar formula. The list of a kernel file's ops is generated
+ * from the declarations and expanded twice: to define the loops (shapes_loops.h), and to fill in
+ * the table (shapes_entries.h):
  *
- *   FLOATS(UNARY, exp, EXP)            float and double
- *   INTEGERS(BINARY, add, ADD)         the five integer types
- *   WIDEST(BINARY, pow, POW)           int64 only: narrower integers are computed in it
- *   BOOL(BINARY, add, ADD)             bool
- *   BFLOAT16(BINARY, mul, MUL)         bfloat16: two elements at a time (bfloat16_words.h), numbers come as float
+ *   FLOATS(UNARY, exp, EXP)            float and double INTEGERS(BINARY, add, ADD)         the five
+ *                                      integer types WIDEST(BINARY, pow, POW)           int64 only:
+ *                                      narrower integers are computed in it BOOL(BINARY, add, ADD)
+ *                                      bool BFLOAT16(BINARY, mul, MUL)         bfloat16: two
+ *                                      elements at a time (bfloat16_words.h), numbers come as float
  *
- * each giving a static function exp_f32 and its entry in the table. Half types without loops of their
- * own the driver computes in float. The driver also gathers what is strided and spreads numbers: all operands of a
- * loop are contiguous, but inputs that are a single number (stride 0), of two either one, of three the second, the third or both.
- * A single element may have any strides. "omp simd" tells the compiler that iterations are
- * independent: operands are the same memory or do not overlap. */
+ * each giving a static function exp_f32 and its entry in the table. Half types without loops of
+ * their own the driver computes in float. The driver also gathers what is strided and spreads
+ * numbers: all operands of a loop are contiguous, but inputs that are a single number (stride 0),
+ * of two either one, of three the second, the third or both. A single element may have any strides.
+ * "omp simd" tells the compiler that iterations are independent: operands are the same memory or do
+ * not overlap. */
 #ifndef LT_CPU_INSTANTIATE_H
 #define LT_CPU_INSTANTIATE_H
 
@@ -20,8 +22,14 @@
 
 #include "formulas/formulas.h"
 
-static inline float param_f32(lt_scalar s) { return s.kind == LT_SCALAR_FLOAT ? (float)s.v.d : (float)s.v.i; }
-static inline double param_f64(lt_scalar s) { return s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i; }
+static inline float param_f32(lt_scalar s)
+{
+    return s.kind == LT_SCALAR_FLOAT ? (float)s.v.d : (float)s.v.i;
+}
+static inline double param_f64(lt_scalar s)
+{
+    return s.kind == LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i;
+}
 static inline int64_t param_i64(lt_scalar s)
 {
     return s.kind == LT_SCALAR_FLOAT ? (int64_t)s.v.d : s.v.i;
@@ -42,7 +50,7 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
     ARITY(name, NAME, i16, int16_t, INT16)                                                         \
     ARITY(name, NAME, i32, int32_t, INT32)                                                         \
     ARITY(name, NAME, i64, int64_t, INT64)
-#define BOOL(ARITY, name, NAME) ARITY(name, NAME, b8, uint8_t, BOOL)
+#define BOOL(ARITY, name, NAME)     ARITY(name, NAME, b8, uint8_t, BOOL)
 #define BFLOAT16(ARITY, name, NAME) ARITY##_WORDS(name, NAME, bf16, two, BFLOAT16)
 
 #define LOOP_HEAD(name, s)                                                                         \
@@ -88,7 +96,7 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, c[i]);                         \
     }
 
-/* ---- loops: what a LIST names by arity ----------------------------------------------------------- */
+/* ---- loops: what a LIST names by arity ------------------------------------------------------- */
 #define LOOP_UNARY(name, NAME, s, T, D)                                                            \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -117,7 +125,8 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         const lt_scalar *numbers = context;                                                        \
-        const T first = param_##s(numbers[0]), second = param_##s(numbers[1]), third = param_##s(numbers[2]); \
+        const T first = param_##s(numbers[0]), second = param_##s(numbers[1]),                     \
+                third = param_##s(numbers[2]);                                                     \
         T (*const formula)(T, T, T, T) = lt_##name##_##s;                                          \
         UNARY_BODY(T, T, CALL_THREE)                                                               \
     }
@@ -149,7 +158,8 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         const lt_scalar *numbers = context;                                                        \
-        const T first = param_##s(numbers[0]), second = param_##s(numbers[1]), third = param_##s(numbers[2]); \
+        const T first = param_##s(numbers[0]), second = param_##s(numbers[1]),                     \
+                third = param_##s(numbers[2]);                                                     \
         T (*const formula)(T, T, T, T, T) = lt_##name##_##s;                                       \
         BINARY_BODY(T, T, CALL_THREE_2)                                                            \
     }

@@ -1,5 +1,6 @@
-/* rare.c - elementwise loops over functions that are asked for seldom (formulas/rare.h), and divisors of integers. Most are calls for one
- * element each; vectors are made of Bessel's I0 and I1, and of the incomplete gamma functions of float. */
+/* rare.c - elementwise loops over functions that are asked for seldom (formulas/rare.h), and
+ * divisors of integers. Most are calls for one element each; vectors are made of Bessel's I0 and
+ * I1, and of the incomplete gamma functions of float. */
 #include "instantiate.h"
 #include "steady_blocks.h"
 
@@ -44,7 +45,10 @@
         }                                                                                          \
     }
 
-static inline const void *element(const char *from, int64_t stride, int64_t i) { return from + i * stride; }
+static inline const void *element(const char *from, int64_t stride, int64_t i)
+{
+    return from + i * stride;
+}
 
 static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
@@ -70,7 +74,8 @@ static void gammainc_f32(bool upper, char *const *ptrs, const int64_t *strides, 
         }
         if (taken > 0) vector_igammaf(upper, a, x, y);
         for (int64_t j = 0; j < m; j++)
-            if (!vector_igamma_takes(upper, a[j], x[j])) y[j] = lt_rare_pair_f32(a[j], x[j], function);
+            if (!vector_igamma_takes(upper, a[j], x[j]))
+                y[j] = lt_rare_pair_f32(a[j], x[j], function);
         steady_store(ptrs[0] + i * strides[0], strides[0], y, sizeof *y, 0, m);
     }
 }

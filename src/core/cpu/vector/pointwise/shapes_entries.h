@@ -1,5 +1,5 @@
-/* shapes_entries.h - each SHAPE of a generated list of kernels is an entry of its family's table, whose first kernel has
- * the number FIRST. */
+/* shapes_entries.h - each SHAPE of a generated list of kernels is an entry of its family's table,
+ * whose first kernel has the number FIRST. */
 #undef UNARY
 #undef UNARY_NUMBER
 #undef UNARY_RANGE
@@ -12,14 +12,14 @@
 #undef TERNARY_SCALED
 #undef SELECT
 #define ENTRY(name, NAME, s, T, D) [LT_PW_##NAME - FIRST][LT_##D] = name##_##s,
-#define UNARY ENTRY
-#define UNARY_NUMBER ENTRY
-#define UNARY_RANGE ENTRY
-#define UNARY_THREE ENTRY
-#define BINARY ENTRY
-#define BINARY_SCALED ENTRY
-#define BINARY_RANGE ENTRY
-#define BINARY_THREE ENTRY
-#define TERNARY ENTRY
-#define TERNARY_SCALED ENTRY
-#define SELECT ENTRY
+#define UNARY                      ENTRY
+#define UNARY_NUMBER               ENTRY
+#define UNARY_RANGE                ENTRY
+#define UNARY_THREE                ENTRY
+#define BINARY                     ENTRY
+#define BINARY_SCALED              ENTRY
+#define BINARY_RANGE               ENTRY
+#define BINARY_THREE               ENTRY
+#define TERNARY                    ENTRY
+#define TERNARY_SCALED             ENTRY
+#define SELECT                     ENTRY

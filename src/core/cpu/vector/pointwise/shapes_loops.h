@@ -1,5 +1,5 @@
-/* shapes_loops.h - each SHAPE of a generated list of kernels (kernels_<family>.h) is the loop of instantiate.h that has
- * it; shapes_entries.h makes it an entry of the table. */
+/* shapes_loops.h - each SHAPE of a generated list of kernels (kernels_<family>.h) is the loop of
+ * instantiate.h that has it; shapes_entries.h makes it an entry of the table. */
 #undef UNARY
 #undef UNARY_NUMBER
 #undef UNARY_RANGE
@@ -11,14 +11,14 @@
 #undef TERNARY
 #undef TERNARY_SCALED
 #undef SELECT
-#define UNARY LOOP_UNARY
-#define UNARY_NUMBER LOOP_UNARY_NUMBER
-#define UNARY_RANGE LOOP_UNARY_RANGE
-#define UNARY_THREE LOOP_UNARY_THREE
-#define BINARY LOOP_BINARY
-#define BINARY_SCALED LOOP_BINARY_SCALED
-#define BINARY_RANGE LOOP_BINARY_RANGE
-#define BINARY_THREE LOOP_BINARY_THREE
-#define TERNARY LOOP_TERNARY
+#define UNARY          LOOP_UNARY
+#define UNARY_NUMBER   LOOP_UNARY_NUMBER
+#define UNARY_RANGE    LOOP_UNARY_RANGE
+#define UNARY_THREE    LOOP_UNARY_THREE
+#define BINARY         LOOP_BINARY
+#define BINARY_SCALED  LOOP_BINARY_SCALED
+#define BINARY_RANGE   LOOP_BINARY_RANGE
+#define BINARY_THREE   LOOP_BINARY_THREE
+#define TERNARY        LOOP_TERNARY
 #define TERNARY_SCALED LOOP_TERNARY_SCALED
-#define SELECT LOOP_SELECT
+#define SELECT         LOOP_SELECT

@@ -1,7 +1,8 @@
-/* steady.h - bodies of loops over functions that the compiler calls several elements at a time: UNARY_BODY and BINARY_BODY
- * instead of those of instantiate.h, which it follows. A vector function rounds otherwise than its scalar form. What an element gives
- * must not depend on its neighbours, its place in memory, or on how many there are: so all go through the vector
- * function, WIDTH at a time, strided ones and the last few by way of a buffer. */
+/* steady.h - bodies of loops over functions that the compiler calls several elements at a time:
+ * UNARY_BODY and BINARY_BODY instead of those of instantiate.h, which it follows. A vector function
+ * rounds otherwise than its scalar form. What an element gives must not depend on its neighbours,
+ * its place in memory, or on how many there are: so all go through the vector function, WIDTH at a
+ * time, strided ones and the last few by way of a buffer. */
 #ifndef LT_CPU_STEADY_H
 #define LT_CPU_STEADY_H
 
@@ -27,7 +28,8 @@
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(R), i, n);                       \
     }
 #undef UNARY_BODY
-#define UNARY_BODY(R, T, CALL) UNARY_STEPS(R, T, SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(in[k + j]);)
+#define UNARY_BODY(R, T, CALL)                                                                     \
+    UNARY_STEPS(R, T, SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = CALL(in[k + j]);)
 
 #undef BINARY_BODY
 #define BINARY_BODY(R, T, CALL)                                                                    \

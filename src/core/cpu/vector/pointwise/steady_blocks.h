@@ -1,5 +1,5 @@
-/* steady_blocks.h - operands WIDTH elements at a time, for loops in which the last few elements go through the same vector
- * functions as the others (steady.h, by_lanes.h). */
+/* steady_blocks.h - operands WIDTH elements at a time, for loops in which the last few elements go
+ * through the same vector functions as the others (steady.h, by_lanes.h). */
 #ifndef LT_CPU_STEADY_BLOCKS_H
 #define LT_CPU_STEADY_BLOCKS_H
 
@@ -10,8 +10,8 @@
 
 #define WIDTH 16
 
-/* Elements i to i + WIDTH of n: where they are, when they are dense, or copied to the buffer, where the last stands in
- * for those that are missing. A number for all (stride 0) is copied once. */
+/* Elements i to i + WIDTH of n: where they are, when they are dense, or copied to the buffer, where
+ * the last stands in for those that are missing. A number for all (stride 0) is copied once. */
 static inline const void *steady_in(void *buffer, const char *from, int64_t stride, size_t size,
                                     int64_t i, int64_t n)
 {

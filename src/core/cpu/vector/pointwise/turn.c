@@ -1,4 +1,5 @@
-/* turn.c - elements of 4 or 8 bytes in another order: rectangles with rows as columns (turn.h), lines from their end. */
+/* turn.c - elements of 4 or 8 bytes in another order: rectangles with rows as columns (turn.h),
+ * lines from their end. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
 
@@ -17,7 +18,8 @@ static void turn_8(void *to, int64_t to_step, const void *from, int64_t from_ste
 const lt_turn_loop LT_LOOP(turn)[2] = {turn_4, turn_8};
 
 #define REVERSE(size, T)                                                                           \
-    static void reverse_##size(char *out, int64_t out_step, const char *in, int64_t in_step, int64_t lines, int64_t n) \
+    static void reverse_##size(char *out, int64_t out_step, const char *in, int64_t in_step,       \
+                               int64_t lines, int64_t n)                                           \
     {                                                                                              \
         for (; lines > 0; lines--, out += out_step, in += in_step) {                               \
             T *to = (T *)(void *)out;                                                              \

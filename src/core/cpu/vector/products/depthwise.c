@@ -1,28 +1,32 @@
-/* depthwise.c - convolutions whose output channels see one input channel each, without a library. The rows that some rows of
- * windows see are laid side by side with their padding, those that are a vertical stride apart next to each other
- * and each a whole number of strides wide: all windows of the strip are as far from each other then, and a tap of theirs is one
- * loop, however narrow the image is. */
+/* depthwise.c - convolutions whose output channels see one input channel each, without a library.
+ * The rows that some rows of windows see are laid side by side with their padding, those that are a
+ * vertical stride apart next to each other and each a whole number of strides wide: all windows of
+ * the strip are as far from each other then, and a tap of theirs is one loop, however narrow the
+ * image is. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
 #include "lanes.h"
 
-#define STRIP 4096 /* elements of the rows */
-#define TAPS 3     /* of a row of the kernel at a time */
-#define FEWEST 16  /* windows: fewer are not worth the preparations */
+#define STRIP  4096 /* elements of the rows */
+#define TAPS   3    /* of a row of the kernel at a time */
+#define FEWEST 16   /* windows: fewer are not worth the preparations */
 
 typedef struct strip {
-    int64_t across, pitch, rows, phase; /* windows and elements of a row; rows of windows at a time; rows a vertical stride apart */
+    /* windows and elements of a row; rows of windows at a time; rows a vertical stride apart */
+    int64_t across, pitch, rows, phase;
 } strip;
 
 static int64_t reach_of(const lt_conv *c, int d) { return (c->kernel[d] - 1) * c->dilation[d] + 1; }
 
 static strip strip_of(const lt_conv *c)
 {
-    const int64_t padded = c->padding[2] + c->in[2], seen = (c->out[2] - 1) * c->stride[2] + reach_of(c, 2);
+    const int64_t padded = c->padding[2] + c->in[2],
+                  seen = (c->out[2] - 1) * c->stride[2] + reach_of(c, 2);
     strip s = {.across = ((padded > seen ? padded : seen) + c->stride[2] - 1) / c->stride[2]};
     s.pitch = s.across * c->stride[2];
-    const int64_t most = (STRIP - reach_of(c, 2)) / s.pitch / c->stride[1], more = (reach_of(c, 1) + c->stride[1] - 1) / c->stride[1];
+    const int64_t most = (STRIP - reach_of(c, 2)) / s.pitch / c->stride[1],
+                  more = (reach_of(c, 1) + c->stride[1] - 1) / c->stride[1];
     s.rows = most - more < c->out[1] ? most - more : c->out[1];
     s.phase = s.rows + more;
     return s;
@@ -30,10 +34,14 @@ static strip strip_of(const lt_conv *c)
 
 static bool takes(const lt_conv *c)
 {
-    if (c->dtype != LT_FLOAT32 || c->in_channels != c->groups || c->groups == 1 || c->out[1] * c->out[2] < FEWEST) return false;
+    if (c->dtype != LT_FLOAT32 || c->in_channels != c->groups || c->groups == 1 ||
+        c->out[1] * c->out[2] < FEWEST)
+        return false;
     if (c->in[0] != 1 || c->kernel[0] != 1 || c->padding[0] != 0 || c->out[0] != 1) return false;
     for (int d = 1; d < 3; d++)
-        if (c->in[d] > STRIP || c->padding[d] > STRIP || c->kernel[d] > STRIP || c->dilation[d] > STRIP || c->stride[d] > STRIP) return false;
+        if (c->in[d] > STRIP || c->padding[d] > STRIP || c->kernel[d] > STRIP ||
+            c->dilation[d] > STRIP || c->stride[d] > STRIP)
+            return false;
     return reach_of(c, 1) < STRIP && reach_of(c, 2) < STRIP && strip_of(c).rows > 0;
 }
 
@@ -47,9 +55,11 @@ static void copy(float *to, const float *from, int64_t n)
 }
 
 /* The rows that windows from the row `first` on see; those beyond the image are 0. */
-static void lay(const lt_conv *c, const strip *s, const float *in, int64_t first, int64_t rows, float *lines)
+static void lay(const lt_conv *c, const strip *s, const float *in, int64_t first, int64_t rows,
+                float *lines)
 {
-    const int64_t stride = c->stride[1], top = first * stride - c->padding[1], seen = (rows - 1) * stride + reach_of(c, 1);
+    const int64_t stride = c->stride[1], top = first * stride - c->padding[1],
+                  seen = (rows - 1) * stride + reach_of(c, 1);
     for (int64_t phase = 0; phase < stride; phase++) {
         float *line = lines + phase * s->phase * s->pitch + c->padding[2];
         for (int64_t r = phase; r < seen; r += stride, line += s->pitch) {
@@ -62,8 +72,9 @@ static void lay(const lt_conv *c, const strip *s, const float *in, int64_t first
 }
 
 /* n windows, `step` elements apart, of `rows` (one for each row of the kernel) by taps `apart`. */
-static inline __attribute__((always_inline)) void three_by_three(float *sums, const float *const *rows, int64_t step, int64_t apart,
-                                                                 const float *w, float bias, int64_t n)
+static inline __attribute__((always_inline)) void
+three_by_three(float *sums, const float *const *rows, int64_t step, int64_t apart, const float *w,
+               float bias, int64_t n)
 {
     const float *a = rows[0], *b = rows[1], *c = rows[2];
     const int64_t twice = 2 * apart;
@@ -77,14 +88,19 @@ static inline __attribute__((always_inline)) void three_by_three(float *sums, co
     }
 }
 
-static inline __attribute__((always_inline)) void add(float *sums, const float *line, int64_t step, int64_t apart, const float *w, int taps, int64_t n)
+static inline __attribute__((always_inline)) void add(float *sums, const float *line, int64_t step,
+                                                      int64_t apart, const float *w, int taps,
+                                                      int64_t n)
 {
     const float *second = line + apart, *third = second + apart;
-    _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
-        sums[i] += taps == TAPS ? line[i * step] * w[0] + second[i * step] * w[1] + third[i * step] * w[2] : line[i * step] * w[0];
+    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) sums[i] +=
+        taps == TAPS ? line[i * step] * w[0] + second[i * step] * w[1] + third[i * step] * w[2]
+                     : line[i * step] * w[0];
 }
 
-static inline __attribute__((always_inline)) void window_sums(const lt_conv *c, float *sums, const float *const *rows, int64_t step, const float *w,
+static inline __attribute__((always_inline)) void window_sums(const lt_conv *c, float *sums,
+                                                              const float *const *rows,
+                                                              int64_t step, const float *w,
                                                               float bias, int64_t n)
 {
     const int64_t apart = c->dilation[2], taps = c->kernel[2];
@@ -95,12 +111,14 @@ static inline __attribute__((always_inline)) void window_sums(const lt_conv *c, 
     for (int64_t i = 0; i < n; i++) sums[i] = bias;
     for (int64_t y = 0; y < c->kernel[1]; y++, w += taps) {
         int64_t k = 0;
-        for (; k + TAPS <= taps; k += TAPS) add(sums, rows[y] + k * apart, step, apart, w + k, TAPS, n);
+        for (; k + TAPS <= taps; k += TAPS)
+            add(sums, rows[y] + k * apart, step, apart, w + k, TAPS, n);
         for (; k < taps; k++) add(sums, rows[y] + k * apart, step, 0, w + k, 1, n);
     }
 }
 
-static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w, const float *bias, float *y)
+static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w,
+                   const float *bias, float *y)
 {
     float lines[STRIP], sums[STRIP];
     const float *rows[STRIP]; /* of the kernel */
@@ -113,8 +131,10 @@ static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, c
     }
     float *out = y + from * c->out[1] * c->out[2];
     for (int64_t plane = from; plane < to; plane++) {
-        const int64_t channel = plane % c->out_channels, seen = plane / c->out_channels * c->in_channels + channel / each;
-        const float start = bias != NULL ? bias[channel] : 0, *in = x + seen * c->in[1] * c->in[2], *weights = w + channel * area;
+        const int64_t channel = plane % c->out_channels,
+                      seen = plane / c->out_channels * c->in_channels + channel / each;
+        const float start = bias != NULL ? bias[channel] : 0, *in = x + seen * c->in[1] * c->in[2],
+                    *weights = w + channel * area;
         for (int64_t first = 0; first < c->out[1]; first += s.rows) {
             const int64_t n = c->out[1] - first < s.rows ? c->out[1] - first : s.rows;
             lay(c, &s, in, first, n, lines);
@@ -124,7 +144,8 @@ static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, c
                 window_sums(c, sums, rows, 2, weights, start, n * s.across);
             else
                 window_sums(c, sums, rows, c->stride[2], weights, start, n * s.across);
-            for (int64_t r = 0; r < n; r++, out += c->out[2]) copy(out, sums + r * s.across, c->out[2]);
+            for (int64_t r = 0; r < n; r++, out += c->out[2])
+                copy(out, sums + r * s.across, c->out[2]);
         }
     }
 }

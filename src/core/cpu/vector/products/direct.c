@@ -1,6 +1,6 @@
-/* direct.c - convolutions of images with few channels, and of lines, by stride 1, without a library and without columns: windows
- * side by side are the lanes of registers, which hold the sums of some output channels until they are complete. Images
- * come with their padding around them. */
+/* direct.c - convolutions of images with few channels, and of lines, by stride 1, without a library
+ * and without columns: windows side by side are the lanes of registers, which hold the sums of some
+ * output channels until they are complete. Images come with their padding around them. */
 #include "cpu/common/loops.h"
 #include "lanes.h"
 
@@ -13,31 +13,35 @@ typedef struct place {
     int64_t n; /* windows, at most LANES */
 } place;
 
-/* Two places at once, OUT channels from `channel` on; the weights of these stand side by side for each tap. */
+/* Two places at once, OUT channels from `channel` on; the weights of these stand side by side for
+ * each tap. */
 #define BLOCK(OUT)                                                                                 \
-    static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights, const place *a, const place *b) \
+    static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights,             \
+                            const place *a, const place *b)                                        \
     {                                                                                              \
-        lanes_f32 sums[OUT][2];                                                                        \
+        lanes_f32 sums[OUT][2];                                                                    \
         for (int o = 0; o < OUT; o++) {                                                            \
-            const float start = d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0; \
-            sums[o][0] = sums[o][1] = ALL_F32(start);                                                  \
+            const float start =                                                                    \
+                d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0;            \
+            sums[o][0] = sums[o][1] = ALL_F32(start);                                              \
         }                                                                                          \
         for (int64_t c = 0; c < d->inputs; c++)                                                    \
             for (int64_t y = 0; y < d->kernel[0]; y++) {                                           \
-                const float *in_a = a->in + c * d->plane + y * d->row, *in_b = b->in + c * d->plane + y * d->row; \
+                const float *in_a = a->in + c * d->plane + y * d->row,                             \
+                            *in_b = b->in + c * d->plane + y * d->row;                             \
                 for (int64_t x = 0; x < d->kernel[1]; x++, weights += OUT) {                       \
-                    const lanes_f32 of_a = LOAD_F32(in_a + x), of_b = LOAD_F32(in_b + x);                      \
+                    const lanes_f32 of_a = LOAD_F32(in_a + x), of_b = LOAD_F32(in_b + x);          \
                     for (int o = 0; o < OUT; o++) {                                                \
-                        const lanes_f32 weight = ALL_F32(weights[o]);                                      \
-                        sums[o][0] = MULTIPLY_ADD_F32(weight, of_a, sums[o][0]);                       \
-                        sums[o][1] = MULTIPLY_ADD_F32(weight, of_b, sums[o][1]);                       \
+                        const lanes_f32 weight = ALL_F32(weights[o]);                              \
+                        sums[o][0] = MULTIPLY_ADD_F32(weight, of_a, sums[o][0]);                   \
+                        sums[o][1] = MULTIPLY_ADD_F32(weight, of_b, sums[o][1]);                   \
                     }                                                                              \
                 }                                                                                  \
             }                                                                                      \
         for (int o = 0; o < OUT && channel + o < d->outputs; o++) {                                \
             const int64_t step = (channel + o) * d->out[0] * d->out[1];                            \
-            put_f32(a->out + step, sums[o][0], a->n);                                                  \
-            if (b != a) put_f32(b->out + step, sums[o][1], b->n);                                      \
+            put_f32(a->out + step, sums[o][0], a->n);                                              \
+            if (b != a) put_f32(b->out + step, sums[o][1], b->n);                                  \
         }                                                                                          \
     }
 BLOCK(4)
@@ -66,7 +70,7 @@ static void image(const lt_direct *d, const float *in, float *out)
     }
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Sums that the registers hold. */
 #if LANES == 16
@@ -76,31 +80,35 @@ static void image(const lt_direct *d, const float *in, float *out)
 #endif
 #define VECTORS 3
 #define WINDOWS (VECTORS * LANES)
-#define EACH(i, N) _Pragma("GCC unroll 8") for (int i = 0; i < (N); i++) /* what is left a loop is kept in memory */
+/* what is left a loop is kept in memory */
+#define EACH(i, N) _Pragma("GCC unroll 8") for (int i = 0; i < (N); i++)
 
 /* m windows, TILE channels from `channel` on. */
-static void line_block(const lt_direct *d, int64_t channel, const float *weights, const float *in, float *out, int64_t m)
+static void line_block(const lt_direct *d, int64_t channel, const float *weights, const float *in,
+                       float *out, int64_t m)
 {
     lanes_f32 sums[TILE][VECTORS];
     EACH(o, TILE)
-        EACH(v, VECTORS)
-            sums[o][v] = ALL_F32(d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0);
+    EACH(v, VECTORS)
+    sums[o][v] = ALL_F32(d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0);
     const int64_t next = d->plane - d->kernel[0] * d->row;
     const float *at = in;
     int64_t left = d->kernel[0];
-    _Pragma("GCC unroll 4") for (int64_t t = d->inputs * d->kernel[0]; t > 0; t--, weights += TILE) {
+    _Pragma("GCC unroll 4") for (int64_t t = d->inputs * d->kernel[0]; t > 0; t--, weights += TILE)
+    {
         lanes_f32 x[VECTORS];
         EACH(v, VECTORS) x[v] = LOAD_F32(at + v * LANES);
         EACH(o, TILE)
-            EACH(v, VECTORS) sums[o][v] = MULTIPLY_ADD_F32(ALL_F32(weights[o]), x[v], sums[o][v]);
+        EACH(v, VECTORS) sums[o][v] = MULTIPLY_ADD_F32(ALL_F32(weights[o]), x[v], sums[o][v]);
         left--;
         at += d->row + (left == 0 ? next : 0);
         left = left == 0 ? d->kernel[0] : left;
     }
     EACH(o, TILE)
-        EACH(v, VECTORS)
-            if (channel + o < d->outputs && m > v * LANES)
-                put_f32(out + (channel + o) * d->out[1] + v * LANES, sums[o][v], m - v * LANES < LANES ? m - v * LANES : LANES);
+    EACH(v, VECTORS)
+    if (channel + o < d->outputs && m > v * LANES)
+        put_f32(out + (channel + o) * d->out[1] + v * LANES, sums[o][v],
+                m - v * LANES < LANES ? m - v * LANES : LANES);
 }
 
 /* The last windows are done with some of those before them, if there are any. */
@@ -110,7 +118,8 @@ static void line(const lt_direct *d, const float *in, float *out, int64_t n)
     for (int64_t channel = 0; channel < d->outputs; channel += TILE)
         for (int64_t i = 0; i < n; i += WINDOWS) {
             const int64_t at = n - i < WINDOWS && i > 0 ? n - WINDOWS : i;
-            line_block(d, channel, d->weights + channel * taps, in + at, out + at, n - at < WINDOWS ? n - at : WINDOWS);
+            line_block(d, channel, d->weights + channel * taps, in + at, out + at,
+                       n - at < WINDOWS ? n - at : WINDOWS);
         }
 }
 

@@ -1,5 +1,6 @@
-/* lanes.h - vectors of float and double of the instruction set that a file of this folder is compiled for, for loops
- * that hold sums in registers: F32 and F64 name them in macros that are written once for both types. */
+/* lanes.h - vectors of float and double of the instruction set that a file of this folder is
+ * compiled for, for loops that hold sums in registers: F32 and F64 name them in macros that are
+ * written once for both types. */
 #ifndef LT_CPU_LANES_H
 #define LT_CPU_LANES_H
 
@@ -16,38 +17,38 @@
 #define LANES_F64 8
 typedef __m512 lanes_f32;
 typedef __m512d lanes_f64;
-#define LOAD_F32 _mm512_loadu_ps
-#define LOAD_F64 _mm512_loadu_pd
-#define STORE_F32 _mm512_storeu_ps
-#define STORE_F64 _mm512_storeu_pd
-#define ALL_F32 _mm512_set1_ps
-#define ALL_F64 _mm512_set1_pd
+#define LOAD_F32         _mm512_loadu_ps
+#define LOAD_F64         _mm512_loadu_pd
+#define STORE_F32        _mm512_storeu_ps
+#define STORE_F64        _mm512_storeu_pd
+#define ALL_F32          _mm512_set1_ps
+#define ALL_F64          _mm512_set1_pd
 #define MULTIPLY_ADD_F32 _mm512_fmadd_ps
 #define MULTIPLY_ADD_F64 _mm512_fmadd_pd
 #elif defined(__AVX2__)
-#define LANES_F32 8
-#define LANES_F64 4
+#define LANES_F32        8
+#define LANES_F64        4
 typedef __m256 lanes_f32;
 typedef __m256d lanes_f64;
-#define LOAD_F32 _mm256_loadu_ps
-#define LOAD_F64 _mm256_loadu_pd
-#define STORE_F32 _mm256_storeu_ps
-#define STORE_F64 _mm256_storeu_pd
-#define ALL_F32 _mm256_set1_ps
-#define ALL_F64 _mm256_set1_pd
+#define LOAD_F32         _mm256_loadu_ps
+#define LOAD_F64         _mm256_loadu_pd
+#define STORE_F32        _mm256_storeu_ps
+#define STORE_F64        _mm256_storeu_pd
+#define ALL_F32          _mm256_set1_ps
+#define ALL_F64          _mm256_set1_pd
 #define MULTIPLY_ADD_F32 _mm256_fmadd_ps
 #define MULTIPLY_ADD_F64 _mm256_fmadd_pd
 #elif defined(__x86_64__)
-#define LANES_F32 4
-#define LANES_F64 2
+#define LANES_F32                 4
+#define LANES_F64                 2
 typedef __m128 lanes_f32;
 typedef __m128d lanes_f64;
-#define LOAD_F32 _mm_loadu_ps
-#define LOAD_F64 _mm_loadu_pd
-#define STORE_F32 _mm_storeu_ps
-#define STORE_F64 _mm_storeu_pd
-#define ALL_F32 _mm_set1_ps
-#define ALL_F64 _mm_set1_pd
+#define LOAD_F32                  _mm_loadu_ps
+#define LOAD_F64                  _mm_loadu_pd
+#define STORE_F32                 _mm_storeu_ps
+#define STORE_F64                 _mm_storeu_pd
+#define ALL_F32                   _mm_set1_ps
+#define ALL_F64                   _mm_set1_pd
 #define MULTIPLY_ADD_F32(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
 #define MULTIPLY_ADD_F64(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
 #else /* vectors as the compiler knows them, on any processor */
@@ -134,8 +135,10 @@ static inline __m128d halves_f64(lanes_f64 v)
 }
 static inline void totals_f32(const lanes_f32 *v, float *to)
 {
-    const __m128 a = halves_f32(v[0]), b = halves_f32(v[1]), c = halves_f32(v[2]), d = halves_f32(v[3]);
-    const __m128 ab = _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b)), cd = _mm_add_ps(_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+    const __m128 a = halves_f32(v[0]), b = halves_f32(v[1]), c = halves_f32(v[2]),
+                 d = halves_f32(v[3]);
+    const __m128 ab = _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b)),
+                 cd = _mm_add_ps(_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
     _mm_storeu_ps(to, _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab)));
 }
 static inline void totals_f64(const lanes_f64 *v, double *to)
@@ -158,12 +161,25 @@ static inline void totals_f64(const lanes_f64 *v, double *to)
 
 /* The first n lanes, at most all of them; those that are not read are 0. */
 #if defined(__AVX512F__)
-static inline lanes_f32 get_f32(const float *from, int64_t n) { return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from); }
-static inline lanes_f64 get_f64(const double *from, int64_t n) { return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), from); }
-static inline void put_f32(float *to, lanes_f32 v, int64_t n) { _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v); }
-static inline void put_f64(double *to, lanes_f64 v, int64_t n) { _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), v); }
+static inline lanes_f32 get_f32(const float *from, int64_t n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
+}
+static inline lanes_f64 get_f64(const double *from, int64_t n)
+{
+    return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), from);
+}
+static inline void put_f32(float *to, lanes_f32 v, int64_t n)
+{
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v);
+}
+static inline void put_f64(double *to, lanes_f64 v, int64_t n)
+{
+    _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), v);
+}
 #else
-/* By way of memory a vector would wait until what was written in parts is there. Masks to write cost some processors more than that does. */
+/* By way of memory a vector would wait until what was written in parts is there. Masks to write
+ * cost some processors more than that does. */
 #if defined(__AVX2__)
 static inline lanes_f32 get_f32(const float *from, int64_t n)
 {

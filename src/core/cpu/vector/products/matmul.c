@@ -3,9 +3,10 @@
 
 #define TILE 64 /* columns whose sums are held at a time */
 
-/* T: the elements; W: the type of a product of two; N: through which a double becomes an element. */
+/* T: the elements; W: the type of a product of two; N: through which a double becomes an
+ * element. */
 #define MULTIPLY(s, T, W, N)                                                                       \
-    static void multiply_##s(const lt_product *g)                                               \
+    static void multiply_##s(const lt_product *g)                                                  \
     {                                                                                              \
         const T *a = g->a, *b = g->b;                                                              \
         T *c = g->c;                                                                               \
@@ -16,10 +17,10 @@
                 T sum[TILE] = {0};                                                                 \
                 for (int64_t p = 0; p < g->k; p++) {                                               \
                     const W x = a[i * g->a_row + p * g->a_column];                                 \
-                    const T *row = b + p * g->b_row + from;                                          \
+                    const T *row = b + p * g->b_row + from;                                        \
                     _Pragma("omp simd") for (int64_t j = 0; j < width; j++) sum[j] += x * row[j];  \
                 }                                                                                  \
-                T *out = c + i * g->c_row + from;                                                    \
+                T *out = c + i * g->c_row + from;                                                  \
                 if (beta == 0)                                                                     \
                     for (int64_t j = 0; j < width; j++) out[j] = (W)alpha * sum[j];                \
                 else                                                                               \
@@ -35,6 +36,6 @@ MULTIPLY(u32, uint32_t, uint32_t, int64_t)
 MULTIPLY(u64, uint64_t, uint64_t, int64_t)
 
 const lt_product_loop LT_LOOP(multiply)[LT_DTYPE_COUNT] = {
-    [LT_UINT8] = multiply_u8,   [LT_INT8] = multiply_u8,     [LT_INT16] = multiply_u16,
-    [LT_INT32] = multiply_u32,  [LT_INT64] = multiply_u64,
+    [LT_UINT8] = multiply_u8,  [LT_INT8] = multiply_u8,   [LT_INT16] = multiply_u16,
+    [LT_INT32] = multiply_u32, [LT_INT64] = multiply_u64,
 };

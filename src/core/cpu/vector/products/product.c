@@ -1,33 +1,37 @@
-/* product.c - products of matrices and vectors of float and double (lt_product), on one thread. The sums of a tile of
- * C, some rows by two vectors of columns, stay in registers while k goes by: every step reads two vectors of B and one
- * element of A for each row. Columns of B are brought side by side into panels first, which pass by a tile's rows of A; these
- * are read where they lie, or side by side where there is room. A product with a vector reads the matrix once, in the order
- * in which it lies. An element of C is the same sum however a product is cut into pieces of rows and columns. The loops stand
- * in product.inc. */
+/* product.c - products of matrices and vectors of float and double (lt_product), on one thread. The
+ * sums of a tile of C, some rows by two vectors of columns, stay in registers while k goes by:
+ * every step reads two vectors of B and one element of A for each row. Columns of B are brought
+ * side by side into panels first, which pass by a tile's rows of A; these are read where they lie,
+ * or side by side where there is room. A product with a vector reads the matrix once, in the order
+ * in which it lies. An element of C is the same sum however a product is cut into pieces of rows
+ * and columns. The loops stand in product.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
 #include "lanes.h"
 
-#define DEPTH  LT_PRODUCT_DEPTH
-#define HERE   512        /* bytes of each line of B that are brought side by side at a time without a room */
-#define LINES  16         /* of B that are read at a time */
-#define NEAR   (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
-#define LINE   64         /* bytes of a line of a cache: vectors that lie across two take longer */
-#define SHORT  128        /* rows, up to which bringing B side by side takes longer than that */
+#define DEPTH LT_PRODUCT_DEPTH
+/* bytes of each line of B that are brought side by side at a time without a room */
+#define HERE  512
+#define LINES 16         /* of B that are read at a time */
+#define NEAR  (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
+#define LINE  64         /* bytes of a line of a cache: vectors that lie across two take longer */
+#define SHORT 128        /* rows, up to which bringing B side by side takes longer than that */
 
 #if defined(__AVX512F__)
 #define SECOND   (1 << 20) /* bytes: lines of B that the second cache holds beside the rest */
 #define FEW_ROWS 4         /* of few columns */
-#define ROWS     12        /* times two sums are what the registers hold, and enough to hide how long one step takes */
+/* times two sums are what the registers hold, and enough to hide how long one step takes */
+#define ROWS 12
 #else
 #define SECOND   (1 << 18)
 #define FEW_ROWS 3
 #define ROWS     6
 #endif
 
-#define UNROLL _Pragma("GCC unroll 16") /* a loop that counts registers: what gcc leaves a loop it keeps in memory */
-#define BLOCK 1024 /* products of which a long sum is made */
-#define WIDTH 1024 /* rows of a matrix whose columns are added up */
+/* a loop that counts registers: what gcc leaves a loop it keeps in memory */
+#define UNROLL _Pragma("GCC unroll 16")
+#define BLOCK  1024 /* products of which a long sum is made */
+#define WIDTH  1024 /* rows of a matrix whose columns are added up */
 
 #define T       float
 #define SIDE    4

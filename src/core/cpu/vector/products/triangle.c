@@ -1,5 +1,6 @@
-/* triangle.c - the steps of triangular solutions and of Cholesky's factorization that are not products (lt_triangle_loops): as many rows as registers
- * hold, of all columns. The loops stand in triangle.inc. */
+/* triangle.c - the steps of triangular solutions and of Cholesky's factorization that are not
+ * products (lt_triangle_loops): as many rows as registers hold, of all columns. The loops stand in
+ * triangle.inc. */
 #include <math.h>
 
 #include "cpu/common/loops.h"
@@ -26,4 +27,5 @@
 #undef L
 #undef S
 
-const lt_triangle_loops LT_LOOP(triangle)[2] = {{solve_f32, cholesky_f32, mirror_f32}, {solve_f64, cholesky_f64, mirror_f64}};
+const lt_triangle_loops LT_LOOP(triangle)[2] = {{solve_f32, cholesky_f32, mirror_f32},
+                                                {solve_f64, cholesky_f64, mirror_f64}};

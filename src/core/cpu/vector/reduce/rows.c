@@ -1,12 +1,14 @@
-/* rows.c - the accumulating loops of reductions, down columns and along lines (loops.h says what each does).
+/* rows.c - the accumulating loops of reductions, down columns and along lines (loops.h says what
+ * each does).
  *
- * A line is cut into rows of WIDTH lanes, accumulators that stay in vector registers. At most FLUSH rows are added
- * before accumulators move to totals, which are double (or int64) and bound the rounding error. Sums of bytes are
- * of bools: LT_COLUMNS_FLUSH of them fit into a byte.
+ * A line is cut into rows of WIDTH lanes, accumulators that stay in vector registers. At most FLUSH
+ * rows are added before accumulators move to totals, which are double (or int64) and bound the
+ * rounding error. Sums of bytes are of bools: LT_COLUMNS_FLUSH of them fit into a byte.
  *
- * A nan must win over every number, which costs three instructions a comparison. So extremes of floats are taken by
- * one that ignores nan, beside a sum, which is nan when an element was (or when there were both infinities); only
- * then the careful comparison goes over the same elements once more. The loops stand in reduction.inc. */
+ * A nan must win over every number, which costs three instructions a comparison. So extremes of
+ * floats are taken by one that ignores nan, beside a sum, which is nan when an element was (or when
+ * there were both infinities); only then the careful comparison goes over the same elements once
+ * more. The loops stand in reduction.inc. */
 #include <string.h>
 
 #include "cpu/common/is_nan.h"
@@ -16,70 +18,76 @@
 
 #define WIDTH LT_LINE_ROW
 #define FLUSH LT_ROWS_FLUSH
-#define PARTS 8  /* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
+/* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
+#define PARTS 8
 #define SHORT 24 /* elements of a line of which GROUP are taken at once, one in each lane */
 #define GROUP 16
-#define FEW 8 /* elements that one accumulator takes */
+#define FEW   8             /* elements that one accumulator takes */
 #define BLOCK LT_LINE_BLOCK /* elements that mapped.inc takes at once */
 
 /* Steps: accumulator, element, parameter. Of those that add, what they add. */
-#define SELF(x, p) (x)
-#define OFF(x, p) ((x) - (p))
-#define SQUARE(x, p) ((x) * (x))
-#define SQUARE_OFF(x, p) (((x) - (p)) * ((x) - (p)))
-#define SUM(a, x, p) ((a) + (x))
-#define PROD(a, x, p) ((a) * (x))
+#define SELF(x, p)               (x)
+#define OFF(x, p)                ((x) - (p))
+#define SQUARE(x, p)             ((x) * (x))
+#define SQUARE_OFF(x, p)         (((x) - (p)) * ((x) - (p)))
+#define SUM(a, x, p)             ((a) + (x))
+#define PROD(a, x, p)            ((a) * (x))
 #define PROD_OF_FOUR(a, b, c, d) (((a) * (b)) * ((c) * (d)))
-#define SUM_OFF(a, x, p) ((a) + OFF(x, p))
-#define SUM_SQUARE(a, x, p) ((a) + SQUARE(x, p))
-#define SUM_SQUARE_OFF(a, x, p) ((a) + SQUARE_OFF(x, p))
-#define MAX(a, x, p) ((x) > (a) || (x) != (x) ? (x) : (a))
-#define MIN(a, x, p) ((x) < (a) || (x) != (x) ? (x) : (a))
+#define SUM_OFF(a, x, p)         ((a) + OFF(x, p))
+#define SUM_SQUARE(a, x, p)      ((a) + SQUARE(x, p))
+#define SUM_SQUARE_OFF(a, x, p)  ((a) + SQUARE_OFF(x, p))
+#define MAX(a, x, p)             ((x) > (a) || (x) != (x) ? (x) : (a))
+#define MIN(a, x, p)             ((x) < (a) || (x) != (x) ? (x) : (a))
 /* An accumulator that is nan stays nan; an element that is nan is ignored. */
 #define QUICK_MAX(a, x, p) ((x) > (a) ? (x) : (a))
 #define QUICK_MIN(a, x, p) ((x) < (a) ? (x) : (a))
 
 /* What mapped.inc takes the sum or the extreme of. */
-#define ABS(x, p) (M(fabs)(x))
-#define POWER(x, p) (M(pow)(M(fabs)(x), p))
+#define ABS(x, p)         (M(fabs)(x))
+#define POWER(x, p)       (M(pow)(M(fabs)(x), p))
 #define SHIFTED_EXP(x, p) (EXP((x) - (p)))
-#define NUMBER(x, p) ((x) == (x) ? (x) : 0)
-#define IS_SET(x, p) ((x) != 0)
+#define NUMBER(x, p)      ((x) == (x) ? (x) : 0)
+#define IS_SET(x, p)      ((x) != 0)
 
 #define IGNORE(sum, x) (void)(sum);
-#define WATCH(sum, x) (sum) += (x);
+#define WATCH(sum, x)  (sum) += (x);
 
 #define SIMD _Pragma("omp simd")
 
-/* A loop whose accumulators are wider than its elements takes a vector of these: of elements, the halves of one would have to be taken apart first. */
+/* A loop whose accumulators are wider than its elements takes a vector of these: of elements, the
+ * halves of one would have to be taken apart first. */
 #ifdef __AVX512F__
 #define VECTOR 64 /* bytes */
 #else
 #define VECTOR 32
 #endif
 
-/* WIDTH lanes become PARTS, the upper half joined with the lower one: by steps of constant lengths, which stay in registers. */
+/* WIDTH lanes become PARTS, the upper half joined with the lower one: by steps of constant lengths,
+ * which stay in registers. */
 #define HALVINGS(halve, lanes) halve(lanes, 32) halve(lanes, 16) halve(lanes, 8)
 #define QUICK_HALF(lanes, n)                                                                       \
     SIMD for (int j = 0; j < (n); j++) lanes[j] = QUICK(lanes[j], lanes[(n) + j], 0);
 #define LOOK_HALF(lanes, n) SIMD for (int j = 0; j < (n); j++) LOOK(lanes[j], lanes[(n) + j])
 _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 
-/* Element i of each of GROUP lines to turned[i * GROUP], by squares where strides and sizes of elements allow. */
+/* Element i of each of GROUP lines to turned[i * GROUP], by squares where strides and sizes of
+ * elements allow. */
 #define TURN_AS(s, E, turned, lines, stride, n)                                                    \
-    turn_all_##s((E *)(turned), GROUP, (const E *)(const void *)(lines), (stride) / (int64_t)sizeof(E), GROUP, n);
+    turn_all_##s((E *)(turned), GROUP, (const E *)(const void *)(lines),                           \
+                 (stride) / (int64_t)sizeof(E), GROUP, n);
 #define TURN_BYTES(turned, lines, stride, n)                                                       \
     for (int64_t l = 0; l < GROUP; l++)                                                            \
-        for (int64_t i = 0; i < (n); i++) (turned)[i * GROUP + l] = ((const T *)(lines + l * (stride)))[i];
+        for (int64_t i = 0; i < (n); i++)                                                          \
+            (turned)[i * GROUP + l] = ((const T *)(lines + l * (stride)))[i];
 
-#define A      double
-#define FIELD  d
-#define FOLDED T
+#define A         double
+#define FIELD     d
+#define FOLDED    T
 #define TURN(...) TURN_AS(f32, float, __VA_ARGS__)
-#define T       float
-#define M(g)    g##f
-#define EXP     expf
-#define S(name) name##_f32
+#define T         float
+#define M(g)      g##f
+#define EXP       expf
+#define S(name)   name##_f32
 #include "rows_float.inc"
 #undef TURN
 #undef T
@@ -87,10 +95,10 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #undef EXP
 #undef S
 #define TURN(...) TURN_AS(f64, double, __VA_ARGS__)
-#define T       double
-#define M(g)    g
-#define EXP     exp
-#define S(name) name##_f64
+#define T         double
+#define M(g)      g
+#define EXP       exp
+#define S(name)   name##_f64
 #include "rows_float.inc"
 #undef T
 #undef M
@@ -100,10 +108,10 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #undef FIELD
 
 /* Sums of integers wrap. */
-#define S(name) name##_i64
-#define A       uint64_t
-#define FIELD   u
-#define T       uint64_t
+#define S(name)  name##_i64
+#define A        uint64_t
+#define FIELD    u
+#define T        uint64_t
 #define R(name)  S(name##_sum)
 #define IDENTITY 0
 #define STEP     SUM
@@ -121,9 +129,9 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #undef T
 #undef A
 #undef FIELD
-#define A     int64_t
-#define FIELD i
-#define T     int64_t
+#define A        int64_t
+#define FIELD    i
+#define T        int64_t
 #define R(name)  S(name##_max)
 #define IDENTITY INT64_MIN
 #define STEP     QUICK_MAX
@@ -139,10 +147,10 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #undef S
 
 #undef TURN
-#define TURN    TURN_BYTES
-#define S(name) name##_u8
-#define T       uint8_t
-#define FOLDED  int64_t
+#define TURN     TURN_BYTES
+#define S(name)  name##_u8
+#define T        uint8_t
+#define FOLDED   int64_t
 #define R(name)  S(name##_sum)
 #define IDENTITY 0
 #define STEP     SUM
@@ -183,21 +191,28 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
     [LT_ROWS_F32] = ROW(d, identity, name, f32, .lines = lines_##name##_f32),                      \
     [LT_ROWS_F64] = ROW(d, identity, name, f64, .lines = lines_##name##_f64)
 #define TAKEN_ROW(identity, name, NAME, s)                                                         \
-    ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s,                \
-        .may_have_nan = may_have_nan_##name##_##s, .flush = flush_##name##_##s, .finish = finish_##name##_##s)
-#define TAKEN_FLOATS(identity, name, NAME)                                                         \
+    ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s,             \
+        .may_have_nan = may_have_nan_##name##_##s, .flush = flush_##name##_##s,                    \
+        .finish = finish_##name##_##s)
+/* clang-format off */
+#define TAKEN_FLOATS(identity, name, NAME) \
     [LT_ROWS_F32] = TAKEN_ROW(identity, name, NAME, f32), [LT_ROWS_F64] = TAKEN_ROW(identity, name, NAME, f64)
+/* clang-format on */
 #define OF_FLOATS(identity, name, of)                                                              \
-    [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32, NULL),                                      \
-    [LT_ROWS_F64] = OF_ROW(d, identity, name, of, f64, NULL)
+    [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32, NULL), [LT_ROWS_F64] =                      \
+                                                                  OF_ROW(d, identity, name, of,    \
+                                                                         f64, NULL)
 
 const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
-    [LT_ROWS_SUM] = {TAKEN_FLOATS(0, sum, SUM), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
+    [LT_ROWS_SUM] = {TAKEN_FLOATS(0, sum, SUM), [LT_ROWS_I64] = ROW(i, 0, sum, i64),
+                     [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
     [LT_ROWS_PROD] = {FLOATS(1, prod), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
-    [LT_ROWS_MAX] = {TAKEN_FLOATS(-(double)INFINITY, max, MAX), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
-                     [LT_ROWS_U8] = ROW(i, 0, max, u8)},
-    [LT_ROWS_MIN] = {TAKEN_FLOATS((double)INFINITY, min, MIN), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
-                     [LT_ROWS_U8] = ROW(i, 1, min, u8)},
+    [LT_ROWS_MAX] =
+        {TAKEN_FLOATS(-(double)INFINITY, max, MAX), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
+         [LT_ROWS_U8] = ROW(i, 0, max, u8)},
+    [LT_ROWS_MIN] =
+        {TAKEN_FLOATS((double)INFINITY, min, MIN), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
+         [LT_ROWS_U8] = ROW(i, 1, min, u8)},
     [LT_ROWS_SUM_ABS] = {OF_FLOATS(0, sum_abs, sum)},
     [LT_ROWS_SUM_SQUARE] = {TAKEN_FLOATS(0, sum_square, SUM_SQUARE)},
     [LT_ROWS_SUM_OFF] = {EACH_FLOATS(0, sum_off)},
@@ -208,5 +223,6 @@ const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
     [LT_ROWS_SUM_NUMBERS] = {OF_FLOATS(0, sum_numbers, sum)},
     [LT_ROWS_MAX_ABS] = {OF_FLOATS(0, max_abs, max)},
     [LT_ROWS_MIN_ABS] = {OF_FLOATS((double)INFINITY, min_abs, min)},
-    [LT_ROWS_COUNT] = {OF_FLOATS(0, count, sum), [LT_ROWS_I64] = OF_ROW(i, 0, count, sum, i64, NULL)},
+    [LT_ROWS_COUNT] = {OF_FLOATS(0, count, sum), [LT_ROWS_I64] = OF_ROW(i, 0, count, sum, i64,
+                                                                        NULL)},
 };

@@ -1,5 +1,6 @@
-/* kernel.cuh - what generated kernels are made of (source.cu): they begin with it. Compiled by NVRTC, which finds the headers in device/nvrtc
- * in the place of those it has not, and in the simulation by the host's compiler. */
+/* kernel.cuh - what generated kernels are made of (source.cu): they begin with it. Compiled by
+ * NVRTC, which finds the headers in device/nvrtc in the place of those it has not, and in the
+ * simulation by the host's compiler. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdbool.h>
@@ -21,8 +22,9 @@
 #define LT_EACH(i, N) for (int i = 0; i < (N); i++)
 #endif
 
-/* A result that the compiler can put into no sum of the next step: there a product would not be rounded, as it is between two ops. It cannot
- * know that zero is 0. lt_product: the same of a product, for nothing. */
+/* A result that the compiler can put into no sum of the next step: there a product would not be
+ * rounded, as it is between two ops. It cannot know that zero is 0. lt_product: the same of a
+ * product, for nothing. */
 #ifdef __CUDACC__
 LT_CHAIN_FN float lt_apart(float x, uint32_t zero)
 {
@@ -32,7 +34,7 @@ LT_CHAIN_FN double lt_apart(double x, uint32_t zero)
 {
     return __hiloint2double(__double2hiint(x) ^ static_cast<int>(zero), __double2loint(x));
 }
-LT_CHAIN_FN float  lt_product(float x, float y) { return __fmul_rn(x, y); }
+LT_CHAIN_FN float lt_product(float x, float y) { return __fmul_rn(x, y); }
 LT_CHAIN_FN double lt_product(double x, double y) { return __dmul_rn(x, y); }
 #else
 /* Compiled without contractions. */
@@ -108,7 +110,7 @@ template <int DIMS> LT_CHAIN_FN int32_t lt_walked(const lt_chain_walk &walk, uin
     extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                      \
         lt_chain_kernel(const __grid_constant__ ARGUMENTS a)                                       \
     {                                                                                              \
-        lt_chain_of(a, blockIdx.x * blockDim.x + threadIdx.x);                                     \
+        lt_chain_of(a, blockIdx.x *blockDim.x + threadIdx.x);                                      \
     }
 #else
 #define LT_CHAIN_KERNEL(ARGUMENTS, ...)                                                            \

@@ -12,8 +12,10 @@ namespace lt_sim {
 template <class T> void store_any(T *place, const T &value)
 {
     constexpr size_t n = sizeof(T);
-    using word = std::conditional_t<n % 8 == 0, uint64_t,
-                                    std::conditional_t<n % 4 == 0, uint32_t, std::conditional_t<n % 2 == 0, uint16_t, uint8_t>>>;
+    using word =
+        std::conditional_t<n % 8 == 0, uint64_t,
+                           std::conditional_t<n % 4 == 0, uint32_t,
+                                              std::conditional_t<n % 2 == 0, uint16_t, uint8_t>>>;
     word words[n / sizeof(word)];
     memcpy(words, &value, n);
     for (size_t i = 0; i < n / sizeof(word); i++)

@@ -1,7 +1,8 @@
 /* api.h - the runtime calls that the simulation has, with CUDA's names, values and meaning.
  *
- * What differs from a GPU: memcpy between devices without peer access is an illegal address unless it is
- * cudaMemcpyPeer; graphs are only recorded from streams; there are no arrays, textures, pools or managed memory. sim/ implements this. */
+ * What differs from a GPU: memcpy between devices without peer access is an illegal address unless
+ * it is cudaMemcpyPeer; graphs are only recorded from streams; there are no arrays, textures, pools
+ * or managed memory. sim/ implements this. */
 #ifndef LT_SIM_API_H
 #define LT_SIM_API_H
 
@@ -138,18 +139,18 @@ enum cudaStreamCaptureStatus {
 };
 typedef void(CUDART_CB *cudaHostFn_t)(void *data);
 
-#define cudaStreamDefault             0x00
-#define cudaStreamNonBlocking         0x01
-#define cudaStreamLegacy              ((cudaStream_t)0x1)
-#define cudaEventDefault              0x00
-#define cudaEventBlockingSync         0x01
-#define cudaEventDisableTiming        0x02
-#define cudaEventWaitDefault          0x00
-#define cudaHostAllocDefault          0x00
-#define cudaHostAllocPortable         0x01
-#define cudaDeviceScheduleAuto        0x00
-#define cudaDeviceScheduleSpin        0x01
-#define cudaDeviceScheduleYield       0x02
+#define cudaStreamDefault              0x00
+#define cudaStreamNonBlocking          0x01
+#define cudaStreamLegacy               ((cudaStream_t)0x1)
+#define cudaEventDefault               0x00
+#define cudaEventBlockingSync          0x01
+#define cudaEventDisableTiming         0x02
+#define cudaEventWaitDefault           0x00
+#define cudaHostAllocDefault           0x00
+#define cudaHostAllocPortable          0x01
+#define cudaDeviceScheduleAuto         0x00
+#define cudaDeviceScheduleSpin         0x01
+#define cudaDeviceScheduleYield        0x02
 #define cudaDeviceScheduleBlockingSync 0x04
 
 extern "C" {
@@ -184,9 +185,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
                             cudaStream_t stream);
-cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t count);
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t count,
-                                cudaStream_t stream);
+cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device,
+                           size_t count);
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+                                size_t count, cudaStream_t stream);
 cudaError_t cudaMemset(void *pointer, int value, size_t count);
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t count, cudaStream_t stream);
 
@@ -209,19 +211,22 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
-/* A library is what the stand-in for NVRTC made (nvrtc.cpp); its kernels take one argument and are the only ones that are launched so. */
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jit_options,
-                                void **jit_values, unsigned int jit_count,
-                                enum cudaLibraryOption *options, void **values, unsigned int count);
+/* A library is what the stand-in for NVRTC made (nvrtc.cpp); its kernels take one argument and are
+ * the only ones that are launched so. */
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+                                enum cudaJitOption *jit_options, void **jit_values,
+                                unsigned int jit_count, enum cudaLibraryOption *options,
+                                void **values, unsigned int count);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
-cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
-                             cudaStream_t stream);
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                             size_t shared_bytes, cudaStream_t stream);
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *program, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *program, cudaGraph_t graph,
+                                 unsigned long long flags);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t program, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t program);

@@ -1,7 +1,7 @@
 /* atomics.h - CUDA's atomic functions for the types CUDA has them for.
  *
- * Blocks run on several OS threads, so these are real atomics. They order memory more than a GPU's do:
- * ThreadSanitizer then understands the usual "fence, then count the blocks that are done". */
+ * Blocks run on several OS threads, so these are real atomics. They order memory more than a GPU's
+ * do: ThreadSanitizer then understands the usual "fence, then count the blocks that are done". */
 #ifndef LT_SIM_ATOMICS_H
 #define LT_SIM_ATOMICS_H
 
@@ -21,7 +21,8 @@ template <class Bits, class T, class F> T atomic_update(T *address, F change)
         memcpy(&value, &old, sizeof value);
         T changed = change(value);
         memcpy(&wanted, &changed, sizeof wanted);
-    } while (!__atomic_compare_exchange_n(bits, &old, wanted, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(bits, &old, wanted, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
     return value;
 }
 
@@ -96,7 +97,8 @@ static inline float atomicExch(float *p, float v)
 /* Wraps to 0 after `limit`: the ticket of "the last block finishes". */
 static inline unsigned int atomicInc(unsigned int *p, unsigned int limit)
 {
-    return lt_sim::atomic_update<unsigned>(p, [limit](unsigned old) { return old >= limit ? 0 : old + 1; });
+    return lt_sim::atomic_update<unsigned>(
+        p, [limit](unsigned old) { return old >= limit ? 0 : old + 1; });
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* execution.h - what a simulated kernel sees of its thread, and how one is put on a stream.
  *
- * A grid's blocks are shared out among a few OS threads; each runs one block at a time. The threads of a
- * block are a plain loop (LoopKernel) or fibers (MeetKernel) which wait for each other at __syncthreads
- * and at warp operations. Blocks must not wait for other blocks: they may run one after the other.
- * `context` belongs to the OS thread and is what threadIdx and its like read. */
+ * A grid's blocks are shared out among a few OS threads; each runs one block at a time. The threads
+ * of a block are a plain loop (LoopKernel) or fibers (MeetKernel) which wait for each other at
+ * __syncthreads and at warp operations. Blocks must not wait for other blocks: they may run one
+ * after the other. `context` belongs to the OS thread and is what threadIdx and its like read. */
 #ifndef LT_SIM_EXECUTION_H
 #define LT_SIM_EXECUTION_H
 
@@ -21,18 +21,21 @@ namespace lt_sim {
 struct Context {
     uint3 thread, block, block_size, grid_size;
     unsigned char *dynamic_shared;
-    struct Team *team; /* the fibers of the running block; null in kernels whose threads never meet */
+    /* the fibers of the running block; null in kernels whose threads never meet */
+    struct Team *team;
     const class Kernel *kernel;
     uint64_t shuffle; /* what the block's threads are shuffled by; 0: they run in their order */
 };
 
-/* Not of the static TLS model: the kernels' shared memory is thread-local too, more than dlopen has room for. */
+/* Not of the static TLS model: the kernels' shared memory is thread-local too, more than dlopen has
+ * room for. */
 extern __thread Context context;
 
 /* Thrown by __trap and by a barrier in a kernel launched as one whose threads never meet. */
 struct Trap {};
 
-/* A piece of work in a stream's queue. `number` counts a stream's works from 1 and never starts again. */
+/* A piece of work in a stream's queue. `number` counts a stream's works from 1 and never starts
+ * again. */
 class Work {
   public:
     virtual ~Work();
@@ -40,15 +43,16 @@ class Work {
 
     Work *next = nullptr;
     uint64_t number = 0;
-    uint32_t devices = 0;    /* whose memory it may touch, a bit per device */
-    bool joins = true;       /* a stream with it is to be joined before a recording ends */
+    uint32_t devices = 0;          /* whose memory it may touch, a bit per device */
+    bool joins = true;             /* a stream with it is to be joined before a recording ends */
     struct Waits *waits = nullptr; /* works of other streams that come first (sim.h) */
 };
 
 /* What a launch tells of its kernel. */
 struct Site {
-    const char *name;     /* as it stands in LT_LAUNCH */
-    const void *code;     /* its first instruction, in a build with checks (sim/check/); else null */
+    const char *name; /* as it stands in LT_LAUNCH */
+    /* its first instruction, in a build with checks (sim/check/); else null */
+    const void *code;
     const char *launcher; /* the function that launches it, template arguments and all */
     bool wide = false;    /* it was allowed all shared memory that there is */
 };
@@ -72,14 +76,14 @@ class Kernel : public Work {
     mutable std::atomic<int> error{cudaSuccess};
 };
 
-/* The threads of the running block one after the other: in their order, or as LTENSOR_SIM_SEED shuffles them. */
+/* The threads of the running block one after the other: in their order, or as LTENSOR_SIM_SEED
+ * shuffles them. */
 const unsigned short *shuffled_threads(unsigned count); /* null: in their order */
 class ThreadOrder {
   public:
     explicit ThreadOrder(dim3 size)
         : size(size), left(size.x * size.y * size.z), shuffled(shuffled_threads(left))
-    {
-    }
+    {}
     /* Makes the next one the running one; false: there is none. */
     bool next()
     {
@@ -111,19 +115,19 @@ class ThreadBody {
 };
 
 /* Takes the work over, also when it fails. */
-cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block, size_t dynamic_shared,
-                          cudaStream_t stream);
+cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block,
+                          size_t dynamic_shared, cudaStream_t stream);
 cudaError_t submit_function(Work *work, cudaStream_t stream);
 void run_team(const Kernel &kernel, const ThreadBody &body);
 
-/* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with them for the thread of
- * `context`. Kernels of the same parameters are of one class: what a launch makes the compiler do counts, there are thousands. */
+/* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with
+ * them for the thread of `context`. Kernels of the same parameters are of one class: what a launch
+ * makes the compiler do counts, there are thousands. */
 template <class... P> class LoopKernel final : public Kernel {
   public:
     explicit LoopKernel(void (*body)(P...), const P &...args)
         : Kernel(sizeof(LoopKernel), (sizeof(P) + ... + 0)), body(body), arguments(args...)
-    {
-    }
+    {}
     void run_block() const override
     {
         for (ThreadOrder order(block); order.next();) std::apply(body, arguments);
@@ -138,8 +142,7 @@ template <class... P> class MeetKernel final : public Kernel, private ThreadBody
   public:
     explicit MeetKernel(void (*body)(P...), const P &...args)
         : Kernel(sizeof(MeetKernel), (sizeof(P) + ... + 0)), body(body), arguments(args...)
-    {
-    }
+    {}
     void run_block() const override { run_team(*this, *this); }
     void run_thread() const override { std::apply(body, arguments); }
 
@@ -149,26 +152,29 @@ template <class... P> class MeetKernel final : public Kernel, private ThreadBody
 };
 
 template <class... P, class... A>
-cudaError_t launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream, void (*kernel)(P...), const A &...args)
+cudaError_t launch(const Site &site, dim3 grid, dim3 block, cudaStream_t stream,
+                   void (*kernel)(P...), const A &...args)
 {
     return submit_kernel(new LoopKernel<P...>(kernel, args...), site, grid, block, 0, stream);
 }
 
 template <class... P, class... A>
-cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream,
-                        void (*kernel)(P...), const A &...args)
+cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_shared,
+                        cudaStream_t stream, void (*kernel)(P...), const A &...args)
 {
-    return submit_kernel(new MeetKernel<P...>(kernel, args...), site, grid, block, dynamic_shared, stream);
+    return submit_kernel(new MeetKernel<P...>(kernel, args...), site, grid, block, dynamic_shared,
+                         stream);
 }
 
 /* What LT_INDEX_LIMIT (launch.cuh) is here. */
 int64_t index_limit();
 
-/* For a monitor (sim.h): a cache of memory has this from cudaMalloc, and may not be used before it is taken. */
+/* For a monitor (sim.h): a cache of memory has this from cudaMalloc, and may not be used before it
+ * is taken. */
 void memory_new(void *pointer, size_t bytes);
 
-/* From this point of the stream's work on, the memory may be used and holds nothing, or may not be used. `replayed`: so it is
- * in a graph too, where the stream is being recorded. */
+/* From this point of the stream's work on, the memory may be used and holds nothing, or may not be
+ * used. `replayed`: so it is in a graph too, where the stream is being recorded. */
 void memory_taken(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
 void memory_given(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
 
@@ -180,12 +186,12 @@ struct Line {
 
 void sync_block(Line line);
 void sync_warp(unsigned mask);
-/* Every lane of `mask` gives a value and gets that of lane `source`, or, source < 0, the ballot of the
- * values' lowest bits. A source that takes no part gives 0xFF bytes. */
+/* Every lane of `mask` gives a value and gets that of lane `source`, or, source < 0, the ballot of
+ * the values' lowest bits. A source that takes no part gives 0xFF bytes. */
 uint64_t exchange(unsigned mask, uint64_t value, int source);
 int lane();
-/* Every lane of a whole warp gives the address of something of its own; the last to come does `all` with those of
- * the 32 lanes. Orders no memory. */
+/* Every lane of a whole warp gives the address of something of its own; the last to come does `all`
+ * with those of the 32 lanes. Orders no memory. */
 void join_warp(void *own, void (*all)(void *const *lanes));
 
 template <class T> T shuffle(unsigned mask, T value, int source)
@@ -243,7 +249,13 @@ static inline unsigned __ballot_sync(unsigned mask, int predicate)
     return (unsigned)lt_sim::exchange(mask, predicate != 0, -1);
 }
 
-static inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
-static inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
+static inline int __any_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, predicate) != 0;
+}
+static inline int __all_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, !predicate) == 0;
+}
 
 #endif

@@ -32,7 +32,8 @@ inline float rounded_to_odd(double value)
     const unsigned u = __float_as_uint(nearest);
     const double found = (double)nearest;
     if (found == value || value != value || (u & 1)) return nearest;
-    return __uint_as_float((found < 0 ? -found : found) > (value < 0 ? -value : value) ? u - 1 : u + 1);
+    return __uint_as_float((found < 0 ? -found : found) > (value < 0 ? -value : value) ? u - 1
+                                                                                       : u + 1);
 }
 
 } // namespace lt_sim

@@ -25,7 +25,8 @@ struct alignas(4) __half2 {
 };
 typedef __half2 half2;
 
-/* A float of 11 significant bits is one of float16's; scaling lets the float unit round subnormals. */
+/* A float of 11 significant bits is one of float16's; scaling lets the float unit round
+ * subnormals. */
 static inline __half __float2half_rn(float value)
 {
     unsigned u = __float_as_uint(value), magnitude = u & 0x7fffffffu, result;

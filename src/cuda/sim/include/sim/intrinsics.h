@@ -1,7 +1,7 @@
 /* intrinsics.h - functions that CUDA gives device code beyond the host's math library.
  *
- * <math.h> supplies the rest (expf, fmax, the overloads of exp and so on). Only functions with a defined
- * result are here: the fast approximations (__expf and its like) have none to simulate. */
+ * <math.h> supplies the rest (expf, fmax, the overloads of exp and so on). Only functions with a
+ * defined result are here: the fast approximations (__expf and its like) have none to simulate. */
 #ifndef LT_SIM_INTRINSICS_H
 #define LT_SIM_INTRINSICS_H
 
@@ -10,7 +10,8 @@
 #include "truncated.h"
 
 #include <limits>
-/* GCC's <math.h> without the special functions of C++17, which no kernel calls and which are most of what it takes to read. */
+/* GCC's <math.h> without the special functions of C++17, which no kernel calls and which are most
+ * of what it takes to read. */
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #include <math.h>
 #include <sched.h>
@@ -60,7 +61,10 @@ static inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned lo
 static inline int __ffs(int v) { return __builtin_ffs(v); }
 static inline int __ffsll(long long v) { return __builtin_ffsll(v); }
 
-static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((uint64_t)a * b) >> 32); }
+static inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)(((uint64_t)a * b) >> 32);
+}
 static inline int __mulhi(int a, int b) { return (int)(((int64_t)a * b) >> 32); }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 {

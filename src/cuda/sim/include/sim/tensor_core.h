@@ -1,5 +1,6 @@
-/* tensor_core.h - what a warp's tensor cores do, by the layouts of PTX's ldmatrix and mma: tensor_core.cpp. Lane l has
- * the row l / 4 and the columns 2 (l % 4) and the next of a matrix of 8 rows, a pair to a register. */
+/* tensor_core.h - what a warp's tensor cores do, by the layouts of PTX's ldmatrix and mma:
+ * tensor_core.cpp. Lane l has the row l / 4 and the columns 2 (l % 4) and the next of a matrix of 8
+ * rows, a pair to a register. */
 #ifndef LT_SIM_TENSOR_CORE_H
 #define LT_SIM_TENSOR_CORE_H
 
@@ -7,8 +8,8 @@
 
 namespace lt_sim {
 
-/* A lane's registers of c += a b: of 16 x 8, two rows eight apart; of 16 x 16, these rows, and eight columns on; of
- * 16 x 8, by columns. */
+/* A lane's registers of c += a b: of 16 x 8, two rows eight apart; of 16 x 16, these rows, and
+ * eight columns on; of 16 x 8, by columns. */
 struct Fragments {
     float *c;
     const uint32_t *a, *b;
@@ -24,7 +25,8 @@ struct Rows {
 };
 void exchange_rows(void *const *lanes);
 
-/* ldmatrix: lane l names row l % 8 of matrix l / 8 of four; a row has eight elements of two bytes. */
+/* ldmatrix: lane l names row l % 8 of matrix l / 8 of four; a row has eight elements of two
+ * bytes. */
 inline void load_matrices(uint32_t (&out)[4], const void *row, bool transposed)
 {
     Rows rows = {row, {}};

@@ -1,4 +1,5 @@
-/* truncated.h - a floating number as an integer, as GPUs' instructions make it. Also a part of generated kernels. */
+/* truncated.h - a floating number as an integer, as GPUs' instructions make it. Also a part of
+ * generated kernels. */
 #ifndef LT_SIM_TRUNCATED_H
 #define LT_SIM_TRUNCATED_H
 
@@ -7,8 +8,8 @@
 
 namespace lt_sim {
 
-/* Of a floating number as GPUs do it: towards zero, to the nearest integer where there is none; NaN is 0, and in 64 bits
- * the least. */
+/* Of a floating number as GPUs do it: towards zero, to the nearest integer where there is none; NaN
+ * is 0, and in 64 bits the least. */
 template <class To, class From> inline To truncated(From value)
 {
     using limits = std::numeric_limits<To>;

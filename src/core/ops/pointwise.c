@@ -227,6 +227,13 @@ static bool takes_spent(lt_tensor *const *inputs, int n, lt_dtype dtype)
     return read;
 }
 
+static bool has_elements(int ndim, const int64_t *sizes)
+{
+    for (int i = 0; i < ndim; i++)
+        if (sizes[i] == 0) return false;
+    return true;
+}
+
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
@@ -247,14 +254,15 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
         LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
     LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
     LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
-    if (facts->divides && device.type != LT_CPU && lt_dtype_is_int(compute))
-        LT_TRY(lt_check_values(inputs[1],
-                               (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
     if (__builtin_expect(any_unsigned(inputs, n), 0)) {
         if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
         return run_unsigned(op, inputs, n, params, n_params, compute, out);
     }
     LT_TRY(result_shape(inputs, n, &ndim, room, &sizes));
+    if (facts->divides && device.type != LT_CPU && lt_dtype_is_int(compute) &&
+        has_elements(ndim, sizes))
+        LT_TRY(lt_check_values(inputs[1],
+                               (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
     const lt_backend *backend = lt_backends[device.type];
     lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL
                             : facts->gives_real            ? lt_real_of(compute)

@@ -92,14 +92,13 @@ cases.put = { function() return on{ 1.0 }:put(on{ 3 }, on{ 1.0 }) end }
 cases.max_unpool2d = { function() return F.max_unpool2d(on(torch.ones(1, 1, 1, 1)), on(torch.full({ 1, 1, 1, 1 }, 9)), 2) end }
 
 describe('an operation on integers without elements', function()
-  it('is not refused for a divisor of 0 or a negative exponent', function()
+  it('is divided by 0 without an error', function()
     for _, dtype in ipairs { torch.uint8, torch.int16, torch.int64 } do
       local empty, zero = on(torch.zeros(2, 0, { dtype = dtype })), on(torch.zeros(1, { dtype = dtype }))
       for _, name in ipairs { 'floor_divide', 'remainder', 'fmod' } do
         assert.same({ 2, 0 }, { torch[name](empty, zero):size(1), torch[name](empty, 0):size(2) })
       end
     end
-    assert.equal(0, (on(torch.zeros(0, { dtype = torch.int64 })) ^ -1):numel())
   end)
 end)
 

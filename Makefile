@@ -35,7 +35,7 @@
 #   make ptx-report    what nvcc made of the kernels, for PTX_ARCHS="75 90 100": registers, spills, accesses, estimated bandwidth
 #   make check-vendor  what is declared of cuBLAS, cuSOLVER, cuFFT, cuSPARSE, cuDNN, NVRTC and NCCL, beside their headers and libraries in LTENSOR_VENDOR=dir
 #   make lint          luacheck, shellcheck and mandoc find nothing to say
-#   make layers        no include goes against the arrows of the design
+#   make layers        no include and no reference between objects goes against the arrows of the design
 #
 #   make MINIMAL=1     the libraries with the ops of OPS=path alone, in build/minimal; also make MINIMAL=1 install
 #   make abi-baseline  keeps what this version promises to programs that are built with it
@@ -67,6 +67,7 @@ ifeq ($(origin LD),default)
 LD := $(CROSS)ld
 endif
 OBJCOPY ?= $(CROSS)objcopy
+NM ?= $(CROSS)nm
 # Of another machine's libraries, as Debian's multiarch has them.
 PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:-=)/pkgconfig:/usr/share/pkgconfig )pkg-config
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
@@ -649,8 +650,8 @@ ptx-report:
 	  sh scripts/ptx/run.sh
 ptx-objects: $(CUDA_OBJ)
 
-layers:
-	@$(LUA) scripts/layers.lua
+layers: $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(SIM_OBJ)
+	@NM=$(NM) $(LUA) scripts/layers.lua $(BUILD)
 
 # Our Lua, the shell scripts and the manual page, by the programs that look at such; annotations by a language server, where one is.
 LUA_SERVER ?= $(shell command -v emmylua_ls || command -v lua-language-server)

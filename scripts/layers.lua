@@ -1,11 +1,14 @@
--- layers.lua - the walls of the house (docs/design/house.md): `make layers` fails where one is broken.
+-- layers.lua - dependencies between the parts of the program (docs/design/house.md): `make layers` fails where one is against the design.
 --
 -- Includes follow the arrows repl -> src/lua -> src/core, src/cuda -> src/core and src/lua -> src/comm -> src/core; inside core no two files lead to each other
--- (a source counts with its header); what declares an op in src/ops/<group>.lua is written in src/core/ops/<group>/; a folder is
--- seen at a glance.
+-- (a source counts with its header). So do the references between the objects of the build in arg[1] (default 'build'), and few of them
+-- form cycles. What declares an op in src/ops/<group>.lua is written in src/core/ops/<group>/; a folder is seen at a glance.
 
-package.path = (arg[0]:match('^(.*)/') or '.') .. '/gen/?.lua;' .. package.path
+local scripts = arg[0]:match '^(.*)/' or '.'
+package.path = ('%s/?.lua;%s/gen/?.lua;'):format(scripts, scripts) .. package.path
 local declarations = require 'declarations'
+local links = require 'links'
+local BUILD = arg[1] or 'build'
 
 local faults = 0
 local function fault(format, ...)
@@ -98,6 +101,57 @@ end
 for _, path in ipairs(files) do
   local unit = unit_of(path)
   if leads_to[unit] and not state[unit] then visit(unit) end
+end
+
+-- ---- references between objects -----------------------------------------------------------------------------------------
+
+local is_unit = {}
+for _, path in ipairs(files) do
+  if path:find '%.cp?p?u?$' then is_unit[unit_of(path)] = true end
+end
+local uses = links.read(BUILD, function(unit) return is_unit[unit] end)
+if next(uses) == nil then fault('%s/obj holds no objects to read by nm: build first, with make', BUILD) end
+
+local function begins(name, prefix) return name:sub(1, #prefix) == prefix end
+
+-- Where the objects of a folder may not refer to. Plugins (the backends, the engines) get the functions of core in a table.
+local unlinked = {
+  { 'src/core/', 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
+  { 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
+  { 'src/comm/mpi/', 'src/', 'repl/' },
+  { 'src/cuda/', 'src/core/', 'src/comm/', 'src/lua/', 'repl/' },
+  { 'src/lua/', 'src/cuda/', 'repl/' },
+}
+for unit, targets in pairs(uses) do
+  for target, symbol in pairs(targets) do
+    for _, rule in ipairs(unlinked) do
+      for i = 2, #rule do
+        if begins(unit, rule[1]) and begins(target, rule[i]) and not begins(target, rule[1]) then
+          fault('%s refers to %s of %s: objects of %s may not refer to %s', unit, symbol, target, rule[1], rule[i])
+        end
+      end
+    end
+  end
+end
+
+-- Ceilings: of each part the units of its largest cycle, and its cycles.
+local ceilings = {
+  { 'src/core/', units = 52, cycles = 10 },
+  { 'src/comm/', units = 4, cycles = 1 },
+  { 'src/lua/', units = 6, cycles = 5 },
+}
+for _, part in ipairs(ceilings) do
+  local cycles = links.cycles(uses, part[1])
+  for _, cycle in ipairs(cycles) do
+    if #cycle > part.units then
+      fault('a link-level cycle of %d units, and %d at most are allowed in %s:\n%s', #cycle, part.units, part[1],
+        links.describe(uses, cycle))
+    end
+  end
+  if #cycles > part.cycles then
+    fault('%s has %d link-level cycles, and %d at most are allowed:', part[1], #cycles, part.cycles)
+    for _, cycle in ipairs(cycles) do io.stderr:write(links.describe(uses, cycle), '\n') end
+  end
 end
 
 -- ---- a folder per group of ops -----------------------------------------------------------------------------------------

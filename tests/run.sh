@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the test suites and ends with the counts. Usage: tests/run.sh quick|full|asan|tsan|checks|cuda
+# Runs the test suites and ends with the counts. Usage: tests/run.sh quick|full|asan|tsan|checks|cuda|spec
 #
 #   quick  C tests, busted on the CPU, one notebook
 #   full   everything: C tests, busted on the CPU and on 1 and 2 simulated GPUs, notebooks, the host
@@ -7,6 +7,8 @@
 #   tsan   the tests of contexts, of streams and of ranks, for a build with ThreadSanitizer
 #   checks the suite on 2 simulated GPUs that look at every access (make checked), by each of SEEDS; SPECS: some of it; a line per spec
 #   cuda   the suite on the real GPU
+#   spec   the specs SPEC="reductions repl/keys" on the CPU, or on GPUS=1|2 simulated ones; FILTER: those of its tests whose
+#          titles match this pattern of Lua
 # Each suite's log is shown only when it fails; what failed is named once more above the counts. Two suites run at
 # once (LANES). Uses $BUILD (default build). BUSTED is the command that runs busted, TEST_LIBRARIES a folder of the
 # libraries that the C tests need, TEST_BACKENDS one of the GPU backends where that is not $BUILD.
@@ -109,7 +111,23 @@ kernel_specs() {
         $(printf 'tests/lua/%s_spec.lua ' $chosen)
 }
 
-case $mode in quick|full|asan|tsan|checks|cuda) ;; *) echo "usage: tests/run.sh quick|full|asan|tsan|checks|cuda" >&2; exit 2 ;; esac
+case $mode in
+    quick | full | asan | tsan | checks | cuda) ;;
+    spec)
+        case ${GPUS:-0} in
+            0) LTENSOR_TEST_DEVICE=cpu EXCLUDE= ;;
+            1) LTENSOR_TEST_DEVICE=cuda EXCLUDE=--exclude-tags=cpu ;;
+            *) LTENSOR_TEST_DEVICE=cuda:1 EXCLUDE=--exclude-tags=cpu ;;
+        esac
+        export LTENSOR_TEST_DEVICE
+        [ "${GPUS:-0}" = 0 ] || export LTENSOR_SIM_GPUS="$GPUS" LTENSOR_SIM_CHECK=1
+        # shellcheck disable=SC2046,SC2086
+        $BUSTED --helper=tests/lua/support/globals.lua -o plainTerminal $EXCLUDE ${FILTER:+"--filter=$FILTER"} \
+            $(printf 'tests/lua/%s_spec.lua ' ${SPEC-})
+        exit
+        ;;
+    *) echo "usage: tests/run.sh quick|full|asan|tsan|checks|cuda|spec" >&2; exit 2 ;;
+esac
 
 if [ "$mode" = tsan ]; then
     # Tests of threads set their number. Programs that are wrong on purpose have the tag race.

@@ -1,5 +1,5 @@
 /* no_fuse.c - stands for cpu/pointwise/chain_fuse.c in a library of chosen ops
- * (scripts/make/minimal.mk): the steps of a chain are done one by one, and the library is smaller
+ * (mk/minimal.mk): the steps of a chain are done one by one, and the library is smaller
  * by their loops. */
 #include "cpu/pointwise/chain_program.h"
 

@@ -1,4 +1,4 @@
-/* no_image.c - stands for files/image.c in a library of chosen ops (scripts/make/minimal.mk), which
+/* no_image.c - stands for files/image.c in a library of chosen ops (mk/minimal.mk), which
  * reads no pictures. */
 #include "error.h"
 #include "files/image.h"

@@ -1,0 +1,123 @@
+# link.mk - libraries, plugins, GPU backends and the program.
+
+# The objects of a library are joined into one, so that symbols shared by them alone can be local in the static library,
+# too. --unique keeps the sections apart, for programs that link with --gc-sections.
+$(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)
+$(OBJ)/ltensor_lua.o: $(BIND_OBJ)
+REPL_HOST_OBJ := $(filter-out $(OBJ)/repl/program/%,$(REPL_OBJ))
+$(OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
+JOINED := $(addprefix $(OBJ)/ltensor,.o _lua.o _repl.o)
+$(JOINED):
+	@echo '  JOIN $@'
+	$(LD) -r -d --unique -o $@ $^
+
+# ---- exported symbols ----
+SYMBOLS = $(LUA) scripts/symbols.lua $(VERSION) $(@:.map=)
+RELEASED_HEADERS := $(wildcard tests/abi/*/*.h)
+LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h
+$(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o scripts/symbols.lua $(RELEASED_HEADERS)
+	$(SYMBOLS) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
+$(OBJ)/libltensor_lua.map: $(LUA_HEADERS) scripts/symbols.lua $(RELEASED_HEADERS)
+	$(SYMBOLS) $(LUA_HEADERS)
+$(OBJ)/libltensor_repl.map: include/ltensor_prompt.h scripts/symbols.lua
+	$(SYMBOLS) include/ltensor_prompt.h
+
+# ---- libraries ----
+define static_library
+$(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
+	@echo '  AR $$@'
+	@rm -f $$@
+	$(OBJCOPY) --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
+	$(AR) rcsD $$@ $(OBJ)/libltensor$(1).o
+	@rm $(OBJ)/libltensor$(1).o
+endef
+$(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
+
+# Never unmapped: when a host closes its last Lua state, threads still run the libraries' code, and libraries opened by
+# them have registered handlers.
+STAY := -Wl,-z,nodelete
+LINK_SHARED = $(LDFLAGS) $(PACKED) $(STAY) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
+SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
+$(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
+	@echo '  LINK $@'
+	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
+	@ln -sf $(@F) $@.$(SONAME)
+
+# Arguments: the folder of libltensor.so, the folder of the objects. torch.so is the module for a Lua interpreter: it
+# has no code, only the dependency on the libraries, so that a process has them once.
+rpath = $(if $(filter no,$(RPATH)),,-Wl,-rpath,$(1))
+TORCH_RPATH = $(call rpath,'$$ORIGIN:$$ORIGIN/../..')
+define lua_libraries
+$(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/libltensor.so
+	@echo '  LINK $$@'
+	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map $$(call rpath,'$$$$ORIGIN') -o $$@ $$< \
+	  -L$(1) -lltensor $(LUA_LIBS) -l$(LUA_NAME)
+	@ln -sf $$(@F) $$@.$(SONAME)
+$(1)/torch.so: $(1)/libltensor_lua.so
+	@echo '  LINK $$@'
+	$(CC) -shared -nostdlib $(LDFLAGS) $(STAY) $$(TORCH_RPATH) -o $$@ -Wl,--no-as-needed \
+	  -L$(1) -Wl,-rpath-link,$(1) -lltensor_lua
+endef
+$(eval $(call lua_libraries,$(BUILD),$(OBJ)))
+
+# For any Lua interpreter: Lua's functions are resolved when it loads the module.
+$(BUILD)/rock/libltensor_lua.so.$(SONAME): $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -Wl,-soname,$(@F) $(LINK_SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map \
+	  -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS)
+$(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
+	@echo '  LINK $@'
+	$(CC) -shared -nostdlib $(STAY) -Wl,-rpath,'$$ORIGIN' -o $@ -Wl,--no-as-needed -Wl,--allow-shlib-undefined $<
+
+# ---- the program ----
+# It exports Lua and the libraries' functions to modules that scripts load.
+$(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
+	@(echo '{ lua_*; luaL_*; luaopen_*;'; sed -n 's/^    \(lt_.*;\)$$/\1/p' $^; echo '};') >$@
+
+PROGRAM_LIBS = $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
+PROGRAM_LINK = $(CC) $(SAN) $(LDFLAGS) $(PACKED) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
+$(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
+	@echo '  LINK $@'
+	$(PROGRAM_LINK) -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
+
+# For the tarball: an rpath of the old kind, which applies also to the libraries and backends that it opens.
+$(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(PROGRAM_LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
+
+# ---- plugins and GPU backends ----
+# MPI's functions are present when an engine is opened, so link none.
+$(ENGINES): $(BUILD)/libltensor_%.so: $(OBJ)/src/comm/mpi/mpi.%.o
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) $(LDFLAGS) -o $@ $<
+
+$(BUILD)/libltensor_jupyter.so: $(JUPYTER_OBJ)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) $(LDFLAGS) -o $@ $^ -lzmq -lnettle -lcjson -lpthread
+
+SIM_LIBS := -lboost_context -lopenblas -lpthread
+$(BUILD)/libltensor_sim.so: $(SIM_OBJ)
+	@echo '  LINK $@'
+	$(CXX) -shared $(SAN) $(LDFLAGS) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(SIM_LIBS)
+
+# LTENSOR_LIB_DIR=build/checked makes the program use this simulator; the folder has the other plugins as well.
+CHECKED_PLUGINS := $(patsubst $(BUILD)/%,$(BUILD)/checked/%,$(ENGINES) $(JUPYTER))
+.PHONY: checked
+checked: $(BUILD)/checked/libltensor_sim.so $(CHECKED_PLUGINS)
+$(CHECKED_PLUGINS): $(BUILD)/checked/%: $(BUILD)/%
+	@mkdir -p $(@D)
+	@ln -sf ../$* $@
+$(BUILD)/checked/libltensor_sim.so: $(CHECKED_OBJ)
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(CHECK_CXX) -shared -Wl,-z,defs -o $@ $^ $(SIM_LIBS)
+
+$(BUILD)/libltensor_cuda.so: $(CUDA_OBJ)
+	@echo '  LINK $@'
+	$(NVCC) -shared -cudart static -o $@ $^ -ldl -lpthread
+
+$(BUILD)/libltensor_cuda12.so: $(CUDA12_OBJ)
+	@echo '  LINK $@'
+	$(NVCC12) -shared -cudart static -o $@ $^ -ldl -lpthread

@@ -1,0 +1,71 @@
+# sources.mk - lists of sources, generated files, objects and results.
+
+# ---- declarations and generated sources ----
+DECLARATIONS := $(wildcard src/ops/*.lua)
+SCRIPTED := $(wildcard lib/ops/*.lua)
+GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
+GENERATORS := $(wildcard scripts/gen/*.lua)
+GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
+GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
+GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
+KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
+               $(patsubst %,kernels_%.h,$(KERNEL_FAMILIES) complex))
+# backend_hash.h has the hash of these headers.
+GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/optim_rules.h devices/reduction.h iter.h \
+              random/random.h)
+GEN_STAMP := $(GEN)/.stamp
+SLEEF_NAMES := $(GEN)/sleef_names
+
+# ---- the library ----
+CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,\
+            $(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)) $(wildcard src/comm/*.c))
+CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
+            $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
+VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
+VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
+
+# ---- the binding and the program ----
+LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
+BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
+REPL_SRC := $(wildcard repl/*.c repl/*/*.c)
+REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
+# lib/meta is for editors; no program loads it.
+LIB_LUA := $(sort $(shell find lib -name meta -prune -o -name '*.lua' -print))
+REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
+
+# ---- the CUDA backends ----
+CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu libraries/*/*.cu runtime/*.cu))
+# Files without a kernel or a device function: C++ with CUDA's headers, in a quarter of the time of nvcc's passes.
+HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,\
+               $(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
+               $(addprefix src/cuda/kernels/chain/,source.cu programs.cu cache.cu) \
+               $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_algorithms.cu \
+               products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
+CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
+CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
+CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so \
+                 $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
+SIM_CU_SRC := $(filter-out src/cuda/libraries/opening/%,$(CU_SRC))
+SIM_SRC := $(wildcard src/cuda/sim/*.cpp src/cuda/sim/cudnn/*.cpp)
+SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
+SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
+# The simulator with checks: each memory access of a kernel is checked.
+CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
+CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
+
+# ---- plugins ----
+# Engines of torch.distributed: src/comm/mpi with the headers of each MPI whose compiler is installed.
+MPIS := $(if $(CROSS),,$(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m))))
+ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
+# Jupyter's protocol, where the headers of ZeroMQ and Nettle are installed. The program opens it for --kernel.
+JUPYTER := $(if $(shell $(PKG_CONFIG) --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
+JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
+
+# ---- results ----
+PROGRAM := $(BUILD)/ltensor
+TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
+           $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER)
+PUBLIC_HEADERS := include/ltensor.h $(GEN)/ltensor_ops.h
+SONAME := 0

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_info.h"
 #include "pointwise_ops.h"
 
 lt_cpu_loops lt_loops;
@@ -30,18 +31,7 @@ static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE)};
 #undef SET_OF
 
 /* The index of the best set that this processor runs. */
-static int best_set(void)
-{
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return 2;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
-#else
-    return 0;
-#endif
-}
+static int best_set(void) { return lt_processor.avx512 ? 2 : lt_processor.avx2 ? 1 : 0; }
 
 /* LTENSOR_CPU can only ask for less than the processor has. */
 static int chosen_set(void)

@@ -1,36 +1,22 @@
 /* threads.c - see threads.h. */
 #include "threads.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "context/interrupt.h"
+#include "cpu_info.h"
 #include "error.h"
 
 #define MOST_THREADS 1024
 #define MOST_SHARES  16
 #define MOST_RANGES  64 /* more threads begin with parts of others */
 
-/* Processors that this process may use; 1 in a build without threads. */
-static int processors(void)
-{
-#ifdef LT_NO_THREADS
-    return 1;
-#endif
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    /* more processors than a cpu_set_t has bits */
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
 /* One thread per processor, or $OMP_NUM_THREADS if that is fewer, as PyTorch. */
 static int default_threads(void)
 {
     const char *wanted = getenv("OMP_NUM_THREADS");
-    const int n = wanted != NULL ? atoi(wanted) : 0, available = processors();
+    const int n = wanted != NULL ? atoi(wanted) : 0, available = lt_processor.cores;
     const int threads = n > 0 && n < available ? n : available;
     return threads < MOST_THREADS ? threads : MOST_THREADS;
 }

@@ -13,6 +13,7 @@
 #include "context/interrupt.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
+#include "cpu_info.h"
 
 #define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that are summed apart from each other */
 /* multiplications of a call of the library: an interrupt waits for its end */
@@ -482,16 +483,6 @@ static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w,
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
 }
 
-/* Whether the processor has instructions for products of bfloat16, which the library uses. */
-static bool multiplies_bfloat16(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512bf16");
-#else
-    return false;
-#endif
-}
-
 lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w, void *y,
                                   bool *done)
 {
@@ -506,7 +497,7 @@ lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void 
 {
     bool done = false;
     if (!lt_dtype_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
-    if (c->dtype == LT_BFLOAT16 && multiplies_bfloat16())
+    if (c->dtype == LT_BFLOAT16 && lt_processor.avx512_bf16)
         LT_TRY(by_library(part, c, x, w, y, bias, &done));
     if (done) return LT_OK;
     lt_conv f = *c;

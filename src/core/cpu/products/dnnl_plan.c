@@ -14,6 +14,7 @@
 
 #include "build_config.h" /* generated */
 #include "context/fork.h"
+#include "cpu_info.h"
 #include "libraries/library.h"
 #include "libraries/openmp.h"
 #include "mem.h"
@@ -32,14 +33,7 @@ static lt_library dnnl = LT_LIBRARY(LT_BUILD_ONEDNN, load);
 
 bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; }
 
-bool lt_dnnl_multiplies_int8(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512vnni") && lt_dnnl_found();
-#else
-    return false;
-#endif
-}
+bool lt_dnnl_multiplies_int8(void) { return lt_processor.avx512_vnni && lt_dnnl_found(); }
 
 /* ---- what is kept by shape ------------------------------------------------------------------- */
 

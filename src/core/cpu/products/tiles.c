@@ -9,6 +9,7 @@
 
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
+#include "cpu_info.h"
 #include "dtypes/dtype.h"
 #include "mem.h"
 
@@ -19,7 +20,6 @@
 #endif
 
 #ifdef HAS_TILES
-#include <cpuid.h>
 #include <immintrin.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -40,10 +40,7 @@ static void ask(void)
 {
     /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
-    enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 };
-    unsigned a, b, c, d = 0;
-    if (strcmp(lt_loops.isa, "avx512") != 0 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
-    available = (d & AMX_BF16) != 0 && (d & AMX_TILE) != 0 &&
+    available = strcmp(lt_loops.isa, "avx512") == 0 && lt_processor.amx_bf16 &&
                 syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 

@@ -1,0 +1,63 @@
+/* cpu_info.c - see cpu_info.h. */
+#include "cpu_info.h"
+
+#include <sched.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+lt_cpu_info lt_processor;
+
+static int count_cores(void)
+{
+#ifdef LT_NO_THREADS
+    return 1;
+#endif
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    /* more processors than a cpu_set_t has bits */
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+static int64_t cache_size(int name, int64_t otherwise)
+{
+    const long bytes = sysconf(name);
+    return bytes > 0 ? bytes : otherwise;
+}
+
+static void read_caches(lt_cpu_info *cpu)
+{
+    cpu->l1 = 32 << 10, cpu->l2 = 512 << 10, cpu->l3 = 8 << 20;
+#ifdef _SC_LEVEL1_DCACHE_SIZE /* glibc */
+    cpu->l1 = cache_size(_SC_LEVEL1_DCACHE_SIZE, cpu->l1);
+    cpu->l2 = cache_size(_SC_LEVEL2_CACHE_SIZE, cpu->l2);
+    cpu->l3 = cache_size(_SC_LEVEL3_CACHE_SIZE, cpu->l3);
+#endif
+}
+
+static void read_instruction_sets(lt_cpu_info *cpu)
+{
+#if defined(__x86_64__)
+    enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 }; /* of EDX of leaf 7 */
+    unsigned a, b, c, d = 0;
+    __builtin_cpu_init();
+    cpu->avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    cpu->avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    cpu->avx512_vnni = __builtin_cpu_supports("avx512vnni");
+    cpu->avx512_bf16 = __builtin_cpu_supports("avx512bf16");
+    cpu->amx_bf16 = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & AMX_BF16) && (d & AMX_TILE);
+#else
+    (void)cpu;
+#endif
+}
+
+/* 101: before the constructors of other files, which choose kernels by it. */
+__attribute__((constructor(101))) static void read_cpu_info(void)
+{
+    lt_processor.cores = count_cores();
+    read_caches(&lt_processor);
+    read_instruction_sets(&lt_processor);
+}

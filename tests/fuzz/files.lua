@@ -274,11 +274,13 @@ for _, part in ipairs { 'csv', 'idx', 'image', 'text' } do
 end
 M.names.data.read_image = require('torch.utils.data.image').read_image
 
--- What was loaded, after every element of it was looked at.
-function M.names.touched(value)
+-- Returns the loaded value after every element of it was read. A table may contain itself.
+function M.names.touched(value, seen)
+  seen = seen or {}
   if torch.is_tensor(value) then value:double():sum()
-  elseif type(value) == 'table' then
-    for _, entry in pairs(value) do M.names.touched(entry) end
+  elseif type(value) == 'table' and not seen[value] then
+    seen[value] = true
+    for _, entry in pairs(value) do M.names.touched(entry, seen) end
   end
   return value
 end

@@ -88,6 +88,17 @@ expect Out[2]: 5
     end
   end)
 
+  it('stops a deep recursion at Ctrl-C as fast as a loop', function()
+    follow [[
+send local function down(n) if n > 0 then return 1 + down(n - 1) end print('be' .. 'gun') while true do end end down(100000)\r
+expect begun
+send \x03
+within 5000
+expect interrupted
+expect In [2]: 
+]]
+  end)
+
   it('lets __close handlers finish at Ctrl-C', function()
     follow [[
 send local guard <close> = setmetatable({}, {__close = function() for i = 1, 1000 do end print('clo' .. 'sed') end}) print('be' .. 'gun') while true do end\r

@@ -22,7 +22,7 @@ static int batch_enter(lua_State *L)
 /* batch_leave(): the last one ends. */
 static int batch_leave(lua_State *L)
 {
-    (void)L;
+    if (lt_batch_depth() == 0) return luaL_error(L, "batch_leave(): no vmap is active");
     lt_batch_leave();
     return 0;
 }

@@ -30,7 +30,7 @@ static lt_tensor *operand(lua_State *L, int index)
     else if (lua_isinteger(L, index))
         s = lt_int(lua_tointeger(L, index));
     else if (!lt_lua_to_complex(L, index, &s))
-        s = lt_float(lua_tonumber(L, index));
+        s = lt_float(luaL_checknumber(L, index));
     lt_tensor **slot = lt_lua_new(L);
     lt_lua_do(L, lt_tensor_from_scalar(s, slot));
     lua_replace(L, index);

@@ -195,6 +195,12 @@ describe('multinomial', function()
 end)
 
 describe('torch._C', function()
+  it('refuses arguments of another kind than its callers pass', function()
+    refused('batch_leave(): no vmap is active', torch._C.batch_leave, torch.ones(3))
+    refused('number expected', torch._C.result_type, { torch.ones(1) })
+    refused('number expected', torch._C.result_type, torch.ones(1))
+  end)
+
   it('makes objects with the metatables of classes alone', function()
     refused("the metatable of a class's objects", torch._C.new_object, getmetatable(torch.ones(1)), {})
     refused("the metatable of a class's objects", torch._C.new_object, getmetatable(io.stdout), {})

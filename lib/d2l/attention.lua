@@ -3,7 +3,7 @@
 -- Queries, keys and values are (batch, number, size); valid_lens says how many of a batch's keys count: (batch), or (batch, queries).
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local recurrent = require 'torch.d2l.recurrent'
 local sequences = require 'torch.d2l.sequences'
@@ -46,7 +46,7 @@ function M.AdditiveAttention:forward(queries, keys, values, valid_lens)
   return torch.bmm(self.dropout(self.attention_weights), values)
 end
 
-local read_heads = arguments('MultiHeadAttention', 'num_hiddens num_heads', 'dropout bias', { dropout = 0, bias = false })
+local read_heads = declare.reader 'd2l.MultiHeadAttention(integer num_hiddens, integer num_heads, number dropout=0, boolean bias=false)'
 
 --- MultiHeadAttention(num_hiddens, num_heads, dropout = 0, bias = false): attention in num_heads parts of the hidden units.
 M.MultiHeadAttention = nn.Module:extend 'd2l.MultiHeadAttention'
@@ -101,7 +101,9 @@ M.AttentionDecoder = sequences.Decoder:extend 'd2l.AttentionDecoder'
 
 function M.AttentionDecoder:attention_weights(...) fail('%s has no method attention_weights()', torch.type(self)) end
 
-local read_decoder = arguments('Seq2SeqAttentionDecoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
+local read_decoder = declare.reader [[
+  d2l.Seq2SeqAttentionDecoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
+    number dropout=0)]]
 
 --- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every step a mean of the encoder's outputs, by
 --- its last state.

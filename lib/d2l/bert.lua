@@ -2,7 +2,7 @@
 -- are positions; of the second task class 1 means "does not follow", class 2 "follows".
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local text = require 'torch.d2l.text'
 local transformer = require 'torch.d2l.transformer'
@@ -23,8 +23,9 @@ function M.get_tokens_and_segments(tokens_a, tokens_b)
   return all, segments
 end
 
-local SIZES = 'vocab_size num_hiddens ffn_num_hiddens num_heads num_blks'
-local read = arguments('BERTEncoder', SIZES, 'dropout max_len', { dropout = 0.1, max_len = 1000 })
+local read = declare.reader [[
+  d2l.BERTEncoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
+    integer num_blks, number dropout=0.1, integer max_len=1000)]]
 
 --- BERTEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0.1, max_len = 1000): forward(tokens, segments,
 --- valid_lens).
@@ -63,7 +64,9 @@ M.NextSentencePred = nn.Module:extend 'd2l.NextSentencePred'
 function M.NextSentencePred:init() self.output = nn.LazyLinear(2) end
 function M.NextSentencePred:forward(X) return self.output(X) end
 
-local read_model = arguments('BERTModel', SIZES, 'dropout max_len', { dropout = 0.1, max_len = 1000 })
+local read_model = declare.reader [[
+  d2l.BERTModel(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
+    integer num_blks, number dropout=0.1, integer max_len=1000)]]
 
 --- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) gives the encoder's output, the scores of masked words (nil
 --- without pred_positions) and those of the next sentence.

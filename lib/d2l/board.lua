@@ -4,7 +4,7 @@
 -- a terminal, a file. The others return a figure, which a cell shows as its value and print() draws.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local tools = require 'torch.d2l.tools'
 
@@ -27,9 +27,9 @@ local function named(label, scale) return scale == 'log' and ('log10 %s'):format
 
 -- ---- lines that grow ----------------------------------------------------------------------------------------------------
 
-local read_board = arguments('ProgressBoard', '', 'xlabel ylabel xlim ylim xscale yscale display file', {
-  xlabel = false, ylabel = false, xlim = false, ylim = false, xscale = 'linear', yscale = 'linear', display = true, file = false,
-})
+local read_board = declare.reader [[
+  d2l.ProgressBoard(string? xlabel, string? ylabel, table? xlim, table? ylim, string xscale='linear',
+    string yscale='linear', boolean display=true, string? file)]]
 
 --- ProgressBoard {xlabel =, ylabel =, xlim = {low, high}, ylim =, xscale = 'linear' | 'log', yscale =, display = true, file = 'loss.svg'}:
 --- lines to which points are added one by one. figure() is the picture so far; display = false draws none by itself.
@@ -106,9 +106,9 @@ function M.ProgressBoard:mime_bundle() return self:figure():mime_bundle() end
 M.ProgressBoard.__draws = true
 function M.ProgressBoard:__tostring() return tostring(self:figure()) end
 
-local read_animator = arguments('Animator', '', 'xlabel ylabel legend xlim ylim xscale yscale', {
-  xlabel = false, ylabel = false, legend = {}, xlim = false, ylim = false, xscale = 'linear', yscale = 'linear',
-})
+local read_animator = declare.reader [[
+  d2l.Animator(string? xlabel, string? ylabel, table legend={}, table? xlim, table? ylim,
+    string xscale='linear', string yscale='linear')]]
 
 --- Animator {xlabel =, ylabel =, legend = {'train loss', …}, xlim =, ylim =}: a board for lines that get their points together.
 M.Animator = M.ProgressBoard:extend 'Animator'
@@ -131,9 +131,9 @@ end
 
 -- ---- pictures of what is there ------------------------------------------------------------------------------------------
 
-local read_plot = arguments('plot', 'X', 'Y xlabel ylabel legend xlim ylim xscale yscale', {
-  xlabel = false, ylabel = false, legend = {}, xlim = false, ylim = false, xscale = 'linear', yscale = 'linear',
-})
+local read_plot = declare.reader [[
+  d2l.plot(any X, any? Y, string? xlabel, string? ylabel, table legend={}, table? xlim, table? ylim,
+    string xscale='linear', string yscale='linear')]]
 
 local function is_list_of_lines(values)
   return torch.is_tensor(values) and values:dim() == 2 or type(values) == 'table' and (torch.is_tensor(values[1]) or type(values[1]) == 'table')

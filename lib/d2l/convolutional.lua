@@ -1,7 +1,7 @@
 -- convolutional.lua - d2l: convolutional networks: LeNet (Y. LeCun et al. 1998), residual networks (K. He et al. 2016; S. Xie et al. 2017).
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local models = require 'torch.d2l.models'
 local tools = require 'torch.d2l.tools'
 
@@ -30,7 +30,7 @@ function M.init_cnn(module)
   if weight then nn.init.xavier_uniform_(weight) end
 end
 
-local read = arguments('LeNet', '', 'lr num_classes', { lr = 0.1, num_classes = 10 })
+local read = declare.reader 'd2l.LeNet(number|Tensor lr=0.1, integer num_classes=10)'
 
 --- LeNet {lr = 0.1, num_classes = 10}: two convolutions with sigmoids and averages, three linear layers; for images (n, 1, 28, 28).
 M.LeNet = models.Classifier:extend 'd2l.LeNet'
@@ -43,7 +43,7 @@ function M.LeNet:init(...)
     nn.LazyLinear(120), nn.Sigmoid(), nn.LazyLinear(84), nn.Sigmoid(), nn.LazyLinear(self.num_classes))
 end
 
-local read_residual = arguments('Residual', 'num_channels', 'use_1x1conv strides', { use_1x1conv = false, strides = 1 })
+local read_residual = declare.reader 'd2l.Residual(integer num_channels, boolean use_1x1conv=false, integer strides=1)'
 
 --- Residual(num_channels, use_1x1conv = false, strides = 1): two convolutions of 3 x 3, added to what came in.
 M.Residual = nn.Module:extend 'd2l.Residual'
@@ -61,7 +61,9 @@ function M.Residual:forward(X)
   return F.relu(Y + (self.conv3 and self.conv3(X) or X))
 end
 
-local read_next = arguments('ResNeXtBlock', 'num_channels groups bot_mul', 'use_1x1conv strides', { use_1x1conv = false, strides = 1 })
+local read_next = declare.reader [[
+  d2l.ResNeXtBlock(integer num_channels, integer groups, integer bot_mul, boolean use_1x1conv=false,
+    integer strides=1)]]
 
 --- ResNeXtBlock(num_channels, groups, bot_mul, use_1x1conv = false, strides = 1): the same with a convolution in groups between two of
 --- 1 x 1; bot_mul: the channels of the middle, over num_channels.
@@ -86,7 +88,7 @@ function M.ResNeXtBlock:forward(X)
   return F.relu(Y + (self.conv4 and self.bn4(self.conv4(X)) or X))
 end
 
-local read_resnet = arguments('ResNet', 'arch', 'lr num_classes', { lr = 0.1, num_classes = 10 })
+local read_resnet = declare.reader 'd2l.ResNet(table arch, number|Tensor lr=0.1, integer num_classes=10)'
 
 -- num_residuals blocks; the first of a stage halves the size.
 local function stage(num_residuals, num_channels, is_first)

@@ -1,7 +1,7 @@
 -- fashion.lua - d2l: Fashion-MNIST (H. Xiao, K. Rasul, R. Vollgraf 2017), from Debian's package dataset-fashion-mnist.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local training = require 'torch.utils.training'
 local board = require 'torch.d2l.board'
@@ -46,9 +46,9 @@ local function split(folder, name, limit, resize)
   return Resized(part.images:unsqueeze(2), part.labels, resize)
 end
 
-local read = arguments('FashionMNIST', '', 'batch_size resize', {
-  batch_size = 64, resize = { 28, 28 }, num_train = 0, num_val = 0, folder = training.FASHION_MNIST,
-})
+local read = declare.reader(([[
+  d2l.FashionMNIST(integer batch_size=64, table resize={28, 28}, *, integer num_train=0, integer num_val=0,
+    string folder=%q)]]):format(training.FASHION_MNIST))
 
 --- FashionMNIST {batch_size = 64, resize = {28, 28}, num_train = 0, num_val = 0, folder =}: images (n, 1, height, width) with values
 --- from 0 to 1 and their classes, 1 to 10. num_train, num_val: only so many of the first, 0 for all (60000 and 10000). folder:

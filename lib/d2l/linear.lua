@@ -1,7 +1,7 @@
 -- linear.lua - d2l: linear regression and softmax regression, and data that a line explains.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local data = require 'torch.d2l.data'
 local models = require 'torch.d2l.models'
@@ -11,8 +11,9 @@ local nn = torch.nn
 
 local M = {}
 
-local read_data = arguments('SyntheticRegressionData', 'w b', 'noise num_train num_val batch_size',
-  { noise = 0.01, num_train = 1000, num_val = 1000, batch_size = 32 })
+local read_data = declare.reader [[
+  d2l.SyntheticRegressionData(any w, any b, number noise=0.01, integer num_train=1000, integer num_val=1000,
+    integer batch_size=32)]]
 
 --- SyntheticRegressionData {w = tensor, b = number, noise = 0.01, num_train = 1000, num_val = 1000, batch_size = 32}: X of
 --- standard normal numbers (num_train + num_val, #w), and y = X w + b + noise, a column.
@@ -47,7 +48,7 @@ function M.SGD:zero_grad()
   end
 end
 
-local read_scratch = arguments('LinearRegressionScratch', 'num_inputs lr', 'sigma', { sigma = 0.01 })
+local read_scratch = declare.reader 'd2l.LinearRegressionScratch(integer num_inputs, number|Tensor lr, number sigma=0.01)'
 
 --- LinearRegressionScratch(num_inputs, lr, sigma = 0.01): a weight (num_inputs, 1) of small normal numbers and a bias.
 M.LinearRegressionScratch = models.Module:extend 'd2l.LinearRegressionScratch'
@@ -62,7 +63,7 @@ function M.LinearRegressionScratch:forward(X) return X:matmul(self.w) + self.b e
 function M.LinearRegressionScratch:loss(y_hat, y) return ((y_hat - y):square() / 2):mean() end
 function M.LinearRegressionScratch:configure_optimizers() return M.SGD(self:parameters(), self.lr) end
 
-local read_rate = arguments('LinearRegression', 'lr')
+local read_rate = declare.reader 'd2l.LinearRegression(number|Tensor lr)'
 
 --- LinearRegression {lr =}: the same with a lazy linear layer.
 M.LinearRegression = models.Module:extend 'd2l.LinearRegression'
@@ -77,7 +78,7 @@ function M.LinearRegression:loss(y_hat, y) return nn.functional.mse_loss(y_hat, 
 --- The weight and the bias.
 function M.LinearRegression:get_w_b() return self.net.weight.data, self.net.bias.data end
 
-local read_classes = arguments('SoftmaxRegression', 'num_outputs lr')
+local read_classes = declare.reader 'd2l.SoftmaxRegression(integer num_outputs, number|Tensor lr)'
 
 --- SoftmaxRegression {num_outputs =, lr =}: scores of classes by one linear layer over the pixels.
 M.SoftmaxRegression = models.Classifier:extend 'd2l.SoftmaxRegression'

@@ -2,14 +2,14 @@
 -- data.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 local data = torch.utils.data
 
 local M = {}
 
-local read = arguments('BananasDataset', '', 'is_train num_images size', { is_train = true, num_images = false, size = 64 })
+local read = declare.reader 'd2l.BananasDataset(boolean is_train=true, integer? num_images, sizes size=64)'
 
 --- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: as the book's pictures of one banana each, which have to be
 --- fetched, but made: noise (3, size, size), values 0 to 1, with a yellow crescent. The label is (1, 5): class 1 and the box, as parts of

@@ -3,7 +3,7 @@
 -- Inputs of a network are (steps, batch, features); a language model takes positions of tokens, (batch, steps).
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local models = require 'torch.d2l.models'
 local tools = require 'torch.d2l.tools'
 
@@ -13,7 +13,7 @@ local M = {}
 
 local function small(sigma, ...) return nn.Parameter(torch.randn(...) * sigma) end
 
-local read_scratch = arguments('RNNScratch', 'num_inputs num_hiddens', 'sigma', { sigma = 0.01 })
+local read_scratch = declare.reader 'd2l.RNNScratch(integer num_inputs, integer num_hiddens, number sigma=0.01)'
 
 --- RNNScratch(num_inputs, num_hiddens, sigma = 0.01): H = tanh(X W_xh + H W_hh + b). Returns the list of all H, and the last.
 M.RNNScratch = models.Module:extend 'd2l.RNNScratch'
@@ -38,7 +38,7 @@ end
 --- LSTMScratch(num_inputs, num_hiddens, sigma = 0.01): S. Hochreiter, J. Schmidhuber 1997. Returns the list of all H, and {H, C}.
 M.LSTMScratch = models.Module:extend 'd2l.LSTMScratch'
 
-local read_lstm = arguments('LSTMScratch', 'num_inputs num_hiddens', 'sigma', { sigma = 0.01 })
+local read_lstm = declare.reader 'd2l.LSTMScratch(integer num_inputs, integer num_hiddens, number sigma=0.01)'
 
 function M.LSTMScratch:init(...)
   tools.keep(self, read_lstm(...))
@@ -65,7 +65,7 @@ function M.LSTMScratch:forward(inputs, H_C)
   return outputs, { H, C }
 end
 
-local read_rnn = arguments('RNN', 'num_inputs num_hiddens')
+local read_rnn = declare.reader 'd2l.RNN(integer num_inputs, integer num_hiddens)'
 
 --- RNN(num_inputs, num_hiddens): nn.RNN.
 M.RNN = models.Module:extend 'd2l.RNN'
@@ -77,7 +77,7 @@ end
 
 function M.RNN:forward(inputs, H) return self.rnn(inputs, H) end
 
-local read_gru = arguments('GRU', 'num_inputs num_hiddens', 'num_layers dropout', { num_layers = 1, dropout = 0 })
+local read_gru = declare.reader 'd2l.GRU(integer num_inputs, integer num_hiddens, integer num_layers=1, number dropout=0)'
 
 --- GRU(num_inputs, num_hiddens, num_layers = 1, dropout = 0): nn.GRU (K. Cho et al. 2014).
 M.GRU = M.RNN:extend 'd2l.GRU'

@@ -2,7 +2,7 @@
 -- maps of the environment of that name in Gymnasium; states and actions are positions, from 1.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local tools = require 'torch.d2l.tools'
 
@@ -16,7 +16,7 @@ local MAPS = {
 local MOVES = { { 0, -1 }, { 1, 0 }, { 0, 1 }, { -1, 0 } }
 local ARROWS = { '←', '↓', '→', '↑' }
 
-local read = arguments('FrozenLake', '', 'map is_slippery', { map = '4x4', is_slippery = false })
+local read = declare.reader [[d2l.FrozenLake(string|table map='4x4', boolean is_slippery=false)]]
 
 --- FrozenLake {map = '4x4' | '8x8' | list of rows, is_slippery = false}: num_states, num_actions, and mdp[state][action], a list of
 --- {probability, next state, reward, done}. On slippery ice one goes where one wants once of three times, else to a side.

@@ -1,7 +1,7 @@
 -- sequences.lua - d2l: from one sequence to another: pairs of sentences, encoder and decoder, their training and BLEU.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local whole_file = require 'torch.files.whole_file'
 local data = require 'torch.d2l.data'
@@ -23,7 +23,9 @@ function M.truncate_pad(line, num_steps, padding_token)
   return list
 end
 
-local read = arguments('MTFraEng', 'batch_size', 'num_steps num_train num_val path', { num_steps = 9, num_train = 512, num_val = 128, path = false })
+local read = declare.reader [[
+  d2l.MTFraEng(integer batch_size, integer num_steps=9, integer num_train=512, integer num_val=128,
+    string? path)]]
 
 --- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French sentences, cut or filled to num_steps tokens. A
 --- batch is source, target from <bos> on, the number of source tokens before the padding, and the target's next tokens. It has to be
@@ -147,7 +149,9 @@ function M.init_seq2seq(module)
   end
 end
 
-local read_coder = arguments('Seq2SeqEncoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
+local read_coder = declare.reader [[
+  d2l.Seq2SeqEncoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
+    number dropout=0)]]
 
 --- Seq2SeqEncoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): a GRU over embeddings of X (batch, steps). Returns its
 --- outputs (steps, batch, hiddens) and its last state (layers, batch, hiddens).
@@ -162,7 +166,9 @@ end
 
 function M.Seq2SeqEncoder:forward(X, ...) return self.rnn(self.embedding(X.T:long())) end
 
-local read_decoder = arguments('Seq2SeqDecoder', 'vocab_size embed_size num_hiddens num_layers', 'dropout', { dropout = 0 })
+local read_decoder = declare.reader [[
+  d2l.Seq2SeqDecoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
+    number dropout=0)]]
 
 --- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, which sees the encoder's last state at every
 --- step. Returns scores (batch, steps, vocab_size) and its state, a list {context, hidden}.

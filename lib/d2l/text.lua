@@ -1,7 +1,7 @@
 -- text.lua - d2l: tokens as positions in a vocabulary, and sequences of a text to learn from.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local text = require 'torch.utils.data.text'
@@ -56,7 +56,9 @@ function M.tokenize(lines, by) return text.tokenize(lines, by or 'word') end
 
 -- ---- a text --------------------------------------------------------------------------------------------------------------
 
-local read = arguments('TimeMachine', 'batch_size num_steps', 'num_train num_val path', { num_train = 10000, num_val = 5000, path = false })
+local read = declare.reader [[
+  d2l.TimeMachine(integer batch_size, integer num_steps, integer num_train=10000, integer num_val=5000,
+    string? path)]]
 
 --- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): windows of num_steps characters of H. G. Wells' The Time Machine
 --- and the characters that follow each. It has to be fetched: https://www.gutenberg.org/ebooks/35, as timemachine.txt in the folder of

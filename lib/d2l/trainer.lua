@@ -1,12 +1,12 @@
 -- trainer.lua - d2l: the loop that trains a model on data.
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local tools = require 'torch.d2l.tools'
 
-local read = arguments('Trainer', 'max_epochs', 'num_gpus gradient_clip_val', { num_gpus = 0, gradient_clip_val = 0 })
+local read = declare.reader 'd2l.Trainer(integer max_epochs, integer num_gpus=0, number gradient_clip_val=0)'
 
 --- Trainer {max_epochs =, num_gpus = 0, gradient_clip_val = 0}: fit(model, data) goes max_epochs times through the training data, with
 --- a look at the validation data after each. num_gpus = 1: on the first GPU, where there is one. gradient_clip_val: the

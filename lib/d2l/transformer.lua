@@ -1,7 +1,7 @@
 -- transformer.lua - d2l: the transformer (A. Vaswani et al. 2017), for sequences and for images (A. Dosovitskiy et al. 2020).
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local attention = require 'torch.d2l.attention'
 local models = require 'torch.d2l.models'
 local sequences = require 'torch.d2l.sequences'
@@ -27,7 +27,9 @@ function M.AddNorm:init(norm_shape, dropout) self.dropout, self.ln = nn.Dropout(
 
 function M.AddNorm:forward(X, Y) return self.ln(self.dropout(Y) + X) end
 
-local read_block = arguments('TransformerEncoderBlock', 'num_hiddens ffn_num_hiddens num_heads', 'dropout use_bias', { dropout = 0, use_bias = false })
+local read_block = declare.reader [[
+  d2l.TransformerEncoderBlock(integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
+    number dropout=0, boolean use_bias=false)]]
 
 --- TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout = 0, use_bias = false): attention of a sequence to itself, then
 --- the two layers.
@@ -46,8 +48,9 @@ function M.TransformerEncoderBlock:forward(X, valid_lens)
   return self.addnorm2(Y, self.ffn(Y))
 end
 
-local read_encoder = arguments('TransformerEncoder', 'vocab_size num_hiddens ffn_num_hiddens num_heads num_blks', 'dropout use_bias',
-  { dropout = 0, use_bias = false })
+local read_encoder = declare.reader [[
+  d2l.TransformerEncoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
+    integer num_blks, number dropout=0, boolean use_bias=false)]]
 
 --- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0, use_bias = false): positions of tokens
 --- (batch, steps) to (batch, steps, num_hiddens).
@@ -104,7 +107,9 @@ function M.TransformerDecoderBlock:forward(X, state)
   return self.addnorm3(Z, self.ffn(Z)), state
 end
 
-local read_decoder = arguments('TransformerDecoder', 'vocab_size num_hiddens ffn_num_hiddens num_heads num_blks', 'dropout', { dropout = 0 })
+local read_decoder = declare.reader [[
+  d2l.TransformerDecoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
+    integer num_blks, number dropout=0)]]
 
 --- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0): scores (batch, steps, vocab_size). In
 --- training all steps are given at once; in evaluation the state remembers those before.
@@ -185,8 +190,10 @@ function M.ViTBlock:forward(X, valid_lens)
   return X + self.mlp(self.ln2(X))
 end
 
-local read_vit = arguments('ViT', 'img_size patch_size num_hiddens mlp_num_hiddens num_heads num_blks', 'emb_dropout blk_dropout lr use_bias num_classes',
-  { emb_dropout = 0, blk_dropout = 0, lr = 0.1, use_bias = false, num_classes = 10 })
+local read_vit = declare.reader [[
+  d2l.ViT(any img_size, any patch_size, integer num_hiddens, integer mlp_num_hiddens, integer num_heads,
+    integer num_blks, number emb_dropout=0, number blk_dropout=0, number|Tensor lr=0.1,
+    boolean use_bias=false, integer num_classes=10)]]
 
 --- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0, blk_dropout = 0, lr = 0.1, use_bias =
 --- false, num_classes = 10): the class is read from a token put before the squares.

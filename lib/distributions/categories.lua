@@ -38,6 +38,7 @@ RelaxedOneHotCategorical
 ]=]
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
@@ -74,7 +75,7 @@ local Categorical = Distribution:derive('Categorical', {
 M.Categorical = Categorical
 Categorical.has_enumerate_support = true
 Categorical:constrain(simplex_or_real)
-local read_categorical = Distribution.reader('Categorical', '', 'probs logits')
+local read_categorical = declare.reader 'Categorical(any? probs, any? logits, boolean? validate_args)'
 
 function Categorical:init(...)
   local options = read_categorical(...)
@@ -128,27 +129,28 @@ function Categorical:entropy()
 end
 
 -- Values of all categories, the batch's dims after the first; expanded over them unless {expand = false}.
-local function along_batch(self, values, options, event)
-  kinds.check_names('enumerate_support', options, 'expand')
-  if type(options) == 'table' then options = options.expand end
+local function along_batch(self, values, expand, event)
   for _ = 1, #self.batch_shape do values = values:unsqueeze(2) end
-  if options == false then return values end
+  if not expand then return values end
   return values:expand(utils.append({ values:size(1) }, self.batch_shape, event))
 end
-function Categorical:enumerate_support(options)
-  return along_batch(self, torch.arange(1, self.num_events + 1, { device = self.probs.device }), options, {})
+function Categorical:enumerate_support(expand)
+  return along_batch(self, torch.arange(1, self.num_events + 1, { device = self.probs.device }), expand, {})
 end
+declare.methods(Categorical, 'enumerate_support(self, boolean expand=true)')
 
 -- ---- made of a Categorical --------------------------------------------------------------------------------------------
 
--- A class with a Categorical in its field `categorical`; its probabilities are the fields of this one.
-local function define(name, parent, needed, getters, finish)
+-- A class with a Categorical in its field `categorical`; its probabilities are the fields of this one. first: the declaration of the
+-- argument before them, nil where there is none.
+local function define(name, parent, first, getters, finish)
   for _, key in ipairs { 'probs', 'logits', 'param_shape', 'num_events' } do
     getters[key] = getters[key] or function(self) return self.categorical[key] end
   end
   local made = parent:derive(name, getters)
+  local key = first and first:match '%S+ ([%w_]+)'
   made:constrain(simplex_or_real)
-  local read = Distribution.reader(name, needed, 'probs logits', { total_count = 1 })
+  local read = declare.reader(('%s(%sany? probs, any? logits, boolean? validate_args)'):format(name, first and first .. ', ' or ''))
   function made:init(...)
     local options = read(...)
     given(name, options)
@@ -160,7 +162,7 @@ local function define(name, parent, needed, getters, finish)
     local wide = self.categorical:expand(...)
     local which = class.fields(wide).probs and 'probs' or 'logits'
     local values = { [which] = wide[which] }
-    for _, key in ipairs(kinds.words(needed)) do values[key] = self[key] end
+    if key then values[key] = self[key] end
     return self:renewed(values)
   end
   M[name] = made
@@ -170,7 +172,7 @@ end
 local function one_hot(self, index) return torch.nn.functional.one_hot(index, self.num_events):to(self.probs.dtype) end
 
 --- OneHotCategorical(probs): a Categorical, its draws as one-hot vectors.
-local OneHotCategorical = define('OneHotCategorical', Distribution, '', {
+local OneHotCategorical = define('OneHotCategorical', Distribution, nil, {
   mean = function(self) return self.probs end,
   mode = function(self) return one_hot(self, self.probs:argmax(-1)) end,
   variance = function(self) return self.probs * (1 - self.probs) end,
@@ -186,18 +188,19 @@ function OneHotCategorical:log_prob(value)
   return self.categorical:log_prob(value:argmax(-1))
 end
 function OneHotCategorical:entropy() return self.categorical:entropy() end
-function OneHotCategorical:enumerate_support(options)
-  return along_batch(self, torch.eye(self.num_events, utils.like(self.probs)), options, self.event_shape)
+function OneHotCategorical:enumerate_support(expand)
+  return along_batch(self, torch.eye(self.num_events, utils.like(self.probs)), expand, self.event_shape)
 end
+declare.methods(OneHotCategorical, 'enumerate_support(self, boolean expand=true)')
 
 --- OneHotCategoricalStraightThrough(probs): the same; rsample lets gradients through to the probabilities as if the draw
 --- were these (Bengio et al., 2013).
-local StraightThrough = define('OneHotCategoricalStraightThrough', OneHotCategorical, '', {})
+local StraightThrough = define('OneHotCategoricalStraightThrough', OneHotCategorical, nil, {})
 StraightThrough.has_rsample = true
 function StraightThrough:rsample(...) return self:sample(...) + (self.probs - self.probs:detach()) end
 
 --- Multinomial{total_count = 1, probs =}: how often each category came in total_count draws.
-local Multinomial = define('Multinomial', Distribution, 'total_count', {
+local Multinomial = define('Multinomial', Distribution, 'any total_count=1', {
   mean = function(self) return self.probs * self.total_count end,
   variance = function(self) return self.probs * (1 - self.probs) * self.total_count end,
   support = function(self) return constraints.multinomial(self.total_count) end,
@@ -255,7 +258,8 @@ M.LogitRelaxedBernoulli = LogitRelaxedBernoulli
 LogitRelaxedBernoulli.has_rsample = true
 local unit_or_real = { { 'probs', constraints.unit_interval }, { 'logits', constraints.real } }
 LogitRelaxedBernoulli:constrain(unit_or_real)
-local read_logit = Distribution.reader('LogitRelaxedBernoulli', 'temperature', 'probs logits')
+local read_logit = declare.reader [[
+  LogitRelaxedBernoulli(number|Tensor temperature, any? probs, any? logits, boolean? validate_args)]]
 
 function LogitRelaxedBernoulli:init(...)
   local options = read_logit(...)
@@ -283,7 +287,7 @@ function LogitRelaxedBernoulli:log_prob(value)
 end
 
 --- ExpRelaxedCategorical(temperature, probs): the logarithm of a RelaxedOneHotCategorical.
-local ExpRelaxedCategorical = define('ExpRelaxedCategorical', Distribution, 'temperature', {
+local ExpRelaxedCategorical = define('ExpRelaxedCategorical', Distribution, 'number|Tensor temperature', {
   support = function() return constraints.real_vector end,
 }, check_temperature)
 ExpRelaxedCategorical.has_rsample = true
@@ -309,7 +313,7 @@ local function define_relaxed(name, base, transform, list, support)
   end
   local made = TransformedDistribution:derive(name, getters)
   made:constrain(list)
-  local read = Distribution.reader(name, 'temperature', 'probs logits')
+  local read = declare.reader(name .. '(number|Tensor temperature, any? probs, any? logits, boolean? validate_args)')
   function made:init(...)
     local options = read(...)
     given(name, options)

@@ -20,6 +20,7 @@ MixtureSameFamily
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local utils = require 'torch.distributions.utils'
@@ -50,13 +51,12 @@ local Independent = Distribution:derive('Independent', {
   variance = function(self) return self.base_dist.variance end,
 })
 M.Independent = Independent
-local read_independent = Distribution.reader('Independent', 'base_distribution reinterpreted_batch_ndims')
+local read_independent = declare.reader 'Independent(any base_distribution, integer reinterpreted_batch_ndims, boolean? validate_args)'
 
 function Independent:init(...)
   local options = read_independent(...)
   local base, n = options.base_distribution, options.reinterpreted_batch_ndims
   check_distribution('Independent', 'base_distribution', base)
-  kinds.check('Independent', 'reinterpreted_batch_ndims', n, 'integer')
   if n > #base.batch_shape then
     fail('Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual %d vs %d', n, #base.batch_shape)
   end
@@ -97,7 +97,7 @@ local TransformedDistribution = Distribution:derive('TransformedDistribution', {
   end,
 })
 M.TransformedDistribution = TransformedDistribution
-local read_transformed = Distribution.reader('TransformedDistribution', 'base_distribution transforms')
+local read_transformed = declare.reader 'TransformedDistribution(any base_distribution, any transforms, boolean? validate_args)'
 
 -- What a class that is made of a base and transforms calls in its init.
 function TransformedDistribution:setup_from(base, transforms, validate_args)
@@ -188,7 +188,8 @@ local MixtureSameFamily = Distribution:derive('MixtureSameFamily', {
   end,
 })
 M.MixtureSameFamily = MixtureSameFamily
-local read_mixture = Distribution.reader('MixtureSameFamily', 'mixture_distribution component_distribution')
+local read_mixture = declare.reader [[
+  MixtureSameFamily(any mixture_distribution, any component_distribution, boolean? validate_args)]]
 
 function MixtureSameFamily:init(...)
   local options = read_mixture(...)

@@ -6,6 +6,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local python = require 'torch.nn.python'
@@ -20,9 +21,11 @@ function Constraint:__tostring() return torch.type(self) .. '()' end
 
 local M = { Constraint = Constraint }
 
-local function define(name, members)
+-- arguments: those of the constructor, as they are declared.
+local function define(name, members, arguments)
   local made = Constraint:extend(name)
   for key, value in pairs(members) do made[key] = value end
+  if arguments then declare.methods(made, ('init(self, %s)'):format(arguments)) end
   return made
 end
 
@@ -42,11 +45,9 @@ local function bounded(name, fields, test, is_discrete)
   local made = define(name, { is_discrete = is_discrete or false })
   function made:init(...)
     local given = { ... }
-    for i, field in ipairs(fields) do
-      kinds.check(name, field, given[i], 'number|Tensor')
-      self[field] = given[i]
-    end
+    for i, field in ipairs(fields) do self[field] = given[i] end
   end
+  declare.methods(made, ('init(self, number|Tensor %s)'):format(table.concat(fields, ', number|Tensor ')))
   function made:check(value)
     local mask = test(value, self[fields[1]], self[fields[2]])
     return is_discrete and mask:logical_and(value:eq(value:floor())) or mask
@@ -98,7 +99,7 @@ M.multinomial = define('Multinomial', {
   event_dim = 1, is_discrete = true,
   init = function(self, upper_bound) self.upper_bound = upper_bound end,
   check = function(self, value) return value:ge(0):all(-1):logical_and(value:sum(-1):le(self.upper_bound)) end,
-})
+}, 'any upper_bound')
 
 local function is_lower(x) return x:tril():eq(x):all(-1):all(-1) end
 local function is_lower_cholesky(x) return is_lower(x):logical_and(x:diagonal(0, -2, -1):gt(0):all(-1)) end
@@ -134,19 +135,16 @@ M.positive_definite = single('PositiveDefinite', 2, of_eigenvalues(function(v) r
 -- ---- of other constraints -------------------------------------------------------------------------------------------
 
 -- What cannot be said without the object it belongs to; a parameter of that constraint is not checked.
+local read_dependent = declare.reader 'dependent(*, boolean? is_discrete, integer? event_dim)'
 local Dependent = define('Dependent', {
-  init = function(self, options)
-    kinds.check_names('dependent', options, 'is_discrete event_dim')
-    for name, value in pairs(options or {}) do self[name] = value end
-  end,
-  __call = function(self, options)
-    kinds.check_names('dependent', options, 'is_discrete event_dim')
-    local made = getmetatable(self).__class { is_discrete = self.is_discrete, event_dim = self.event_dim }
-    for name, value in pairs(options or {}) do made[name] = value end
-    return made
+  init = function(self, is_discrete, event_dim) self.is_discrete, self.event_dim = is_discrete, event_dim end,
+  __call = function(self, ...)
+    local given = read_dependent(...)
+    if given.is_discrete == nil then given.is_discrete = self.is_discrete end
+    return getmetatable(self).__class { is_discrete = given.is_discrete, event_dim = given.event_dim or self.event_dim }
   end,
   check = function() fail 'Cannot determine validity of dependent constraint' end,
-})
+}, '*, boolean? is_discrete, integer? event_dim')
 M.dependent = Dependent()
 
 --- Whether a constraint is constraints.dependent.
@@ -162,7 +160,6 @@ end
 M.independent = define('IndependentConstraint', {
   init = function(self, base_constraint, reinterpreted_batch_ndims)
     check_constraint('base_constraint', base_constraint)
-    kinds.check('independent', 'reinterpreted_batch_ndims', reinterpreted_batch_ndims, 'integer')
     if reinterpreted_batch_ndims < 0 then
       fail('reinterpreted_batch_ndims must be >= 0, got %d', reinterpreted_batch_ndims)
     end
@@ -178,7 +175,7 @@ M.independent = define('IndependentConstraint', {
   __tostring = function(self)
     return ('IndependentConstraint(%s, %d)'):format(tostring(self.base_constraint), self.reinterpreted_batch_ndims)
   end,
-})
+}, 'any base_constraint, integer reinterpreted_batch_ndims')
 M.real_vector = M.independent(M.real, 1)
 
 --- What a mixture's values have to satisfy: its components' constraint, for every component.
@@ -192,7 +189,7 @@ M.MixtureSameFamilyConstraint = define('MixtureSameFamilyConstraint', {
     return joined(mask, value.ndim - self.event_dim, value.ndim, self.event_dim)
   end,
   __tostring = function(self) return ('MixtureSameFamilyConstraint(%s)'):format(tostring(self.base_constraint)) end,
-})
+}, 'any base_constraint')
 
 local function several(what, list)
   kinds.check(what, 'cseq', list, 'table')
@@ -209,7 +206,7 @@ M.cat = define('Cat', {
   init = function(self, cseq, dim, lengths)
     self.cseq, self.event_dim, self.is_discrete = several('cat', cseq)
     if lengths and #lengths ~= #cseq then fail('lengths (%d) must match cseq (%d)', #lengths, #cseq) end
-    self.lengths, self.dim = {}, dim or 1
+    self.lengths, self.dim = {}, dim
     for i = 1, #cseq do self.lengths[i] = lengths and lengths[i] or 1 end
   end,
   check = function(self, value)
@@ -220,13 +217,13 @@ M.cat = define('Cat', {
     end
     return torch.cat(masks, self.dim)
   end,
-})
+}, 'any cseq, integer dim=1, integers? lengths')
 
 --- stack({constraints}, dim = 1): one for every entry of a dim.
 M.stack = define('Stack', {
   init = function(self, cseq, dim)
     self.cseq, self.event_dim, self.is_discrete = several('stack', cseq)
-    self.dim = dim or 1
+    self.dim = dim
     if self.dim < 0 and self.dim + self.event_dim < 0 then self.event_dim = self.event_dim + 1 end
   end,
   check = function(self, value)
@@ -234,6 +231,6 @@ M.stack = define('Stack', {
     for i, constraint in ipairs(self.cseq) do masks[i] = constraint:check(value:select(self.dim, i)) end
     return torch.stack(masks, self.dim)
   end,
-})
+}, 'any cseq, integer dim=1')
 
 return M

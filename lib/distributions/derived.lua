@@ -48,6 +48,7 @@ local TransformedDistribution = require 'torch.distributions.composed'.Transform
 local elementwise = require 'torch.distributions.transforms.elementwise'
 local vector = require 'torch.distributions.transforms.vector'
 local utils = require 'torch.distributions.utils'
+local declare = require 'torch.support.arguments'
 
 local Exp, Affine, Power = elementwise.ExpTransform, elementwise.AffineTransform, elementwise.PowerTransform
 local euler = utils.euler_constant
@@ -66,7 +67,7 @@ local function define(name, list, support, owned, parts, getters)
   if support then made.getters.support = function() return support end end
   made:constrain(list)
   local names = made.parameter_names
-  local read = Distribution.reader(name, table.concat(names, ' '))
+  local read = declare.reader(Distribution.declaration(made))
   function made:init(...)
     local options = read(...)
     local values = table.pack(utils.broadcast_all(options[names[1]], options[names[2]] or options[names[1]]))

@@ -29,6 +29,7 @@ Poisson
 ]=]
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
@@ -55,7 +56,8 @@ local function define_odds(name, more, support, getters, options)
   local logits = { 'logits', constraints.real }
   kind:constrain(more and { more, probs, logits } or { probs, logits })
   local first = more and more[1]
-  local read = Distribution.reader(name, first or '', 'probs logits ' .. (options.more or ''), { [first or ''] = options.default })
+  local read = declare.reader(('%s(%sany? probs, any? logits%s, boolean? validate_args)'):format(name,
+    first and 'any ' .. first .. (options.default and '=' .. options.default or '') .. ', ' or '', options.more and ', any? ' .. options.more or ''))
   function kind:init(...)
     local given = read(...)
     if (given.probs == nil) == (given.logits == nil) then
@@ -87,11 +89,9 @@ local function define_odds(name, more, support, getters, options)
 end
 
 -- Values of all categories, as a column before the batch's dims; expanded over it unless {expand = false}.
-local function along_batch(self, values, options)
-  kinds.check_names('enumerate_support', options, 'expand')
-  if type(options) == 'table' then options = options.expand end
+local function along_batch(self, values, expand)
   for _ = 1, #self.batch_shape do values = values:unsqueeze(-1) end
-  if options == false then return values end
+  if not expand then return values end
   return values:expand(utils.append({ values:size(1) }, self.batch_shape))
 end
 
@@ -120,9 +120,10 @@ function Bernoulli:log_prob(value)
   return -bernoulli_loss(self, value)
 end
 function Bernoulli:entropy() return bernoulli_loss(self, self.probs) end
-function Bernoulli:enumerate_support(options)
-  return along_batch(self, torch.arange(2, utils.like(self.probs)), options)
+function Bernoulli:enumerate_support(expand)
+  return along_batch(self, torch.arange(2, utils.like(self.probs)), expand)
 end
+declare.methods(Bernoulli, 'enumerate_support(self, boolean expand=true)')
 
 --- ContinuousBernoulli(probs): numbers from 0 to 1 with a density that is a Bernoulli's log_prob made to integrate to 1
 --- (Loaiza-Ganem and Cunningham, 2019). lims: between these probabilities a Taylor series takes the formula's place.
@@ -235,14 +236,15 @@ function Binomial:log_prob(value)
   local scale = n * logits:clamp { min = 0 } + n * (-logits:abs()):exp():log1p()
   return value * logits - choose - (scale - torch.lgamma(n + 1))
 end
-local function all_counts(self, what, options)
+local function all_counts(self, what, expand)
   local n = self.total_count:max():item()
   if self.total_count:min():item() ~= n then fail('Inhomogeneous total count not supported by `%s`.', what) end
-  return along_batch(self, torch.arange(0, n + 1, utils.like(self.total_count)), options)
+  return along_batch(self, torch.arange(0, n + 1, utils.like(self.total_count)), expand)
 end
-function Binomial:enumerate_support(options) return all_counts(self, 'enumerate_support', options) end
+function Binomial:enumerate_support(expand) return all_counts(self, 'enumerate_support', expand) end
+declare.methods(Binomial, 'enumerate_support(self, boolean expand=true)')
 function Binomial:entropy()
-  local log_prob = self:log_prob(all_counts(self, 'entropy', { expand = false }))
+  local log_prob = self:log_prob(all_counts(self, 'entropy', false))
   return -(log_prob:exp() * log_prob):sum(1)
 end
 

@@ -109,21 +109,13 @@ function Distribution.constrain(made, list)
   for i, entry in ipairs(list) do made.arg_constraints[entry[1]], made.parameter_names[i] = entry[2], entry[1] end
 end
 
--- A function that turns the arguments of a constructor into a table: first those that must be given or have a default,
--- then those that may be left out; validate_args comes last, or by name.
-function Distribution.reader(what, needed, optional, defaults)
-  needed, optional = kinds.words(needed), kinds.words(optional or '')
-  local names = utils.append(needed, optional, { 'validate_args' })
-  declare.constructors[what] = { order = names, required = #needed, known = {}, defaults = defaults }
-  return function(...)
-    local options = kinds.by_name(what, names, nil, ...)
-    for _, name in ipairs(needed) do
-      if options[name] == nil then options[name] = defaults and defaults[name] end
-      if options[name] == nil then fail("%s() missing 1 required positional argument: '%s'", what, name) end
-    end
-    kinds.check(what, 'validate_args', options.validate_args, 'boolean?')
-    return options
+-- The declaration of the constructor of a class that was told its parameters (constrain). defaults: of some of them, by name.
+function Distribution.declaration(made, defaults)
+  local parts = {}
+  for i, name in ipairs(made.parameter_names) do
+    parts[i] = 'any ' .. name .. (defaults and defaults[name] and '=' .. defaults[name] or '')
   end
+  return ('%s(%s, boolean? validate_args)'):format(made.__classname, table.concat(parts, ', '))
 end
 
 -- Gives a class parameters that are broadcast to the batch's shape: its init and expand. list as for constrain; defaults
@@ -131,7 +123,7 @@ end
 function Distribution.parametrize(made, list, defaults, finish)
   made:constrain(list)
   local names = made.parameter_names
-  local read = made.reader(made.__classname, table.concat(names, ' '), '', defaults)
+  local read = declare.reader(made:declaration(defaults))
   function made:init(...)
     local options = read(...)
     local given = {}

@@ -29,7 +29,7 @@ FisherSnedecor
 ]=]
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local declare = require 'torch.support.arguments'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
 local fail = require 'torch.support.fail'
@@ -82,7 +82,7 @@ end
 --- Chi2(df) = Gamma(df / 2, 1 / 2): the sum of df squared normal numbers.
 local Chi2 = define('Chi2', Gamma, constraints.nonnegative, { df = function(self) return self.concentration * 2 end })
 Chi2:constrain { positive 'df' }
-local read_chi2 = Distribution.reader('Chi2', 'df')
+local read_chi2 = declare.reader 'Chi2(number|Tensor df, boolean? validate_args)'
 function Chi2:init(...)
   local options = read_chi2(...)
   Gamma.init(self, utils.broadcast_all(options.df) * 0.5, 0.5, { validate_args = options.validate_args })
@@ -107,11 +107,10 @@ local Dirichlet = define('Dirichlet', ExponentialFamily, constraints.simplex, {
   end,
 })
 Dirichlet:constrain { { 'concentration', constraints.independent(constraints.positive, 1) } }
-local read_dirichlet = Distribution.reader('Dirichlet', 'concentration')
+local read_dirichlet = declare.reader 'Dirichlet(Tensor concentration, boolean? validate_args)'
 
 function Dirichlet:init(...)
   local options = read_dirichlet(...)
-  kinds.check('Dirichlet', 'concentration', options.concentration, 'Tensor')
   self.concentration = options.concentration
   local shape = self.concentration.shape
   if #shape < 1 then fail '`concentration` parameter must be at least one-dimensional.' end

@@ -23,6 +23,7 @@ LKJCholesky
 ]=]
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
@@ -118,12 +119,12 @@ MultivariateNormal:constrain {
   { 'loc', constraints.real_vector }, { 'covariance_matrix', constraints.positive_definite },
   { 'precision_matrix', constraints.positive_definite }, { 'scale_tril', constraints.lower_cholesky },
 }
-local read_normal = Distribution.reader('MultivariateNormal', 'loc', 'covariance_matrix precision_matrix scale_tril')
+local read_normal = declare.reader [[
+  MultivariateNormal(Tensor loc, Tensor? covariance_matrix, Tensor? precision_matrix, Tensor? scale_tril, boolean? validate_args)]]
 
 function MultivariateNormal:init(...)
   local options = read_normal(...)
   local loc, which = options.loc, given_matrix(options)
-  kinds.check('MultivariateNormal', 'loc', loc, 'Tensor')
   if loc.ndim < 1 then fail 'loc must be at least one-dimensional.' end
   local matrix = options[which]
   if matrix.ndim < 2 then
@@ -188,14 +189,11 @@ LowRank:constrain {
   { 'loc', constraints.real_vector }, { 'cov_factor', constraints.independent(constraints.real, 2) },
   { 'cov_diag', constraints.independent(constraints.positive, 1) },
 }
-local read_low_rank = Distribution.reader('LowRankMultivariateNormal', 'loc cov_factor cov_diag')
+local read_low_rank = declare.reader 'LowRankMultivariateNormal(Tensor loc, Tensor cov_factor, Tensor cov_diag, boolean? validate_args)'
 
 function LowRank:init(...)
   local options = read_low_rank(...)
   local loc, W, D = options.loc, options.cov_factor, options.cov_diag
-  for _, name in ipairs { 'loc', 'cov_factor', 'cov_diag' } do
-    kinds.check('LowRankMultivariateNormal', name, options[name], 'Tensor')
-  end
   if loc.ndim < 1 then fail 'loc must be at least one-dimensional.' end
   local n = loc:size(-1)
   if W.ndim < 2 then fail 'cov_factor must be at least two-dimensional, with optional leading batch dimensions' end
@@ -307,7 +305,8 @@ local Wishart = Distribution.ExponentialFamily:derive('Wishart', {
 }, matrices_by_name())
 M.Wishart = Wishart
 Wishart.has_rsample = true
-local read_wishart = Distribution.reader('Wishart', 'df', 'covariance_matrix precision_matrix scale_tril')
+local read_wishart = declare.reader [[
+  Wishart(number|Tensor df, Tensor? covariance_matrix, Tensor? precision_matrix, Tensor? scale_tril, boolean? validate_args)]]
 
 function Wishart:init(...)
   local options = read_wishart(...)
@@ -394,11 +393,10 @@ end
 local LKJCholesky = Distribution:derive('LKJCholesky', { support = function() return constraints.corr_cholesky end })
 M.LKJCholesky = LKJCholesky
 LKJCholesky:constrain { { 'concentration', constraints.positive } }
-local read_lkj = Distribution.reader('LKJCholesky', 'dim concentration', '', { concentration = 1.0 })
+local read_lkj = declare.reader 'LKJCholesky(integer dim, number|Tensor concentration=1.0, boolean? validate_args)'
 
 function LKJCholesky:init(...)
   local options = read_lkj(...)
-  kinds.check('LKJCholesky', 'dim', options.dim, 'integer')
   if options.dim < 2 then
     fail('Expected dim to be an integer greater than or equal to 2. Found dim=%d.', options.dim)
   end

@@ -5,10 +5,14 @@
 --
 -- gives a function that calls f with all values in the declared order, defaults filled in. Values come in a row, then by name
 -- in a last table. A kind (kinds.lua) is checked where one is written; a question mark allows nil, and so does a default.
--- After * an argument has a name only. '...' takes what else stands in the row, which f gets last. Missing, surplus, unknown
--- and repeated arguments are errors that name the declared ones. NumPy's names are accepted as by ops (src/lua/args.c).
+-- After * an argument has a name only. '...' takes the other values in the row, which f gets last; with 'any ...' they belong to
+-- a function of the caller, and a table among them is always a value. Missing, surplus, unknown and repeated arguments are errors
+-- that name the declared ones. NumPy's names are accepted as by ops (src/lua/args.c).
 --
--- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared.
+-- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared. One
+-- table alone may hold values in a row and names: f {2, padding = 1}. `false` means absent where nil does and the kind has no booleans.
+--
+-- Declarations of start-up files are read when the function is first called (functions_later, from_file).
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -17,13 +21,19 @@ local kinds = require 'torch.support.kinds'
 
 local M = {}
 
--- The declaration of each declared function and class: tests compare them with PyTorch's.
+-- The declaration of each declared function and class, or a function that makes it.
 local declared = setmetatable({}, { __mode = 'k' })
-M.declared = declared
 
--- The names of the ops of functions that read their arguments by the declaration of an op (scripted.lua), and what the readers of
--- constructors (nn/arguments.lua, distribution.lua) have declared for classes of these names.
+-- The names of the ops of functions that read their arguments by the declaration of an op (scripted.lua), and the declarations of
+-- readers by their names: the constructors of the classes of these names.
 M.ops, M.constructors = setmetatable({}, { __mode = 'k' }), {}
+
+--- The declaration of a function or class, nil where it has none: tests compare them with PyTorch's.
+function M.signature_of(value)
+  local signature = declared[value]
+  if type(signature) ~= 'function' then return signature end
+  return signature()
+end
 
 -- ---- declarations -------------------------------------------------------------------------------------------------------
 
@@ -53,18 +63,18 @@ local function index_of(signature, first)
 end
 M.index_of = index_of
 
---- A declaration: { name =, positional = how many may stand in a row, rest = whether more may, names = {...}, index = { [name] =
---- position }, { name =, kind =, optional =, default = }, ... }.
+--- A declaration: { name =, positional = how many may stand in a row, rest = whether more may, foreign = whether these are for a
+--- function of the caller, names = {...}, index = { [name] = position }, { name =, kind =, optional =, default = }, ... }.
 function M.parse(text)
-  local name, inside = text:match '^%s*([%w_.]+)(%b())'
+  local name, inside = text:match '^%s*([%w_.]+)%s*(%b())'
   local list = { name = name, names = {} }
   for _, part in ipairs(parts_of(inside:sub(2, -2))) do
     local left, default = part:match '^([^=]*)=?(.*)$'
     local kind, argument = left:match '^(%S+)%s+([%w_]+)$'
     if part == '*' then
       list.positional = list.positional or #list
-    elseif part == '...' then
-      list.positional, list.rest = #list, true
+    elseif part:find '%.%.%.$' then
+      list.positional, list.rest, list.foreign = #list, true, part ~= '...'
     else
       argument = argument or left
       list[#list + 1] = { name = argument, kind = kind, default = default_of(default),
@@ -90,7 +100,7 @@ end
 
 -- Whether the n-th value, the last one, is the table of names.
 local function is_names(signature, value, n)
-  if not kinds.is_named(value) then return false end
+  if not kinds.is_named(value) or signature.foreign and n > signature.positional then return false end
   local a = n <= signature.positional and signature[n] or nil
   if not a or not fits(value, a) then return true end
   if next(value) == nil then return false end -- an empty list, where the argument may be a list
@@ -114,10 +124,27 @@ local function read_names(signature, values, named)
   end
 end
 
+-- The values in a row of a table that holds names, too, and how many; the names. Nil where it is no such table of declared names.
+local function parted(signature, mixed)
+  if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or next(mixed, #mixed) == nil then return nil end
+  local values, named, n = {}, {}, #mixed
+  for key, value in next, mixed do
+    if math.type(key) == 'integer' and key >= 1 and key <= n then values[key] = value
+    elseif signature.index[key] then named[key] = value
+    else return nil end
+  end
+  values[n + 1] = named
+  return values, n + 1
+end
+
 --- The n values of a call in the order of the declaration, without defaults and unchecked; how many of them stood in the row.
 function M.bind(signature, given, n)
   local values, named = {}, nil
   while n > 0 and given[n] == nil do n = n - 1 end -- nil is absent
+  if n == 1 then
+    local row, count = parted(signature, given[1])
+    if row then given, n = row, count end
+  end
   if n > 0 and is_names(signature, given[n], n) then named, n = given[n], n - 1 end
   if n > signature.positional and not signature.rest then refuse_number(signature, n) end
   table.move(given, 1, math.min(n, signature.positional), 1, values)
@@ -138,7 +165,8 @@ function M.complete(signature, values)
       end
       values[i] = a.default
     elseif a.kind and not kinds.fits(value, a.kind) then
-      kinds.check(signature.name, a.name, value, a.kind)
+      if value ~= false or not a.optional or a.default ~= nil then kinds.check(signature.name, a.name, value, a.kind) end
+      values[i] = nil
     end
   end
   return values
@@ -219,16 +247,61 @@ local function compile(source)
   return chunk
 end
 
---- f, called with the arguments that the declaration says.
-function M.declare(text, f)
-  local signature = type(text) == 'string' and M.parse(text) or text
+-- f, called with the arguments that a signature says.
+local function calling(signature, f)
   local constants = {}
   for i, a in ipairs(signature) do
     constants[2 * i - 1], constants[2 * i] = a.kind and (a.kind:gsub('%?$', '')), a.default
   end
-  local wrapped = compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
+  return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
+end
+
+--- f, called with the arguments that the declaration says.
+function M.declare(text, f)
+  local signature = type(text) == 'string' and M.parse(text) or text
+  local wrapped = calling(signature, f)
   declared[wrapped], checked.originals[wrapped] = signature, f
   return wrapped
+end
+
+-- The same; make_signature makes the signature when it is first needed.
+local function declare_later(make_signature, f)
+  local signature, call
+  local function signature_now()
+    signature = signature or make_signature()
+    return signature
+  end
+  local function wrapped(...)
+    call = call or calling(signature_now(), f)
+    return call(...)
+  end
+  declared[wrapped], checked.originals[wrapped] = signature_now, f
+  return wrapped
+end
+
+--- A function that gives the arguments of a call as one table by name: `local read = reader 'Linear(integer in_features, ...)'`.
+-- text: or what parse makes of it.
+function M.reader(text)
+  local signature = type(text) == 'table' and text or nil
+  M.constructors[signature and signature.name or text:match '^%s*([%w_.]+)'] = text
+  return function(...)
+    signature = signature or M.parse(text)
+    local values = M.complete(signature, (M.bind(signature, { ... }, select('#', ...))))
+    local named = {}
+    for i = 1, #signature do named[signature[i].name] = values[i] end
+    return named
+  end
+end
+
+--- The function `name` of a file of ours, or the one that the file gives, loaded when it is first called.
+function M.from_file(file, name)
+  local function target()
+    local part = require(file)
+    return name and part[name] or part
+  end
+  local function call(...) return target()(...) end
+  declared[call] = function() return M.signature_of(target()) end
+  return call
 end
 
 local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
@@ -261,6 +334,14 @@ function M.functions(module, text)
   return module
 end
 
+--- The same, declared when they are first called: for files that every program loads.
+function M.functions_later(module, text)
+  for declaration in each_declaration(text) do
+    local name = declaration:match '^[%w_]+'
+    module[name] = declare_later(function() return M.parse(declaration) end, assert(module[name], declaration))
+  end
+  return module
+end
 
 --- The same of functions that get what has a name only in one table, after the values in the row.
 function M.functions_with_options(module, text)

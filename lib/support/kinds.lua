@@ -75,7 +75,7 @@ local fits = {
   Generator = named_type 'Generator', Stream = named_type 'Stream', CUDAGraph = named_type 'CUDAGraph',
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
   tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',
-  Ranks = named_type 'ltensor.Ranks',
+  Ranks = named_type 'ltensor.Ranks', none = function(value) return value == false end,
 }
 
 local words = {
@@ -83,7 +83,7 @@ local words = {
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
   Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', Stream = 'a Stream', CUDAGraph = 'a CUDAGraph', sizes = 'an integer or a table of integers',
-  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)',
+  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)', none = 'false',
 }
 
 -- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.
@@ -126,6 +126,15 @@ function kinds.check(what, name, value, kind)
   if kinds.fits(value, kind) then return end
   if value == nil then fail("%s() missing 1 required argument: '%s' (%s)", what, name, expected(kind)) end
   fail("%s(): argument '%s' must be %s, not %s", what, name, expected(kind), described(value))
+end
+
+-- A model of more layers than this exceeds the memory of any machine: the objects of 2^20 empty layers take 10 GB.
+local MOST_LAYERS = 1 << 20
+
+--- Raises for a number of layers that would be made in a loop without end.
+function kinds.check_count(what, name, n)
+  if n >= 0 and n <= MOST_LAYERS then return end
+  fail('%s(): %s is %d; it must be between 0 and %d', what, name, n, MOST_LAYERS)
 end
 
 -- ---- names of arguments -----------------------------------------------------------------------------------------------

@@ -1,39 +1,30 @@
 -- library.lua - what lib/ has besides ops, for those who write of it: classes, and the arguments of their constructors. Run by build/ltensor.
 --
--- The arguments of a layer are those that its file tells torch.nn.arguments while it is loaded; of other classes, the parameters of init.
+-- The arguments of a class are those that its constructor declares (torch.support.arguments), else the parameters of init.
 
+local arguments = require 'torch.support.arguments'
 local checked = require 'torch.support.checked'
 
 local M = {}
 
-local declared = {} -- by a class's name: { {name, default}, ... } in a row, then { named = {{name, default}, ...} }
-local function words(text)
-  local list = {}
-  for word in (text or ''):gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
-
-local real = require 'torch.nn.arguments'
-package.loaded['torch.nn.arguments'] = function(what, required, positional, defaults, more)
-  local row, named, seen = {}, {}, {}
-  for _, name in ipairs(words(required)) do row[#row + 1] = { name = name, required = true } end
-  for _, name in ipairs(words(positional)) do
-    row[#row + 1] = { name = name, default = (defaults or {})[name] }
-    seen[name] = true
-  end
-  for name, default in pairs(defaults or {}) do
-    if not seen[name] then named[#named + 1] = { name = name, default = default } end
-  end
-  table.sort(named, function(a, b) return a.name < b.name end)
-  declared[what] = { row = row, named = named }
-  return real(what, required, positional, defaults, more)
-end
 for _, file in pairs(torch.nn.__names) do require('torch.nn.' .. file) end
+
+-- The arguments of a declaration. first: of those that the caller gives.
+local function of_signature(signature, first)
+  local row, named = {}, {}
+  for i = first, #signature do
+    local a = signature[i]
+    table.insert(i <= signature.positional and row or named, { name = a.name, required = not a.optional, default = a.default })
+  end
+  return { row = row, named = named }
+end
 
 -- { row = {{name, required, default}, ...}, named = {{name, default}, ...} } of a class's constructor; undeclared: which
 -- are required is not known. Nil where nothing says them.
 function M.arguments_of(class)
-  if declared[class.__classname] then return declared[class.__classname] end
+  local constructor, signature = arguments.constructors[class.__classname], arguments.signature_of(class)
+  if constructor then return of_signature(type(constructor) == 'table' and constructor or arguments.parse(constructor), 1) end
+  if signature then return of_signature(signature, 2) end
   local init = class.init and checked.original(class.init)
   local info = type(init) == 'function' and debug.getinfo(init, 'u')
   if not info or info.isvararg then return nil end

@@ -113,7 +113,7 @@ describe('d2l.Trainer', function()
     function Stream:get_dataloader() return function() end end
     fails_with('train_dataloader() must give a loader', function() d2l.Trainer(1):fit(d2l.LinearRegression(0.1), Stream()) end)
     fails_with("a model and data are expected", function() d2l.Trainer(1):fit(d2l.LinearRegression(0.1)) end)
-    fails_with("missing 1 required positional argument: 'max_epochs'", function() d2l.Trainer {} end)
+    fails_with("missing 1 required argument: 'max_epochs'", function() d2l.Trainer {} end)
     fails_with("unexpected keyword argument 'epochs'", function() d2l.Trainer { epochs = 1 } end)
     fails_with('has no method get_dataloader', function() d2l.DataModule():train_dataloader() end)
     fails_with('has neither a field net', function() d2l.Module()(1) end)

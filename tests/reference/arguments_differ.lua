@@ -6,25 +6,9 @@ return {
   { reason = [[a class whose constructor takes any number of values, or an object with a class of its own, and reads the names itself]], names = [[
     torch.nn.DataParallel torch.nn.LinearCrossEntropyOptions torch.nn.LogSoftmax torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict
     torch.nn.ParameterList torch.nn.Sequential torch.nn.Softmax torch.nn.Softmin torch.nn.utils.parametrize.ParametrizationList
-    torch.nn.utils.prune.PruningContainer torch.distributions.AbsTransform torch.distributions.AffineTransform torch.distributions.CatTransform
-    torch.distributions.ComposeTransform torch.distributions.CorrCholeskyTransform torch.distributions.CumulativeDistributionTransform
-    torch.distributions.Distribution torch.distributions.ExpTransform torch.distributions.ExponentialFamily torch.distributions.IndependentTransform
-    torch.distributions.LowerCholeskyTransform torch.distributions.PositiveDefiniteTransform torch.distributions.PowerTransform
-    torch.distributions.ReshapeTransform torch.distributions.SigmoidTransform torch.distributions.SoftmaxTransform
-    torch.distributions.SoftplusTransform torch.distributions.StackTransform torch.distributions.StickBreakingTransform
-    torch.distributions.TanhTransform torch.distributions.Transform torch.distributions.transforms.AbsTransform
-    torch.distributions.transforms.AffineTransform torch.distributions.transforms.CatTransform torch.distributions.transforms.ComposeTransform
-    torch.distributions.transforms.CorrCholeskyTransform torch.distributions.transforms.CumulativeDistributionTransform
-    torch.distributions.transforms.ExpTransform torch.distributions.transforms.IndependentTransform
-    torch.distributions.transforms.LowerCholeskyTransform torch.distributions.transforms.PositiveDefiniteTransform
-    torch.distributions.transforms.PowerTransform torch.distributions.transforms.ReshapeTransform torch.distributions.transforms.SigmoidTransform
-    torch.distributions.transforms.SoftmaxTransform torch.distributions.transforms.SoftplusTransform torch.distributions.transforms.StackTransform
-    torch.distributions.transforms.StickBreakingTransform torch.distributions.transforms.TanhTransform torch.distributions.transforms.Transform
-    torch.distributions.constraints.MixtureSameFamilyConstraint torch.distributions.constraints.cat torch.distributions.constraints.greater_than
-    torch.distributions.constraints.greater_than_eq torch.distributions.constraints.half_open_interval torch.distributions.constraints.independent
-    torch.distributions.constraints.integer_interval torch.distributions.constraints.interval torch.distributions.constraints.less_than
-    torch.distributions.constraints.stack torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler torch.utils.data.ChainDataset
-    torch.utils.data.TensorDataset torch.amp.GradScaler torch.distributed.P2POp torch.nn.parallel.DistributedDataParallel
+    torch.nn.utils.prune.PruningContainer torch.distributions.Distribution torch.distributions.ExponentialFamily torch.optim.Optimizer
+    torch.optim.lr_scheduler.LRScheduler torch.utils.data.ChainDataset torch.utils.data.TensorDataset torch.amp.GradScaler torch.distributed.P2POp
+    torch.nn.parallel.DistributedDataParallel
   ]] },
   { reason = [[a step takes a closure alone]], names = [[
     torch.amp.GradScaler:step
@@ -128,9 +112,6 @@ return {
   ]] },
   { reason = [[tensors, devices and dtypes in any order: read in C]], names = [[
     torch.Tensor.to
-  ]] },
-  { reason = [[the constructor of a class stands for the constraint, or an option is named]], names = [[
-    torch.distributions.constraints.multinomial torch.distributions.Categorical:enumerate_support
   ]] },
   { reason = [[to alone in a row is a form of PyTorch's too: one declaration has all three]], names = [[
     torch.Tensor.random_

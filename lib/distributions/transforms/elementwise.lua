@@ -38,6 +38,7 @@ CumulativeDistributionTransform
 
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local utils = require 'torch.distributions.utils'
@@ -110,11 +111,11 @@ local function shape_of(parameter) return torch.is_tensor(parameter) and paramet
 --- PowerTransform(exponent): y = x ^ exponent
 local PowerTransform = Transform:derive('PowerTransform', { sign = function(self) return self.exponent:sign() end })
 PowerTransform.domain, PowerTransform.codomain, PowerTransform.bijective = constraints.positive, constraints.positive, true
-function PowerTransform:init(exponent, options)
-  kinds.check('PowerTransform', 'exponent', exponent, 'number|Tensor')
+function PowerTransform:init(exponent, cache_size)
   self.exponent = utils.broadcast_all(exponent)
-  self:set_cache(options)
+  self:set_cache(cache_size)
 end
+declare.methods(PowerTransform, 'init(self, number|Tensor exponent, integer cache_size=0)')
 function PowerTransform:arguments() return self.exponent end
 function PowerTransform:equal(other) return self:same_kind(other) and same_parameter(self.exponent, other.exponent) end
 function PowerTransform:_call(x) return x:pow(self.exponent) end
@@ -137,14 +138,11 @@ local AffineTransform = Transform:derive('AffineTransform', {
 })
 AffineTransform.getters.codomain = AffineTransform.getters.domain
 AffineTransform.bijective = true
-function AffineTransform:init(...)
-  local options = kinds.by_name('AffineTransform', { 'loc', 'scale', 'event_dim' }, { 'loc', 'scale', 'event_dim', 'cache_size' }, ...)
-  kinds.check('AffineTransform', 'loc', options.loc, 'number|Tensor')
-  kinds.check('AffineTransform', 'scale', options.scale, 'number|Tensor')
-  kinds.check('AffineTransform', 'event_dim', options.event_dim, 'integer?')
-  self.loc, self.scale, self._event_dim = options.loc, options.scale, options.event_dim or 0
-  self:set_cache { cache_size = options.cache_size }
+function AffineTransform:init(loc, scale, event_dim, cache_size)
+  self.loc, self.scale, self._event_dim = loc, scale, event_dim
+  self:set_cache(cache_size)
 end
+declare.methods(AffineTransform, 'init(self, number|Tensor loc, number|Tensor scale, integer event_dim=0, integer cache_size=0)')
 function AffineTransform:arguments() return self.loc, self.scale, self._event_dim end
 function AffineTransform:equal(other)
   return self:same_kind(other) and same_parameter(self.loc, other.loc) and same_parameter(self.scale, other.scale)
@@ -171,13 +169,14 @@ local CumulativeDistributionTransform = Transform:derive('CumulativeDistribution
   sign = function() return 1 end,
 })
 CumulativeDistributionTransform.codomain, CumulativeDistributionTransform.bijective = constraints.unit_interval, true
-function CumulativeDistributionTransform:init(distribution, options)
+function CumulativeDistributionTransform:init(distribution, cache_size)
   if type(distribution) ~= 'userdata' or distribution.batch_shape == nil then
     fail("CumulativeDistributionTransform(): argument 'distribution' must be a Distribution, not %s", kinds.described(distribution))
   end
   self.distribution = distribution
-  self:set_cache(options)
+  self:set_cache(cache_size)
 end
+declare.methods(CumulativeDistributionTransform, 'init(self, any distribution, integer cache_size=0)')
 function CumulativeDistributionTransform:arguments() return self.distribution end
 function CumulativeDistributionTransform:_call(x) return self.distribution:cdf(x) end
 function CumulativeDistributionTransform:_inverse(y) return self.distribution:icdf(y) end

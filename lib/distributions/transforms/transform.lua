@@ -25,6 +25,7 @@ ReshapeTransform
 ]=]
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local fail = require 'torch.support.fail'
@@ -58,16 +59,13 @@ Transform.getters.inv = function(self)
   return self._inv
 end
 
--- Reads the constructor's table of named arguments, which has the cache's size alone.
-function Transform:set_cache(options)
-  kinds.check(torch.type(self), 'options', options, 'named?')
-  kinds.check_names(torch.type(self), options, 'cache_size')
-  local cache_size = options and options.cache_size or 0
+function Transform:set_cache(cache_size)
   if cache_size ~= 0 and cache_size ~= 1 then fail 'cache_size must be 0 or 1' end
   self.cache_size = cache_size
 end
 
-function Transform:init(options) self:set_cache(options) end
+function Transform:init(cache_size) self:set_cache(cache_size) end
+declare.methods(Transform, 'init(self, integer cache_size=0)')
 
 --- The arguments of the constructor that makes such a transform, before the table of named ones.
 function Transform:arguments() return end
@@ -206,11 +204,12 @@ local ComposeTransform = Transform:derive('ComposeTransform', {
   end,
 })
 
-function ComposeTransform:init(parts, options)
+function ComposeTransform:init(parts, cache_size)
   parts = check_list('ComposeTransform', parts)
-  self:set_cache(options)
+  self:set_cache(cache_size)
   self.parts = Transform.cached_list(parts, self.cache_size)
 end
+declare.methods(ComposeTransform, 'init(self, any parts, integer cache_size=0)')
 function ComposeTransform:arguments() return self.parts end
 
 function Transform.same_list(a, b)
@@ -266,13 +265,13 @@ local IndependentTransform = Transform:derive('IndependentTransform', {
   sign = function(self) return self.base_transform.sign end,
 })
 
-function IndependentTransform:init(base_transform, reinterpreted_batch_ndims, options)
+function IndependentTransform:init(base_transform, reinterpreted_batch_ndims, cache_size)
   check_list('IndependentTransform', { base_transform })
-  kinds.check('IndependentTransform', 'reinterpreted_batch_ndims', reinterpreted_batch_ndims, 'integer')
-  self:set_cache(options)
+  self:set_cache(cache_size)
   self.base_transform = base_transform:with_cache(self.cache_size)
   self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 end
+declare.methods(IndependentTransform, 'init(self, any base_transform, integer reinterpreted_batch_ndims, integer cache_size=0)')
 function IndependentTransform:arguments() return self.base_transform, self.reinterpreted_batch_ndims end
 function IndependentTransform:_call(x)
   if x.ndim < self.domain.event_dim then fail 'Too few dimensions on input' end
@@ -298,13 +297,14 @@ local ReshapeTransform = Transform:derive('ReshapeTransform', {
 })
 ReshapeTransform.bijective = true
 
-function ReshapeTransform:init(in_shape, out_shape, options)
+function ReshapeTransform:init(in_shape, out_shape, cache_size)
   self.in_shape, self.out_shape = torch.Size(utils.dims_of(in_shape)), torch.Size(utils.dims_of(out_shape))
   if utils.numel(self.in_shape) ~= utils.numel(self.out_shape) then
     fail 'in_shape, out_shape have different numbers of elements'
   end
-  self:set_cache(options)
+  self:set_cache(cache_size)
 end
+declare.methods(ReshapeTransform, 'init(self, any in_shape, any out_shape, integer cache_size=0)')
 function ReshapeTransform:arguments() return self.in_shape, self.out_shape end
 
 -- shape, its last dims from `from` to `to`.

@@ -36,8 +36,8 @@ StackTransform
 
 local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local utils = require 'torch.distributions.utils'
 local Transform = require 'torch.distributions.transforms.transform'.Transform
 
@@ -215,14 +215,14 @@ local CatTransform = Transform:derive('CatTransform', {
 })
 M.CatTransform = CatTransform
 
-function CatTransform:init(...)
-  local options = kinds.by_name('CatTransform', { 'tseq', 'dim', 'lengths' }, { 'tseq', 'dim', 'lengths', 'cache_size' }, ...)
-  local list, lengths = Transform.check_list('CatTransform', options.tseq), options.lengths
+function CatTransform:init(tseq, dim, lengths, cache_size)
+  local list = Transform.check_list('CatTransform', tseq)
   if lengths and #lengths ~= #list then fail('lengths (%d) must match transforms (%d)', #lengths, #list) end
-  self:set_cache { cache_size = options.cache_size }
-  self.transforms, self.dim, self.lengths = Transform.cached_list(list, self.cache_size), options.dim or 1, {}
+  self:set_cache(cache_size)
+  self.transforms, self.dim, self.lengths = Transform.cached_list(list, self.cache_size), dim, {}
   for i = 1, #list do self.lengths[i] = lengths and lengths[i] or 1 end
 end
+declare.methods(CatTransform, 'init(self, any tseq, integer dim=1, integers? lengths, integer cache_size=0)')
 function CatTransform:arguments() return self.transforms, self.dim, self.lengths end
 
 local function split(self, x)
@@ -251,12 +251,12 @@ local StackTransform = Transform:derive('StackTransform', {
 })
 M.StackTransform = StackTransform
 
-function StackTransform:init(...)
-  local options = kinds.by_name('StackTransform', { 'tseq', 'dim' }, { 'tseq', 'dim', 'cache_size' }, ...)
-  local list = Transform.check_list('StackTransform', options.tseq)
-  self:set_cache { cache_size = options.cache_size }
-  self.transforms, self.dim = Transform.cached_list(list, self.cache_size), options.dim or 1
+function StackTransform:init(tseq, dim, cache_size)
+  local list = Transform.check_list('StackTransform', tseq)
+  self:set_cache(cache_size)
+  self.transforms, self.dim = Transform.cached_list(list, self.cache_size), dim
 end
+declare.methods(StackTransform, 'init(self, any tseq, integer dim=1, integer cache_size=0)')
 function StackTransform:arguments() return self.transforms, self.dim end
 
 local function unstack(self, x)

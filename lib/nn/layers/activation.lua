@@ -94,31 +94,25 @@ local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
 
 local M = {}
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
-
--- define(name, op, settings in order, their defaults, may it be in place?)
-local function define(name, op, names, defaults, inplace)
-  defaults = defaults or {}
-  if inplace then defaults.inplace = false end
+-- define(name, op, declaration of the settings): with inplace among them the layer may write over its input.
+local function define(name, op, declaration)
   local class = Module:extend(name)
-  local read = arguments(name, '', (names or '') .. (inplace and ' inplace' or ''), defaults)
-  local settings = words(names or '')
+  local read, settings, inplace = declare.reader(name .. declaration), {}, false
+  for setting in declaration:gmatch '([%w_]+)=' do
+    if setting == 'inplace' then inplace = true else settings[#settings + 1] = setting end
+  end
   local in_place = inplace and torch._C.methods[op .. '_']
 
   function class:init(...)
     local options = read(...)
     for _, setting in ipairs(settings) do self[setting] = options[setting] end
-    self.inplace = options.inplace
+    if inplace then self.inplace = options.inplace end
   end
 
   function class:forward(input)
@@ -151,22 +145,22 @@ simple('LogSigmoid', 'logsigmoid')
 simple('Softsign', 'softsign')
 simple('Tanhshrink', 'tanhshrink')
 
-define('ReLU', 'relu', nil, nil, true)
-define('ReLU6', 'relu6', nil, nil, true)
+define('ReLU', 'relu', '(boolean inplace=false)')
+define('ReLU6', 'relu6', '(boolean inplace=false)')
 M.ReLU6.min_val, M.ReLU6.max_val = 0.0, 6.0
-define('SELU', 'selu', nil, nil, true)
-define('SiLU', 'silu', nil, nil, true)
-define('Mish', 'mish', nil, nil, true)
-define('Hardswish', 'hardswish', nil, nil, true)
-define('Hardsigmoid', 'hardsigmoid', nil, nil, true)
-define('ELU', 'elu', 'alpha', { alpha = 1.0 }, true)
-define('CELU', 'celu', 'alpha', { alpha = 1.0 }, true)
-define('LeakyReLU', 'leaky_relu', 'negative_slope', { negative_slope = 0.01 }, true)
-define('Hardtanh', 'hardtanh', 'min_val max_val', { min_val = -1.0, max_val = 1.0 }, true)
-define('Softplus', 'softplus', 'beta threshold', { beta = 1.0, threshold = 20.0 })
-define('Softshrink', 'softshrink', 'lambd', { lambd = 0.5 })
-define('Hardshrink', 'hardshrink', 'lambd', { lambd = 0.5 })
-define('GLU', 'glu', 'dim', { dim = -1 })
+define('SELU', 'selu', '(boolean inplace=false)')
+define('SiLU', 'silu', '(boolean inplace=false)')
+define('Mish', 'mish', '(boolean inplace=false)')
+define('Hardswish', 'hardswish', '(boolean inplace=false)')
+define('Hardsigmoid', 'hardsigmoid', '(boolean inplace=false)')
+define('ELU', 'elu', '(number alpha=1.0, boolean inplace=false)')
+define('CELU', 'celu', '(number alpha=1.0, boolean inplace=false)')
+define('LeakyReLU', 'leaky_relu', '(number negative_slope=0.01, boolean inplace=false)')
+define('Hardtanh', 'hardtanh', '(number min_val=-1.0, number max_val=1.0, boolean inplace=false)')
+define('Softplus', 'softplus', '(number beta=1.0, number threshold=20.0)')
+define('Softshrink', 'softshrink', '(number lambd=0.5)')
+define('Hardshrink', 'hardshrink', '(number lambd=0.5)')
+define('GLU', 'glu', '(integer dim=-1)')
 
 local function bare_lambd(self) return python.repr(self.lambd) end
 M.Softshrink.extra_repr, M.Hardshrink.extra_repr = bare_lambd, bare_lambd
@@ -180,7 +174,7 @@ end
 
 -- nn.Threshold(threshold, value)
 M.Threshold = Module:extend('Threshold')
-local read_threshold = arguments('Threshold', 'threshold value', 'inplace', { inplace = false })
+local read_threshold = declare.reader 'Threshold(number threshold, number value, boolean inplace=false)'
 function M.Threshold:init(...)
   local options = read_threshold(...)
   self.threshold, self.value, self.inplace = options.threshold, options.value, options.inplace
@@ -192,14 +186,14 @@ end
 
 -- nn.GELU{approximate = 'none' | 'tanh'}
 M.GELU = Module:extend('GELU')
-local read_gelu = arguments('GELU', '', 'approximate', { approximate = 'none' })
+local read_gelu = declare.reader [[GELU(string approximate='none')]]
 function M.GELU:init(...) self.approximate = read_gelu(...).approximate end
 function M.GELU:forward(input) return torch.gelu(input, { approximate = self.approximate }) end
 function M.GELU:extra_repr() return ("approximate='%s'"):format(self.approximate) end
 
 -- nn.RReLU(lower = 1/8, upper = 1/3): a random slope per element in training, the mean one in evaluation.
 M.RReLU = Module:extend('RReLU')
-local read_rrelu = arguments('RReLU', '', 'lower upper inplace', { lower = 1 / 8, upper = 1 / 3, inplace = false })
+local read_rrelu = declare.reader 'RReLU(number lower=1/8, number upper=1/3, boolean inplace=false)'
 function M.RReLU:init(...)
   local options = read_rrelu(...)
   self.lower, self.upper, self.inplace = options.lower, options.upper, options.inplace
@@ -213,7 +207,7 @@ end
 
 -- nn.PReLU(num_parameters = 1, init = 0.25): the slope of the negative side is learned, one or one per channel.
 M.PReLU = Module:extend('PReLU')
-local read_prelu = arguments('PReLU', '', 'num_parameters init device dtype', { num_parameters = 1, init = 0.25 })
+local read_prelu = declare.reader 'PReLU(integer num_parameters=1, number init=0.25, device? device, dtype? dtype)'
 function M.PReLU:init(...)
   local options = read_prelu(...)
   self.num_parameters = options.num_parameters

@@ -20,12 +20,13 @@ local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'
 local Sequential = require 'torch.nn.containers.sequential'
 local Linear = require('torch.nn.layers.linear').Linear
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 local Adaptive = Module:extend('AdaptiveLogSoftmaxWithLoss')
-local read = arguments('AdaptiveLogSoftmaxWithLoss', 'in_features n_classes cutoffs', 'div_value head_bias device dtype',
-  { div_value = 4.0, head_bias = false })
+local read = declare.reader [[
+  AdaptiveLogSoftmaxWithLoss(integer in_features, integer n_classes, integers cutoffs, number div_value=4.0,
+    boolean head_bias=false, device? device, dtype? dtype)]]
 
 local function check_cutoffs(cutoffs, classes)
   if #cutoffs == 0 then fail 'cutoffs should be a sequence of length larger than 0' end

@@ -19,7 +19,6 @@ local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.layers.linear').Linear
-local arguments = require 'torch.nn.arguments'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
@@ -30,9 +29,10 @@ local MultiheadAttention = Module:extend('MultiheadAttention')
 -- Prints under PyTorch's name.
 local OutputLinear = Linear:extend('NonDynamicallyQuantizableLinear')
 
-local read = arguments('MultiheadAttention', 'embed_dim num_heads',
-  'dropout bias add_bias_kv add_zero_attn kdim vdim batch_first device dtype',
-  { dropout = 0.0, bias = true, add_bias_kv = false, add_zero_attn = false, batch_first = false })
+local read = declare.reader [[
+  MultiheadAttention(integer embed_dim, integer num_heads, number dropout=0.0, boolean bias=true,
+    boolean add_bias_kv=false, boolean add_zero_attn=false, integer? kdim, integer? vdim,
+    boolean batch_first=false, device? device, dtype? dtype)]]
 
 function MultiheadAttention:init(...)
   local o = read(...)

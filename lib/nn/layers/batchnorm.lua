@@ -30,7 +30,7 @@ local checked = require 'torch.support.checked'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
@@ -124,8 +124,9 @@ end
 local batch_dims = { { 2, 3 }, { 4 }, { 5 } }
 for n = 1, 3 do
   local name = ('BatchNorm%dd'):format(n)
-  local read = arguments(name, 'num_features', 'eps momentum affine track_running_stats device dtype',
-    { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, bias = true })
+  local read = declare.reader(name .. [[
+    (integer num_features, number eps=1e-5, number|none momentum=0.1, boolean affine=true,
+      boolean track_running_stats=true, device? device, dtype? dtype, *, boolean bias=true)]])
   local class = BatchNorm:extend(name)
   class.dims = batch_dims[n]
   function class:init(...)
@@ -140,8 +141,9 @@ end
 
 for n = 1, 3 do
   local name = ('InstanceNorm%dd'):format(n)
-  local read = arguments(name, 'num_features', 'eps momentum affine track_running_stats device dtype',
-    { eps = 1e-5, momentum = 0.1, affine = false, track_running_stats = false, bias = true })
+  local read = declare.reader(name .. [[
+    (integer num_features, number eps=1e-5, number|none momentum=0.1, boolean affine=false,
+      boolean track_running_stats=false, device? device, dtype? dtype, *, boolean bias=true)]])
   local class = Norm:extend(name)
   function class:init(...)
     local options = read(...)

@@ -30,7 +30,7 @@ local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
@@ -149,9 +149,10 @@ end
 
 for n = 1, 3 do
   local name, op = ('Conv%dd'):format(n), ('conv%dd'):format(n)
-  local read = arguments(name, 'in_channels out_channels kernel_size',
-    'stride padding dilation groups bias padding_mode device dtype',
-    { stride = 1, padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' })
+  local read = declare.reader(name .. [[
+    (integer in_channels, integer out_channels, sizes kernel_size, sizes stride=1, sizes|string padding=0,
+      sizes dilation=1, integer groups=1, boolean bias=true, string padding_mode='zeros', device? device,
+      dtype? dtype)]])
   local class = Convolution:extend(name)
 
   function class:init(...)
@@ -197,9 +198,10 @@ end
 
 for n = 1, 3 do
   local name, op = ('ConvTranspose%dd'):format(n), ('conv_transpose%dd'):format(n)
-  local read = arguments(name, 'in_channels out_channels kernel_size',
-    'stride padding output_padding groups bias dilation padding_mode device dtype',
-    { stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' })
+  local read = declare.reader(name .. [[
+    (integer in_channels, integer out_channels, sizes kernel_size, sizes stride=1, sizes|string padding=0,
+      sizes output_padding=0, integer groups=1, boolean bias=true, sizes dilation=1,
+      string padding_mode='zeros', device? device, dtype? dtype)]])
   local class = Convolution:extend(name)
   class.transposed = true
 

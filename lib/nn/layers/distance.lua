@@ -12,12 +12,12 @@ CosineSimilarity
 
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 
 local M = {}
 
 M.CosineSimilarity = Module:extend('CosineSimilarity')
-local read_cosine = arguments('CosineSimilarity', '', 'dim eps', { dim = 2, eps = 1e-8 })
+local read_cosine = declare.reader 'CosineSimilarity(integer dim=2, number eps=1e-8)'
 function M.CosineSimilarity:init(...)
   local options = read_cosine(...)
   self.dim, self.eps = options.dim, options.eps
@@ -25,7 +25,7 @@ end
 function M.CosineSimilarity:forward(x1, x2) return F.cosine_similarity(x1, x2, self.dim, self.eps) end
 
 M.PairwiseDistance = Module:extend('PairwiseDistance')
-local read_pairwise = arguments('PairwiseDistance', '', 'p eps keepdim', { p = 2.0, eps = 1e-6, keepdim = false })
+local read_pairwise = declare.reader 'PairwiseDistance(number p=2.0, number eps=1e-6, boolean keepdim=false)'
 function M.PairwiseDistance:init(...)
   local options = read_pairwise(...)
   self.norm, self.eps, self.keepdim = options.p, options.eps, options.keepdim

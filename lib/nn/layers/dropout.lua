@@ -25,14 +25,14 @@ FeatureAlphaDropout
 
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
 
 local M = {}
 
 local function define(name, op)
-  local read = arguments(name, '', 'p inplace', { p = 0.5, inplace = false })
+  local read = declare.reader(name .. '(number p=0.5, boolean inplace=false)')
   local class = Module:extend(name)
   function class:init(...)
     local options = read(...)

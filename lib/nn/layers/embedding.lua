@@ -15,7 +15,7 @@ local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
@@ -68,9 +68,10 @@ end
 -- ---- one row per position -----------------------------------------------------------------------------------
 
 M.Embedding = Module:extend('Embedding')
-local read_embedding = arguments('Embedding', 'num_embeddings embedding_dim',
-  'padding_idx max_norm norm_type scale_grad_by_freq sparse _weight _freeze device dtype',
-  { norm_type = 2.0, scale_grad_by_freq = false, sparse = false, _freeze = false, max_norm = false, _weight = false })
+local read_embedding = declare.reader [[
+  Embedding(integer num_embeddings, integer embedding_dim, integer? padding_idx, number? max_norm,
+    number norm_type=2.0, boolean scale_grad_by_freq=false, boolean sparse=false, Tensor? _weight,
+    boolean _freeze=false, device? device, dtype? dtype)]]
 
 function M.Embedding:init(...)
   local options = read_embedding(...)
@@ -103,10 +104,11 @@ function M.Embedding:extra_repr() return extra_repr(self) .. (self.sparse and ',
 -- ---- bags -----------------------------------------------------------------------------------------------------
 
 M.EmbeddingBag = Module:extend('EmbeddingBag')
-local read_bag = arguments('EmbeddingBag', 'num_embeddings embedding_dim',
-  'max_norm norm_type scale_grad_by_freq mode sparse _weight include_last_offset padding_idx device dtype',
-  { norm_type = 2.0, scale_grad_by_freq = false, mode = 'mean', sparse = false, include_last_offset = false,
-    padding_idx = false, _freeze = false, _weight = false })
+local read_bag = declare.reader [[
+  EmbeddingBag(integer num_embeddings, integer embedding_dim, number? max_norm, number norm_type=2.0,
+    boolean scale_grad_by_freq=false, string mode='mean', boolean sparse=false, Tensor? _weight,
+    boolean include_last_offset=false, integer? padding_idx, device? device, dtype? dtype, *,
+    boolean _freeze=false)]]
 
 function M.EmbeddingBag:init(...)
   local options = read_bag(...)

@@ -12,13 +12,13 @@ Unflatten
 
 local Module = require 'torch.nn.module'
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local python = require 'torch.nn.python'
 
 local M = {}
 
 M.Flatten = Module:extend('Flatten')
-local read_flatten = arguments('Flatten', '', 'start_dim end_dim', { start_dim = 2, end_dim = -1 })
+local read_flatten = declare.reader 'Flatten(integer start_dim=2, integer end_dim=-1)'
 function M.Flatten:init(...)
   local options = read_flatten(...)
   self.start_dim, self.end_dim = options.start_dim, options.end_dim
@@ -27,7 +27,7 @@ function M.Flatten:forward(input) return torch.flatten(input, self.start_dim, se
 function M.Flatten:extra_repr() return ('start_dim=%d, end_dim=%d'):format(self.start_dim, self.end_dim) end
 
 M.Unflatten = Module:extend('Unflatten')
-local read_unflatten = arguments('Unflatten', 'dim unflattened_size')
+local read_unflatten = declare.reader 'Unflatten(integer|string dim, table unflattened_size)'
 function M.Unflatten:init(...)
   local options = read_unflatten(...)
   self.dim, self.unflattened_size = options.dim, options.unflattened_size

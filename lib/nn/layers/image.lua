@@ -32,7 +32,7 @@ Unfold
 
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local python = require 'torch.nn.python'
 
 local M = {}
@@ -41,8 +41,9 @@ local M = {}
 
 local Upsample = Module:extend('Upsample')
 M.Upsample = Upsample
-local names = 'size scale_factor mode align_corners recompute_scale_factor'
-local read_upsample = arguments('Upsample', '', names, { mode = 'nearest' })
+local read_upsample = declare.reader [[
+  Upsample(sizes? size, numbers? scale_factor, string mode='nearest', boolean? align_corners,
+    boolean? recompute_scale_factor)]]
 
 local function as_floats(factor)
   if type(factor) ~= 'table' then return factor and factor + 0.0 end
@@ -70,7 +71,7 @@ end
 
 for name, how in pairs { UpsamplingNearest2d = { mode = 'nearest' },
   UpsamplingBilinear2d = { mode = 'bilinear', align_corners = true } } do
-  local read = arguments(name, '', 'size scale_factor')
+  local read = declare.reader(name .. '(sizes? size, numbers? scale_factor)')
   local class = Upsample:extend(name)
   function class:init(...)
     local options = read(...)
@@ -83,7 +84,7 @@ end
 -- ---- rearranging ------------------------------------------------------------------------------------------------
 
 local function define(name, op, setting)
-  local read = arguments(name, setting)
+  local read = declare.reader(('%s(integer %s)'):format(name, setting))
   local class = Module:extend(name)
   function class:init(...) self[setting] = read(...)[setting] end
   function class:forward(input) return F[op](input, self[setting]) end
@@ -97,8 +98,7 @@ define('ChannelShuffle', 'channel_shuffle', 'groups')
 
 -- nn.Unfold(kernel_size, dilation = 1, padding = 0, stride = 1): all windows, as columns.
 M.Unfold = Module:extend('Unfold')
-local windows = { dilation = 1, padding = 0, stride = 1 }
-local read_unfold = arguments('Unfold', 'kernel_size', 'dilation padding stride', windows)
+local read_unfold = declare.reader 'Unfold(sizes kernel_size, sizes dilation=1, sizes padding=0, sizes stride=1)'
 
 local function set_windows(self, options)
   self.kernel_size, self.dilation = options.kernel_size, options.dilation
@@ -118,7 +118,8 @@ M.Unfold.extra_repr = windows_repr
 
 -- nn.Fold(output_size, kernel_size, dilation = 1, padding = 0, stride = 1): columns added back to an image.
 M.Fold = Module:extend('Fold')
-local read_fold = arguments('Fold', 'output_size kernel_size', 'dilation padding stride', windows)
+local read_fold = declare.reader [[
+  Fold(integer|table output_size, sizes kernel_size, sizes dilation=1, sizes padding=0, sizes stride=1)]]
 
 function M.Fold:init(...)
   local options = read_fold(...)

@@ -68,7 +68,7 @@ local kinds = require 'torch.support.kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.layers.linear').Linear
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local convolutions = require 'torch.nn.layers.conv'
 local norms = require 'torch.nn.layers.batchnorm'
 
@@ -203,7 +203,7 @@ local function weight_and_bias(self, options)
 end
 
 -- nn.LazyLinear(out_features, {bias = true})
-lazy('LazyLinear', Linear, arguments('LazyLinear', 'out_features', 'bias device dtype', { bias = true }), function(self, options)
+lazy('LazyLinear', Linear, declare.reader 'LazyLinear(integer out_features, boolean bias=true, device? device, dtype? dtype)', function(self, options)
   self.in_features, self.out_features = 0, options.out_features
   weight_and_bias(self, options)
 end, function(self, input)
@@ -213,12 +213,14 @@ end)
 
 -- nn.LazyConv2d(out_channels, kernel_size, ...), nn.LazyConvTranspose2d(out_channels, kernel_size, ...)
 for n = 1, 3 do
-  for prefix, order in pairs { Conv = 'stride padding dilation groups bias padding_mode device dtype',
-    ConvTranspose = 'stride padding output_padding groups bias dilation padding_mode device dtype' } do
+  for prefix, declaration in pairs {
+    Conv = [[(integer out_channels, sizes kernel_size, sizes stride=1, sizes|string padding=0, sizes dilation=1,
+      integer groups=1, boolean bias=true, string padding_mode='zeros', device? device, dtype? dtype)]],
+    ConvTranspose = [[(integer out_channels, sizes kernel_size, sizes stride=1, sizes padding=0, sizes output_padding=0,
+      integer groups=1, boolean bias=true, sizes dilation=1, string padding_mode='zeros', device? device, dtype? dtype)]],
+  } do
     local name = ('Lazy%s%dd'):format(prefix, n)
-    local defaults = { stride = 1, padding = 0, dilation = 1, groups = 1, bias = true, padding_mode = 'zeros' }
-    if prefix == 'ConvTranspose' then defaults.output_padding = 0 end
-    local read = arguments(name, 'out_channels kernel_size', order, defaults)
+    local read = declare.reader(name .. declaration)
     lazy(name, convolutions[('%s%dd'):format(prefix, n)], read, function(self, options)
       options.in_channels = 0
       self:setup(n, options)
@@ -240,8 +242,9 @@ end
 for n = 1, 3 do
   for _, prefix in ipairs { 'BatchNorm', 'InstanceNorm' } do
     local name = ('Lazy%s%dd'):format(prefix, n)
-    local read = arguments(name, '', 'eps momentum affine track_running_stats device dtype',
-      { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, bias = true })
+    local read = declare.reader(name .. [[
+      (number eps=1e-5, number|none momentum=0.1, boolean affine=true, boolean track_running_stats=true,
+        device? device, dtype? dtype, *, boolean bias=true)]])
     lazy(name, norms[('%s%dd'):format(prefix, n)], read, function(self, options)
       options.num_features = 0
       self:setup(options)

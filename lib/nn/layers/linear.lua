@@ -16,7 +16,7 @@ Bilinear
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
@@ -39,7 +39,7 @@ end
 -- ---- Linear -----------------------------------------------------------------------------------------------------
 
 M.Linear = Module:extend('Linear')
-local read_linear = arguments('Linear', 'in_features out_features', 'bias device dtype', { bias = true })
+local read_linear = declare.reader 'Linear(integer in_features, integer out_features, boolean bias=true, device? device, dtype? dtype)'
 
 function M.Linear:init(...)
   local options = read_linear(...)
@@ -65,7 +65,9 @@ end
 -- ---- Bilinear ---------------------------------------------------------------------------------------------------
 
 M.Bilinear = Module:extend('Bilinear')
-local read_bilinear = arguments('Bilinear', 'in1_features in2_features out_features', 'bias device dtype', { bias = true })
+local read_bilinear = declare.reader [[
+  Bilinear(integer in1_features, integer in2_features, integer out_features, boolean bias=true,
+    device? device, dtype? dtype)]]
 
 function M.Bilinear:init(...)
   local options = read_bilinear(...)

@@ -77,10 +77,8 @@ LinearCrossEntropyLoss
 
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local arguments = require 'torch.nn.arguments'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local M = {}
 
@@ -101,12 +99,14 @@ local function reduction_of(options)
   return average == false and 'sum' or 'mean'
 end
 
--- define(name, op, the tensors it takes, settings that may be given by position, defaults; false is none)
-local function define(name, op, tensors, positional, defaults)
-  defaults.reduction = 'mean'
-  local check = reductions_of(name)
-  local read = arguments(name, '', positional, defaults)
-  local class = Module:extend(name)
+-- define(name, op, the tensors that it takes, declaration of the settings)
+local function define(name, op, tensors, declaration)
+  local signature = declare.parse(name .. declaration)
+  local read, check = declare.reader(signature), reductions_of(name)
+  local class, defaults = Module:extend(name), {}
+  local _, n = tensors:gsub('%S+', '')
+  for _, a in ipairs(signature) do defaults[a.name] = a.default ~= nil and a.default end
+  defaults.size_average, defaults.reduce = nil, nil
 
   function class:init(...)
     local options = read(...)
@@ -119,8 +119,6 @@ local function define(name, op, tensors, positional, defaults)
       if setting ~= 'weight' and setting ~= 'pos_weight' then self[setting] = options[setting] end
     end
   end
-
-  local n = #kinds.words(tensors)
 
   function class:forward(first, second, third, fourth)
     local named = {}
@@ -137,31 +135,40 @@ local function define(name, op, tensors, positional, defaults)
   M[name] = class
 end
 
-define('L1Loss', 'l1_loss', 'input target', 'size_average reduce reduction', {})
-define('MSELoss', 'mse_loss', 'input target', 'size_average reduce reduction', {})
-define('SmoothL1Loss', 'smooth_l1_loss', 'input target', 'size_average reduce reduction beta', { beta = 1.0 })
-define('HuberLoss', 'huber_loss', 'input target', 'reduction delta', { delta = 1.0 })
-define('CrossEntropyLoss', 'cross_entropy', 'input target', 'weight size_average ignore_index reduce reduction label_smoothing', { weight = false, ignore_index = -100, label_smoothing = 0.0 })
-define('NLLLoss', 'nll_loss', 'input target', 'weight size_average ignore_index reduce reduction', { weight = false, ignore_index = -100 })
-define('BCELoss', 'binary_cross_entropy', 'input target', 'weight size_average reduce reduction', { weight = false })
-define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 'input target', 'weight size_average reduce reduction pos_weight', { weight = false, pos_weight = false })
-define('KLDivLoss', 'kl_div', 'input target', 'size_average reduce reduction log_target', { log_target = false })
-define('PoissonNLLLoss', 'poisson_nll_loss', 'log_input target', 'log_input full size_average eps reduce reduction', { log_input = true, full = false, eps = 1e-8 })
-define('GaussianNLLLoss', 'gaussian_nll_loss', 'input target var', '', { full = false, eps = 1e-6 })
-define('SoftMarginLoss', 'soft_margin_loss', 'input target', 'size_average reduce reduction', {})
-define('HingeEmbeddingLoss', 'hinge_embedding_loss', 'input target', 'margin size_average reduce reduction', { margin = 1.0 })
-define('MarginRankingLoss', 'margin_ranking_loss', 'input1 input2 target', 'margin size_average reduce reduction', { margin = 0.0 })
-define('CosineEmbeddingLoss', 'cosine_embedding_loss', 'input1 input2 target', 'margin size_average reduce reduction', { margin = 0.0 })
-define('TripletMarginLoss', 'triplet_margin_loss', 'anchor positive negative', 'margin p eps swap size_average reduce reduction',
-  { margin = 1.0, p = 2.0, eps = 1e-6, swap = false })
-define('MultiMarginLoss', 'multi_margin_loss', 'input target', 'p margin weight size_average reduce reduction', { p = 1, margin = 1.0, weight = false })
-define('MultiLabelMarginLoss', 'multilabel_margin_loss', 'input target', 'size_average reduce reduction', {})
-define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 'input target', 'weight size_average reduce reduction', { weight = false })
-define('CTCLoss', 'ctc_loss', 'log_probs targets input_lengths target_lengths', 'blank reduction zero_infinity', { blank = 1, zero_infinity = false })
+define('L1Loss', 'l1_loss', 'input target', [[(boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('MSELoss', 'mse_loss', 'input target', [[(boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('SmoothL1Loss', 'smooth_l1_loss', 'input target', [[(boolean? size_average, boolean? reduce, string reduction='mean', number beta=1.0)]])
+define('HuberLoss', 'huber_loss', 'input target', [[(string reduction='mean', number delta=1.0)]])
+define('CrossEntropyLoss', 'cross_entropy', 'input target', [[
+  (Tensor? weight, boolean? size_average, integer ignore_index=-100, boolean? reduce, string reduction='mean', number label_smoothing=0.0)]])
+define('NLLLoss', 'nll_loss', 'input target', [[
+  (Tensor? weight, boolean? size_average, integer ignore_index=-100, boolean? reduce, string reduction='mean')]])
+define('BCELoss', 'binary_cross_entropy', 'input target', [[(Tensor? weight, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('BCEWithLogitsLoss', 'binary_cross_entropy_with_logits', 'input target', [[
+  (Tensor? weight, boolean? size_average, boolean? reduce, string reduction='mean', Tensor? pos_weight)]])
+define('KLDivLoss', 'kl_div', 'input target', [[(boolean? size_average, boolean? reduce, string reduction='mean', boolean log_target=false)]])
+define('PoissonNLLLoss', 'poisson_nll_loss', 'log_input target', [[
+  (boolean log_input=true, boolean full=false, boolean? size_average, number eps=1e-8, boolean? reduce, string reduction='mean')]])
+define('GaussianNLLLoss', 'gaussian_nll_loss', 'input target var', [[(*, boolean full=false, number eps=1e-6, string reduction='mean')]])
+define('SoftMarginLoss', 'soft_margin_loss', 'input target', [[(boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('HingeEmbeddingLoss', 'hinge_embedding_loss', 'input target', [[
+  (number margin=1.0, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('MarginRankingLoss', 'margin_ranking_loss', 'input1 input2 target', [[
+  (number margin=0.0, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('CosineEmbeddingLoss', 'cosine_embedding_loss', 'input1 input2 target', [[
+  (number margin=0.0, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('TripletMarginLoss', 'triplet_margin_loss', 'anchor positive negative', [[
+  (number margin=1.0, number p=2.0, number eps=1e-6, boolean swap=false, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('MultiMarginLoss', 'multi_margin_loss', 'input target', [[
+  (number p=1, number margin=1.0, Tensor? weight, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('MultiLabelMarginLoss', 'multilabel_margin_loss', 'input target', [[(boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('MultiLabelSoftMarginLoss', 'multilabel_soft_margin_loss', 'input target', [[
+  (Tensor? weight, boolean? size_average, boolean? reduce, string reduction='mean')]])
+define('CTCLoss', 'ctc_loss', 'log_probs targets input_lengths target_lengths', [[(integer blank=1, string reduction='mean', boolean zero_infinity=false)]])
 
 -- nn.TripletMarginWithDistanceLoss{distance_function =, margin = 1, swap = false}
-define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'anchor positive negative', '',
-  { distance_function = false, margin = 1.0, swap = false })
+define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'anchor positive negative', [[
+  (*, function? distance_function, number margin=1.0, boolean swap=false, string reduction='mean')]])
 
 -- ---- with a layer of its own ------------------------------------------------------------------------------------------
 
@@ -169,16 +176,14 @@ define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'an
 -- ignore_index =, label_smoothing = 0, options =}): cross entropy of what a linear layer makes of the input; the layer is
 -- `linear`. options: an nn.LinearCrossEntropyOptions.
 M.LinearCrossEntropyLoss = Module:extend('LinearCrossEntropyLoss')
-local read_linear = arguments('LinearCrossEntropyLoss', 'in_features num_classes', '',
-  { bias = false, reduction = 'mean', label_smoothing = 0.0, out_features = {}, weight = false, ignore_index = false, options = false }, 'device dtype')
+local read_linear = declare.reader [[
+  LinearCrossEntropyLoss(integer in_features, integer num_classes, *, integers out_features={}, boolean bias=false,
+    Tensor? weight, string reduction='mean', integer? ignore_index, number label_smoothing=0.0, any? options,
+    device? device, dtype? dtype)]]
 
 function M.LinearCrossEntropyLoss:init(...)
   local o = read_linear(...)
-  kinds.check('LinearCrossEntropyLoss', 'num_classes', o.num_classes, 'integer')
-  kinds.check('LinearCrossEntropyLoss', 'out_features', o.out_features, 'integers')
-  kinds.check('LinearCrossEntropyLoss', 'weight', o.weight or nil, 'Tensor?')
-  kinds.check('LinearCrossEntropyLoss', 'ignore_index', o.ignore_index or nil, 'integer?')
-  require('torch.nn.layers.linear_cross_entropy_options').check('LinearCrossEntropyLoss', o.options or nil)
+  require('torch.nn.layers.linear_cross_entropy_options').check('LinearCrossEntropyLoss', o.options)
   if o.weight and (o.weight.ndim ~= 1 or o.weight:size(1) ~= o.num_classes) then
     fail('expected weight shape to be (%d,), got %s', o.num_classes, tostring(o.weight.shape))
   end
@@ -187,9 +192,9 @@ function M.LinearCrossEntropyLoss:init(...)
   end
   local outputs = o.num_classes
   for _, size in ipairs(o.out_features) do outputs = outputs * size end
-  self:register_buffer('weight', o.weight or nil)
+  self:register_buffer('weight', o.weight)
   self.num_classes, self.out_features, self.reduction = o.num_classes, o.out_features, o.reduction
-  self.ignore_index, self.label_smoothing, self.options = o.ignore_index or nil, o.label_smoothing, o.options or nil
+  self.ignore_index, self.label_smoothing, self.options = o.ignore_index, o.label_smoothing, o.options
   self.linear = require('torch.nn.layers.linear').Linear(o.in_features, outputs, { bias = o.bias, device = o.device, dtype = o.dtype })
 end
 

@@ -22,7 +22,7 @@ local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
@@ -46,8 +46,9 @@ end
 
 -- nn.LayerNorm(normalized_shape, eps = 1e-5, {elementwise_affine = true, bias = true}): over the last dimensions.
 M.LayerNorm = Module:extend('LayerNorm')
-local read_layer = arguments('LayerNorm', 'normalized_shape', 'eps elementwise_affine bias device dtype',
-  { eps = 1e-5, elementwise_affine = true, bias = true })
+local read_layer = declare.reader [[
+  LayerNorm(sizes normalized_shape, number eps=1e-5, boolean elementwise_affine=true, boolean bias=true,
+    device? device, dtype? dtype)]]
 
 function M.LayerNorm:init(...)
   local options = read_layer(...)
@@ -71,7 +72,8 @@ end
 
 -- nn.RMSNorm(normalized_shape, eps, {elementwise_affine = true}): x / sqrt(mean(x^2) + eps); eps is the dtype's by default.
 M.RMSNorm = Module:extend('RMSNorm')
-local read_rms = arguments('RMSNorm', 'normalized_shape', 'eps elementwise_affine device dtype', { elementwise_affine = true })
+local read_rms = declare.reader [[
+  RMSNorm(sizes normalized_shape, number? eps, boolean elementwise_affine=true, device? device, dtype? dtype)]]
 
 function M.RMSNorm:init(...)
   local options = read_rms(...)
@@ -91,7 +93,9 @@ end
 
 -- nn.GroupNorm(num_groups, num_channels, eps = 1e-5, {affine = true, bias = true}): over groups of channels.
 M.GroupNorm = Module:extend('GroupNorm')
-local read_group = arguments('GroupNorm', 'num_groups num_channels', 'eps affine device dtype', { eps = 1e-5, affine = true, bias = true })
+local read_group = declare.reader [[
+  GroupNorm(integer num_groups, integer num_channels, number eps=1e-5, boolean affine=true, device? device,
+    dtype? dtype, *, boolean bias=true)]]
 
 function M.GroupNorm:init(...)
   local options = read_group(...)
@@ -116,7 +120,7 @@ end
 
 -- nn.LocalResponseNorm(size, alpha = 1e-4, beta = 0.75, k = 1): over neighbouring channels.
 M.LocalResponseNorm = Module:extend('LocalResponseNorm')
-local read_local = arguments('LocalResponseNorm', 'size', 'alpha beta k', { alpha = 1e-4, beta = 0.75, k = 1.0 })
+local read_local = declare.reader 'LocalResponseNorm(integer size, number alpha=0.0001, number beta=0.75, number k=1.0)'
 
 function M.LocalResponseNorm:init(...)
   local options = read_local(...)
@@ -134,7 +138,7 @@ end
 -- nn.CrossMapLRN2d(size, alpha = 1e-4, beta = 0.75, k = 1): the same of [batch, channels, height, width], as PyTorch has
 -- it: windows reach (size + 1) // 2 - 1 channels to both sides, and the first channel stays in all of them.
 M.CrossMapLRN2d = Module:extend('CrossMapLRN2d')
-local read_cross = arguments('CrossMapLRN2d', 'size', 'alpha beta k', { alpha = 1e-4, beta = 0.75, k = 1 })
+local read_cross = declare.reader 'CrossMapLRN2d(integer size, number alpha=0.0001, number beta=0.75, number k=1)'
 
 function M.CrossMapLRN2d:init(...)
   local options = read_cross(...)

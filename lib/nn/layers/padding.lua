@@ -51,7 +51,7 @@ CircularPad3d
 
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
 
@@ -71,7 +71,7 @@ for prefix, mode in pairs { ReflectionPad = 'reflect', ReplicationPad = 'replica
   ZeroPad = 'constant' } do
   for n = 1, 3 do
     local name = ('%s%dd'):format(prefix, n)
-    local read = arguments(name, 'padding')
+    local read = declare.reader(name .. '(sizes padding)')
     local class = Module:extend(name)
     if mode == 'constant' then class.value = 0.0 end
     function class:init(...) self.padding = pads(read(...).padding, n) end
@@ -83,7 +83,7 @@ end
 
 for n = 1, 3 do
   local name = ('ConstantPad%dd'):format(n)
-  local read = arguments(name, 'padding value')
+  local read = declare.reader(name .. '(sizes padding, number value)')
   local class = Module:extend(name)
   function class:init(...)
     local options = read(...)

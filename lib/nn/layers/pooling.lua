@@ -70,9 +70,8 @@ FractionalMaxPool3d
 local torch = require 'torch'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local python = require 'torch.nn.python'
 
 local M = {}
@@ -84,8 +83,9 @@ end
 for n = 1, 3 do
   local name, op = ('MaxPool%dd'):format(n), ('max_pool%dd'):format(n)
   local names = 'kernel_size stride padding dilation return_indices ceil_mode'
-  local read = arguments(name, 'kernel_size', 'stride padding dilation return_indices ceil_mode',
-    { stride = false, padding = 0, dilation = 1, return_indices = false, ceil_mode = false })
+  local read = declare.reader(name .. [[
+    (sizes kernel_size, sizes? stride, sizes padding=0, sizes dilation=1, boolean return_indices=false,
+      boolean ceil_mode=false)]])
   local class = Module:extend(name)
   function class:init(...)
     set(self, read(...), names)
@@ -105,9 +105,8 @@ end
 for n = 1, 3 do
   local name, op = ('AvgPool%dd'):format(n), ('avg_pool%dd'):format(n)
   local names = 'kernel_size stride padding ceil_mode count_include_pad divisor_override'
-  local read = arguments(name, 'kernel_size',
-    'stride padding ceil_mode count_include_pad' .. (n > 1 and ' divisor_override' or ''),
-    { stride = false, padding = 0, ceil_mode = false, count_include_pad = true })
+  local read = declare.reader(name .. '(sizes kernel_size, sizes? stride, sizes padding=0, boolean ceil_mode=false, boolean count_include_pad=true'
+    .. (n > 1 and ', integer? divisor_override)' or ')'))
   local class = Module:extend(name)
   function class:init(...)
     set(self, read(...), names)
@@ -132,7 +131,7 @@ end
 
 for n = 1, 3 do
   local name, op = ('LPPool%dd'):format(n), ('lp_pool%dd'):format(n)
-  local read = arguments(name, 'norm_type kernel_size', 'stride ceil_mode', { ceil_mode = false })
+  local read = declare.reader(name .. '(number norm_type, sizes kernel_size, sizes? stride, boolean ceil_mode=false)')
   local class = Module:extend(name)
   function class:init(...) set(self, read(...), 'norm_type kernel_size stride ceil_mode') end
   function class:forward(input)
@@ -155,7 +154,7 @@ end
 for n = 1, 3 do
   for kind, prefix in pairs { Avg = 'adaptive_avg_pool', Max = 'adaptive_max_pool' } do
     local name, op = ('Adaptive%sPool%dd'):format(kind, n), ('%s%dd'):format(prefix, n)
-    local read = arguments(name, 'output_size', kind == 'Max' and 'return_indices' or '', { return_indices = false })
+    local read = declare.reader(name .. '(integer|table output_size' .. (kind == 'Max' and ', boolean return_indices=false)' or ')'))
     local class, pool = Module:extend(name), F[op]
     function class:init(...) set(self, read(...), 'output_size return_indices') end
     function class:forward(input)
@@ -169,7 +168,7 @@ end
 
 for n = 1, 3 do
   local name, op = ('MaxUnpool%dd'):format(n), ('max_unpool%dd'):format(n)
-  local read = arguments(name, 'kernel_size', 'stride padding', { stride = false, padding = 0 })
+  local read = declare.reader(name .. '(sizes kernel_size, sizes? stride, sizes padding=0)')
   local class = Module:extend(name)
   local function sizes(value)
     if type(value) == 'table' then return value end
@@ -199,8 +198,9 @@ end
 for n = 2, 3 do
   local name = ('FractionalMaxPool%dd'):format(n)
   local names = 'kernel_size output_size output_ratio return_indices'
-  local read = arguments(name, 'kernel_size', 'output_size output_ratio return_indices _random_samples',
-    { output_size = false, output_ratio = false, return_indices = false })
+  local read = declare.reader(name .. [[
+    (sizes kernel_size, integer|table? output_size, numbers? output_ratio, boolean return_indices=false,
+      Tensor? _random_samples)]])
   local class = Module:extend(name)
   function class:init(...)
     local options = read(...)
@@ -211,7 +211,6 @@ for n = 2, 3 do
     end
     if self.output_size and self.output_ratio then fail 'only one of output_size and output_ratio may be specified' end
     local ratio = self.output_ratio
-    if ratio then kinds.check(name, 'output_ratio', ratio, 'numbers') end
     for _, value in ipairs(type(ratio) == 'table' and ratio or { ratio or nil }) do
       if not (value > 0 and value < 1) then fail('output_ratio must be between 0 and 1 (got %s)', python.repr(ratio)) end
     end

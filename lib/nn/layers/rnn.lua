@@ -26,9 +26,10 @@ RNNBase
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
 local network = require 'torch.nn.functional.recurrent_network'
@@ -75,6 +76,7 @@ function Base:setup(options)
   local real = self.proj_size > 0 and self.proj_size or self.hidden_size
   local directions = self.bidirectional and 2 or 1
   self.layers = {}
+  kinds.check_count(torch.type(self), 'num_layers', self.num_layers)
   for layer = 1, self.num_layers do
     for direction = 1, directions do
       local names = names_of(layer, direction == 2)
@@ -255,17 +257,11 @@ end
 
 -- ---- the classes ----------------------------------------------------------------------------------------------------
 
-local defaults = { num_layers = 1, bias = true, batch_first = false, dropout = 0.0, bidirectional = false, proj_size = 0 }
-
-local function with(more)
-  local all = {}
-  for name, value in pairs(defaults) do all[name] = value end
-  for name, value in pairs(more) do all[name] = value end
-  return all
-end
-
 -- nn.RNNBase('LSTM' | 'GRU' | 'RNN_TANH' | 'RNN_RELU', ...)
-local read_base = arguments('RNNBase', 'mode input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size device dtype', with {})
+local read_base = declare.reader [[
+  RNNBase(string mode, integer input_size, integer hidden_size, integer num_layers=1, boolean bias=true,
+    boolean batch_first=false, number dropout=0.0, boolean bidirectional=false, integer proj_size=0,
+    device? device, dtype? dtype)]]
 local MODES = { LSTM = 'lstm', GRU = 'gru', RNN_TANH = 'tanh', RNN_RELU = 'relu' }
 function Base:init(...)
   local options = read_base(...)
@@ -275,8 +271,10 @@ end
 
 -- nn.RNN(..., {nonlinearity = 'tanh' | 'relu'})
 M.RNN = Base:extend('RNN')
-local read_rnn = arguments('RNN', 'input_size hidden_size',
-  'num_layers nonlinearity bias batch_first dropout bidirectional', with { nonlinearity = 'tanh' }, 'device dtype')
+local read_rnn = declare.reader [[
+  RNN(integer input_size, integer hidden_size, integer num_layers=1, string nonlinearity='tanh',
+    boolean bias=true, boolean batch_first=false, number dropout=0.0, boolean bidirectional=false, *,
+    device? device, dtype? dtype, integer proj_size=0)]]
 function M.RNN:init(...)
   local options = read_rnn(...)
   if options.nonlinearity ~= 'tanh' and options.nonlinearity ~= 'relu' then
@@ -288,8 +286,10 @@ function M.RNN:init(...)
 end
 
 for name, mode in pairs { GRU = 'gru', LSTM = 'lstm' } do
-  local read = arguments(name, 'input_size hidden_size', 'num_layers bias batch_first dropout bidirectional proj_size device dtype',
-    with {})
+  local read = declare.reader(name .. [[
+    (integer input_size, integer hidden_size, integer num_layers=1, boolean bias=true,
+      boolean batch_first=false, number dropout=0.0, boolean bidirectional=false, integer proj_size=0,
+      device? device, dtype? dtype)]])
   local layer = Base:extend(name)
   function layer:init(...)
     local options = read(...)

@@ -21,7 +21,7 @@ local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 local recurrent = require 'torch.nn.functional.recurrent'
@@ -104,7 +104,9 @@ function Base:forward(input, hx) return (self:step(input, hx)) end
 
 -- nn.RNNCell(..., {nonlinearity = 'tanh' | 'relu'})
 M.RNNCell = Base:extend('RNNCell')
-local read_rnn = arguments('RNNCell', 'input_size hidden_size', 'bias nonlinearity device dtype', { bias = true, nonlinearity = 'tanh' })
+local read_rnn = declare.reader [[
+  RNNCell(integer input_size, integer hidden_size, boolean bias=true, string nonlinearity='tanh',
+    device? device, dtype? dtype)]]
 function M.RNNCell:init(...)
   local options = read_rnn(...)
   if options.nonlinearity ~= 'tanh' and options.nonlinearity ~= 'relu' then
@@ -115,7 +117,8 @@ function M.RNNCell:init(...)
 end
 
 for name, mode in pairs { GRUCell = 'gru', LSTMCell = 'lstm' } do
-  local read = arguments(name, 'input_size hidden_size', 'bias device dtype', { bias = true })
+  local read = declare.reader(name .. [[
+    (integer input_size, integer hidden_size, boolean bias=true, device? device, dtype? dtype)]])
   local class = Base:extend(name)
   function class:init(...)
     self.mode = mode

@@ -11,15 +11,17 @@ SyncBatchNorm
 ]=]
 
 local torch = require 'torch'
-local arguments = require 'torch.nn.arguments'
+local declare = require 'torch.support.arguments'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local BatchNorm = require('torch.nn.layers.batchnorm')._BatchNorm
 
 local SyncBatchNorm = BatchNorm:extend('SyncBatchNorm')
 
-local read = arguments('SyncBatchNorm', 'num_features', 'eps momentum affine track_running_stats process_group device dtype',
-  { eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true, process_group = false, bias = true })
+local read = declare.reader [[
+  SyncBatchNorm(integer num_features, number eps=1e-5, number|none momentum=0.1, boolean affine=true,
+    boolean track_running_stats=true, Ranks? process_group, device? device, dtype? dtype, *,
+    boolean bias=true)]]
 
 function SyncBatchNorm:init(...)
   local options = read(...)

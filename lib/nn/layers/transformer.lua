@@ -30,16 +30,11 @@ local MultiheadAttention = require 'torch.nn.layers.attention'
 local Dropout = require('torch.nn.layers.dropout').Dropout
 local LayerNorm = require('torch.nn.layers.normalization').LayerNorm
 local Linear = require('torch.nn.layers.linear').Linear
-local arguments = require 'torch.nn.arguments'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
 
 local M = {}
-
-local layer_defaults = { dim_feedforward = 2048, dropout = 0.1, activation = 'relu', layer_norm_eps = 1e-5,
-  batch_first = false, norm_first = false, bias = true }
-local layer_names = 'dim_feedforward dropout activation layer_norm_eps batch_first norm_first bias device dtype'
 
 -- What runs between the two linear layers: 'relu', 'gelu', a function or a module.
 local function activation_of(activation)
@@ -91,7 +86,10 @@ local function self_attention(self, mask, padding, is_causal)
 end
 
 M.TransformerEncoderLayer = Module:extend('TransformerEncoderLayer')
-local read_encoder_layer = arguments('TransformerEncoderLayer', 'd_model nhead', layer_names, layer_defaults)
+local read_encoder_layer = declare.reader [[
+  TransformerEncoderLayer(integer d_model, integer nhead, integer dim_feedforward=2048, number dropout=0.1,
+    string|function activation='relu', number layer_norm_eps=1e-5, boolean batch_first=false,
+    boolean norm_first=false, boolean bias=true, device? device, dtype? dtype)]]
 function M.TransformerEncoderLayer:init(...) build(self, read_encoder_layer(...), { 'self_attn' }) end
 
 function M.TransformerEncoderLayer:forward(src, src_mask, src_key_padding_mask, is_causal)
@@ -100,7 +98,10 @@ function M.TransformerEncoderLayer:forward(src, src_mask, src_key_padding_mask, 
 end
 
 M.TransformerDecoderLayer = Module:extend('TransformerDecoderLayer')
-local read_decoder_layer = arguments('TransformerDecoderLayer', 'd_model nhead', layer_names, layer_defaults)
+local read_decoder_layer = declare.reader [[
+  TransformerDecoderLayer(integer d_model, integer nhead, integer dim_feedforward=2048, number dropout=0.1,
+    string|function activation='relu', number layer_norm_eps=1e-5, boolean batch_first=false,
+    boolean norm_first=false, boolean bias=true, device? device, dtype? dtype)]]
 function M.TransformerDecoderLayer:init(...) build(self, read_decoder_layer(...), { 'self_attn', 'multihead_attn' }) end
 
 function M.TransformerDecoderLayer:forward(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_padding, tgt_is_causal, memory_causal)
@@ -116,16 +117,16 @@ end
 
 -- Copies of a layer, which begin with equal values.
 local function copies(layer, n)
-  kinds.check('a stack of layers', 'layer', layer, 'Module')
-  kinds.check('a stack of layers', 'num_layers', n, 'integer')
+  kinds.check_count('a stack of layers', 'num_layers', n)
   local list = {}
   for i = 1, n do list[i] = layer:deepcopy() end
   return ModuleList(list)
 end
 
 M.TransformerEncoder = Module:extend('TransformerEncoder')
-local read_encoder = arguments('TransformerEncoder', 'encoder_layer num_layers', 'norm enable_nested_tensor mask_check',
-  { enable_nested_tensor = true, mask_check = true })
+local read_encoder = declare.reader [[
+  TransformerEncoder(Module encoder_layer, integer num_layers, Module? norm,
+    boolean enable_nested_tensor=true, boolean mask_check=true)]]
 function M.TransformerEncoder:init(...)
   local o = read_encoder(...)
   self.layers, self.num_layers = copies(o.encoder_layer, o.num_layers), o.num_layers
@@ -141,7 +142,7 @@ function M.TransformerEncoder:forward(src, mask, padding, is_causal)
 end
 
 M.TransformerDecoder = Module:extend('TransformerDecoder')
-local read_decoder = arguments('TransformerDecoder', 'decoder_layer num_layers', 'norm')
+local read_decoder = declare.reader 'TransformerDecoder(Module decoder_layer, integer num_layers, Module? norm)'
 function M.TransformerDecoder:init(...)
   local o = read_decoder(...)
   self.layers, self.num_layers = copies(o.decoder_layer, o.num_layers), o.num_layers
@@ -158,11 +159,12 @@ end
 -- ---- both -----------------------------------------------------------------------------------------------------------
 
 M.Transformer = Module:extend('Transformer')
-local read_transformer = arguments('Transformer', '',
-  'd_model nhead num_encoder_layers num_decoder_layers dim_feedforward dropout activation custom_encoder custom_decoder '
-    .. 'layer_norm_eps batch_first norm_first bias device dtype',
-  { d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048, dropout = 0.1,
-    activation = 'relu', layer_norm_eps = 1e-5, batch_first = false, norm_first = false, bias = true })
+local read_transformer = declare.reader [[
+  Transformer(integer d_model=512, integer nhead=8, integer num_encoder_layers=6,
+    integer num_decoder_layers=6, integer dim_feedforward=2048, number dropout=0.1,
+    string|function activation='relu', Module? custom_encoder, Module? custom_decoder,
+    number layer_norm_eps=1e-5, boolean batch_first=false, boolean norm_first=false, boolean bias=true,
+    device? device, dtype? dtype)]]
 
 function M.Transformer:init(...)
   local o = read_transformer(...)

@@ -41,25 +41,12 @@ local function of_signature(signature, is_method)
   return { made }
 end
 
-local function of_constructor(constructor)
-  local made = form()
-  for i, name in ipairs(constructor.order) do
-    made[i], made.known[name] = name, true
-    made.optional[name] = i > constructor.required or constructor.defaults ~= nil and constructor.defaults[name] ~= nil
-  end
-  for name in pairs(constructor.known) do
-    made.optional[name] = made.known[name] and made.optional[name] or not made.known[name]
-    made.known[name] = true
-  end
-  return { made }
-end
-
 local function of_class(class)
   local at = class
   while at do
-    local signature = arguments.declared[at]
+    local signature, reader = arguments.signature_of(at), arguments.constructors[at.__classname]
     if signature then return of_signature(signature, true) end
-    if arguments.constructors[at.__classname] then return of_constructor(arguments.constructors[at.__classname]) end
+    if reader then return of_signature(type(reader) == 'table' and reader or arguments.parse(reader), false) end
     if rawget(at, 'init') then return nil end
     at = at.super
   end
@@ -70,7 +57,8 @@ end
 function M.of(value, is_method)
   if type(value) == 'table' then return of_class(value) end
   if type(value) ~= 'function' then return nil end
-  if arguments.declared[value] then return of_signature(arguments.declared[value], arguments.declared[value].is_self ~= nil) end
+  local signature = arguments.signature_of(value)
+  if signature then return of_signature(signature, signature.is_self ~= nil) end
   local name, in_nn = arguments.ops[value], false
   if not name then name, in_nn = torch._C.op_name(value) end
   local list = name and declarations.overloads(name, in_nn) or {}

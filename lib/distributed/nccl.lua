@@ -1,6 +1,9 @@
 -- nccl.lua - operations on tensors of GPUs by NCCL: each is put on a stream of its own, after what the current stream has; to wait for it
--- makes the current stream wait, not the program. NCCL reduces in an order of its own. Groups come into being with their first operation,
--- which their ranks name to each other by MPI.
+-- makes the current stream wait, and the program only until all ranks have begun it. NCCL reduces in an order of its own. Groups come into
+-- being with their first operation, which their ranks name to each other by MPI.
+--
+-- NCCL does not compare the calls of the ranks: different dtypes yield garbage, different sizes a hang. MPI compares them on the host, at
+-- the same time as NCCL computes.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -54,6 +57,10 @@ Inner.__index = Inner
 
 -- Ended, well or not, and why not.
 function Inner:ended()
+  if self.comparison then
+    local compared, same, message = self.comparison:ended()
+    if not compared or not same then return compared, same, message end
+  end
   local done = self.event:query()
   local well, message = pcall(self.group.look, self.group) -- after the event: what has failed has done so before it
   if not well then return true, false, message end
@@ -62,12 +69,17 @@ function Inner:ended()
   return true, true
 end
 
--- seconds: 0: only the current stream waits; else the program does, for so long at most.
+-- seconds: 0: the program waits for the comparison, and the current stream for the end; else the program waits for the end, for so long at
+-- most.
 function Inner:wait(seconds)
+  local limit = seconds > 0 and C.clock() + seconds
+  if self.comparison then
+    local same, reason = self.comparison:wait(seconds)
+    if not same then return false, reason end
+  end
   local well, message = pcall(self.group.look, self.group)
   if not well then return false, message end
   torch.cuda.current_stream(self.device):wait_event(self.event)
-  local limit = seconds > 0 and C.clock() + seconds
   while limit do
     local ended, fine, reason = self:ended()
     if ended then return fine, reason end
@@ -89,6 +101,10 @@ function M.begin(name, group, given)
   local kind = KINDS[name]
   if kind == KINDS.recv and (given.peer or -1) < 0 then fail('%s(): with nccl, src must be given', name) end
   local peers = group_on(group, device)
+  local comparison
+  if kind ~= KINDS.send and kind ~= KINDS.recv then
+    comparison = group:begin(name, given.input, given.output, given.peer, nil, op and op.code, nil, nil, nil, given.timeout, true)
+  end
   local stream = stream_on(device)
   local _ <close> = torch.cuda.device(device)
   stream:wait_stream(torch.cuda.current_stream(device))
@@ -98,7 +114,7 @@ function M.begin(name, group, given)
     if t then t:record_stream(stream) end
   end
   return setmetatable({ group = peers, device = device, name = name, event = stream:record_event(), times_ = { begun, 0 },
-    peer = given.peer or -1 }, Inner)
+    peer = given.peer or -1, comparison = comparison }, Inner)
 end
 
 return M

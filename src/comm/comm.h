@@ -61,7 +61,8 @@ typedef struct lt_comm_call {
         *got; /* LT_ALL_TO_ALL: elements for each rank and from each; NULL: equal parts. Copied */
     const int *ranks; /* LT_NEW_GROUP: n_ranks of the world, ascending. Copied */
     int n_ranks;
-    double timeout; /* seconds; 0: the group's */
+    double timeout;    /* seconds; 0: the group's */
+    bool compare_only; /* ends after the ranks compared the call: another engine does the rest */
 } lt_comm_call;
 
 /* What PyTorch calls a backend: "mpi". The world of the process, joined by the launcher's word;

@@ -461,6 +461,8 @@ static lt_status next(lt_work *w, bool *done)
         LT_TRY(compare(w));
         w->phase = BEGIN;
     }
+    *done = w->call.compare_only;
+    if (*done) return LT_OK;
     switch (w->call.kind) {
     case LT_ALL_REDUCE: return all_reduce(w, done);
     case LT_REDUCE: return reduce(w, done);

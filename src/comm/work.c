@@ -75,7 +75,8 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     const bool message = call->kind == LT_SEND || call->kind == LT_RECV;
     const lt_tensor *t = call->output != NULL ? call->output : call->input;
     LT_TRY(lt_refuse_hollow_all(call->name, 2, (lt_tensor *const[]){call->input, call->output}));
-    if (call->output != NULL) LT_TRY(lt_before_write(call->output));
+    const bool writes = call->output != NULL && !call->compare_only;
+    if (writes) LT_TRY(lt_before_write(call->output));
     if (world->process != getpid())
         return lt_error(LT_ERR_RUNTIME,
                         "%s(): torch.distributed belongs to the process that began it, and this is "
@@ -90,7 +91,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
         lt_work_release(w);
         return status;
     }
-    if (call->output != NULL) lt_bump_version(call->output);
+    if (writes) lt_bump_version(call->output);
     w->refs = 2;
     w->begun = lt_clock();
     w->deadline = w->begun + (call->timeout > 0 ? call->timeout : g->timeout);

@@ -135,7 +135,7 @@ for _, mpi in ipairs(ranks.installed()) do
       ]])
     end)
 
-    it('refuses what NCCL has not, and says what ranks do not agree on', function()
+    it('refuses dtypes and reductions that NCCL does not have', function()
       all_well(2, [[
         local function fails(text, f, ...)
           local ok, message = pcall(f, ...)
@@ -144,10 +144,22 @@ for _, mpi in ipairs(ranks.installed()) do
         fails('Cannot use ReduceOp.BAND, BOR or BXOR with NCCL', dist.all_reduce, torch.ones(2, { dtype = torch.int32, device = 'cuda' }), dist.ReduceOp.BOR)
         fails('NCCL has no reductions of this dtype', dist.all_reduce, torch.ones(2, { dtype = torch.int16, device = 'cuda' }))
         fails('ReduceOp.AVG needs a floating point dtype', dist.all_reduce, torch.ones(2, { dtype = torch.int32, device = 'cuda' }), dist.ReduceOp.AVG)
-        dist.barrier()
-        local work = dist.all_reduce(torch.ones(2 + rank, gpu), { async_op = true })
-        fails('NCCL error: ncclInvalidUsage', work.wait, work, 10)
       ]])
+    end)
+
+    it('names the ranks whose dtypes or numbers of elements differ', function()
+      local function mismatch(code, ...)
+        local _, errors, status = run(2, code)
+        assert.is_true(status ~= 0 and status ~= 124, errors)
+        assert.matches('Detected mismatch between collectives on ranks. Rank %d is running collective: ', errors)
+        for _, text in ipairs { ... } do assert.matches(text, errors, 1, true) end
+      end
+      local mixed = 'local x = torch.ones(rank == 0 and 4 or 2, { dtype = rank == 0 and torch.float32 or torch.float64, device = "cuda" }) '
+      for _, call in ipairs { 'all_reduce(x)', 'broadcast(x, 0)', 'reduce(x, 0)',
+        'all_gather_into_tensor(torch.empty(2 * x:numel(), { dtype = x.dtype, device = "cuda" }), x)' } do
+        mismatch(mixed .. 'dist.' .. call, 'Float [4]', 'Double [2]')
+      end
+      mismatch('local work = dist.all_reduce(torch.ones(2 + rank, gpu), { async_op = true }) work:wait(10)', 'Float [2]', 'Float [3]')
     end)
 
     it('needs a GPU', function()

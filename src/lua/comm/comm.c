@@ -134,13 +134,14 @@ static int64_t *integers(lua_State *L, int arg, int *n)
     return values;
 }
 
-/* begin(name, input, output, peer, tag, reduction, given, got, ranks, timeout) -> work */
+/* begin(name, input, output, peer, tag, reduction, given, got, ranks, timeout,
+ * compare_only) -> work */
 static int group_begin(lua_State *L)
 {
     lt_ranks *group = check_group(L);
     const struct operation *operation = find_operation(L, lt_lua_check_string(L, 2));
     int n_given, n_got, n_ranks;
-    lua_settop(L, 11);
+    lua_settop(L, 12);
     lt_comm_call call = {
         .kind = operation->kind,
         .name = operation->name,
@@ -150,6 +151,7 @@ static int group_begin(lua_State *L)
         .tag = (int)lt_lua_opt_integer(L, 6, 0),
         .reduction = (lt_reduction)lt_lua_opt_integer(L, 7, 0),
         .timeout = lua_isnil(L, 11) ? 0 : lt_lua_check_number(L, 11),
+        .compare_only = lua_toboolean(L, 12),
     };
     call.given = integers(L, 8, &n_given);
     call.got = integers(L, 9, &n_got);

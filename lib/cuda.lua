@@ -73,7 +73,7 @@ function cuda.graph(g, options, fn, ...)
   local function begin() g:capture_begin(options.pool or nil) end
   local ok, message = pcall(begin)
   if not ok then
-    getmetatable(guard).__close(guard)
+    scopes.close(guard)
     error(message, 0)
   end
   kinds.check('graph', 'fn', fn, 'function?')

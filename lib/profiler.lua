@@ -11,6 +11,7 @@ local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
 local options_of = require 'torch.support.options'
+local scope = require 'torch.autograd.scope'
 local quoted = require 'torch.support.json_string'
 local C = torch._C
 
@@ -20,16 +21,17 @@ M.ProfilerActivity = { CPU = 'cpu', CUDA = 'cuda' }
 
 -- ---- spans of the user's ----------------------------------------------------------------------------------------
 
-local span_metatable = { __name = 'record_function', __close = function(span) C.profile_end(span.event) end }
+local recordings = 0 -- how many were begun: the event of a span belongs to one of them
 
 --- A span with a name: until the guard is closed, or while body(...) runs.
 function M.record_function(name, body, ...)
   if type(name) ~= 'string' then fail('record_function: the name must be a string, got %s', torch.type(name)) end
   require('torch.support.kinds').check('record_function', 'body', body, 'function?')
-  local span = setmetatable({ event = C.profile_begin(name) }, span_metatable)
-  if body == nil then return span end
-  local _ <close> = span
-  return body(...)
+  local recording, event = recordings, C.profile_begin(name)
+  local function finish()
+    if recording == recordings then C.profile_end(event) end
+  end
+  return scope.open(finish, function() end, finish, body, ...)
 end
 
 -- ---- tables -------------------------------------------------------------------------------------------------------
@@ -157,7 +159,8 @@ end
 --- Ends the recording; what else is asked of it does so too.
 function Profile:stop()
   if self.list == nil then
-    self.list = C.profile_stop()
+    scope.close(self.scope)
+    self.list = self.recorded.list
     communications(self)
   end
   return self
@@ -227,8 +230,10 @@ function M.profile(options, body, ...)
   options = options_of('profile', options, { activities = false, profile_memory = true, record_shapes = false, with_stack = false })
   require('torch.support.kinds').check('profile', 'body', body, 'function?')
   local gpu = wants_gpu(options.activities)
-  C.profile_start(gpu)
-  local profile = setmetatable({ gpu = gpu, began = C.clock() }, Profile)
+  recordings = recordings + 1
+  local recorded = {}
+  local guard = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
+  local profile = setmetatable({ gpu = gpu, began = C.clock(), scope = guard, recorded = recorded }, Profile)
   recorded_operations() -- of no recording, or of one that was not stopped
   if body == nil then return profile end
   local _ <close> = profile

@@ -29,7 +29,7 @@ end
 local guard_metatable = {
   __name = 'guard',
   __close = function(guard)
-    getmetatable(guard.scope).__close(guard.scope)
+    scopes.close(guard.scope)
     guard.leave()
   end,
 }

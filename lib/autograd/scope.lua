@@ -40,8 +40,8 @@ local function finish(record, failure)
   end
 end
 
--- Scopes of the same coroutine that were opened later and never closed end first.
-local function close(guard, failure)
+--- Ends the scope of a guard. Scopes of the same coroutine that were opened later and never closed end first.
+function M.close(guard, failure)
   local record = guard.record
   if record.ended then return end
   while newest[record.setting] ~= record and newest[record.setting].coroutine == record.coroutine do finish(newest[record.setting], failure) end
@@ -50,10 +50,10 @@ end
 
 local metatable = {
   __name = 'guard',
-  __close = close,
+  __close = M.close,
   __gc = function(guard)
     if guard.record.ended then return end
-    finish(guard.record)
+    finish(guard.record, 'the scope was dropped')
     warn(('the scope opened at %s was not closed and ended when it was collected: write local _ <close> = ...'):format(guard.record.place))
   end,
 }
@@ -68,7 +68,8 @@ local function run(guard, body, ...)
 end
 
 --- A scope of a setting, named by any value: change() changes it, and restore(failure) undoes that. Returns the guard, or what body(...) returns, which runs
---- inside of it. The scope stands in the list before the change: a dropped one that is collected in between leaves its own restoring to it.
+--- inside of it. failure: the error that ended the scope, or a text where the guard was dropped. The scope stands in the list before the change: a dropped
+--- one that is collected in between leaves its own restoring to it. change, restore and setting must not reach the guard, or it would never be collected.
 function M.open(setting, change, restore, body, ...)
   local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(coroutine.running()), place = place() }
   newest[setting] = record

@@ -10,6 +10,7 @@ local kinds = require 'torch.support.kinds'
 local arguments_of = require 'torch.func.arguments'
 local Level = require 'torch.func.level'
 local outputs_of = require('torch.func.reverse').outputs_of
+local scope = require 'torch.autograd.scope'
 local trees = require 'torch.func.trees'
 
 local M = {}
@@ -63,8 +64,6 @@ local function tangents_of(tangents, form, primals)
   return list
 end
 
-local leaving = { __close = function(guard) C.dual_leave(guard.level) end }
-
 -- What a dual output is, and its tangent: zeros where it has none.
 local function parts_of(output, level, strict)
   local primal, tangent = C.unpack_dual(output, level)
@@ -76,8 +75,8 @@ end
 
 -- f(arguments...) of the list of tensors that `form` makes them from, with a tangent for each: value, product, aux.
 local function push(f, form, primals, tangents, options)
-  local level = C.dual_enter()
-  local _ <close> = setmetatable({ level = level }, leaving)
+  local level
+  local _ <close> = scope.open('dual level', function() level = C.dual_enter() end, function() C.dual_leave(level) end)
   local duals = {}
   for i, primal in ipairs(primals) do duals[i] = dual_of(primal, tangents[i], level) end
   local output, aux = arguments_of.with_aux(table.pack(f(table.unpack(trees.rebuild(form, duals)))), options.has_aux, JVP)

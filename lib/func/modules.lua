@@ -3,6 +3,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local scope = require 'torch.autograd.scope'
 
 local M = {}
 
@@ -45,12 +46,12 @@ local function places_of(module, tie)
   return places
 end
 
-local restoring = { __close = function(replaced)
+local function restore(replaced)
   for i = #replaced, 1, -1 do
     local entry = replaced[i]
     entry.fields[entry.key] = entry.value
   end
-end }
+end
 
 local function check_ties(place, values, name)
   for _, other in ipairs(place.names) do
@@ -117,7 +118,8 @@ function M.functional_call(module, parameters, args, kwargs, options)
     list.n = list.n + 1
     list[list.n] = kwargs
   end
-  local replaced <close> = setmetatable({}, restoring)
+  local replaced = {}
+  local _ <close> = scope.open(module, function() end, function() restore(replaced) end)
   replace(places, values, replaced)
   return module(table.unpack(list, 1, list.n))
 end

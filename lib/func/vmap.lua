@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
+local scope = require 'torch.autograd.scope'
 local trees = require 'torch.func.trees'
 
 local C = torch._C
@@ -85,8 +86,6 @@ end
 
 -- ---- one call -----------------------------------------------------------------------------------------------------------
 
-local leaving = { __close = function() C.batch_leave() end }
-
 local function hidden(entry, level)
   if not entry.dim then return entry.leaf end
   local front = entry.dim == 1 and entry.leaf or entry.leaf:movedim(entry.dim, 1)
@@ -111,8 +110,8 @@ end
 -- The results of f over the entries of list, from which `form` makes its arguments: a list of leaves with dims, the form, and how
 -- many results there are.
 local function run(f, list, form, n, size, options)
-  local level = C.batch_enter(size, options.randomness)
-  local _ <close> = setmetatable({}, leaving)
+  local level
+  local _ <close> = scope.open('vmap', function() level = C.batch_enter(size, options.randomness) end, function() C.batch_leave() end)
   local leaves = {}
   for i, entry in ipairs(list) do leaves[i] = hidden(entry, level) end
   local arguments = trees.rebuild(form, leaves)

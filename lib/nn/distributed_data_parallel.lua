@@ -10,6 +10,7 @@ local fail = require 'torch.support.fail'
 local join = require 'torch.distributed.algorithms.join'
 local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
+local scope = require 'torch.autograd.scope'
 
 local DistributedDataParallel = Module:extend('DistributedDataParallel')
 
@@ -154,16 +155,12 @@ end
 
 -- ---- scopes -------------------------------------------------------------------------------------------------------
 
-local Scope = { __name = 'no_sync', __close = function(self) self.ddp.require_backward_grad_sync = self.before end }
-
 --- Until the scope is closed, or while fn(...) runs, backward adds up this rank's gradients alone; the next backward outside brings
 -- together all that was added up.
 function DistributedDataParallel:no_sync(fn, ...)
-  local scope = setmetatable({ ddp = self, before = self.require_backward_grad_sync }, Scope)
-  self.require_backward_grad_sync = false
-  if fn == nil then return scope end
-  local _ <close> = scope
-  return fn(...)
+  local before = self.require_backward_grad_sync
+  local function change() self.require_backward_grad_sync = false end
+  return scope.open(self, change, function() self.require_backward_grad_sync = before end, fn, ...)
 end
 
 --- Until the scope is closed, or while fn(...) runs: ranks may have different numbers of batches. One that has no more goes on with the

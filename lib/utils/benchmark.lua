@@ -10,6 +10,7 @@ local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local options_of = require 'torch.support.options'
+local scope = require 'torch.autograd.scope'
 
 local Timer = class.Object:extend('Timer')
 
@@ -76,11 +77,13 @@ end
 -- With the number of threads that was asked for; without it, with the one that is set.
 local function with_threads(self, body)
   local previous = torch.get_num_threads()
-  local guard <close> = setmetatable({}, { __close = function() torch.set_num_threads(previous) end })
-  if self.num_threads then torch.set_num_threads(self.num_threads) end
-  if self.setup then self.setup() end
-  for _ = 1, self.warmup do self.fn() end
-  return body(guard)
+  return scope.open('num_threads', function()
+    if self.num_threads then torch.set_num_threads(self.num_threads) end
+  end, function() torch.set_num_threads(previous) end, function()
+    if self.setup then self.setup() end
+    for _ = 1, self.warmup do self.fn() end
+    return body()
+  end)
 end
 
 -- Seconds of n calls.

@@ -50,8 +50,6 @@ local function set_random_state(state, devices)
   for name, device in pairs(devices) do torch.cuda.set_rng_state(state.cuda[name], device) end
 end
 
-local restoring = { __close = function(saved) set_random_state(saved.state, saved.devices) end }
-
 local function autocast_modes()
   local modes = {}
   for _, kind in ipairs { 'cpu', 'cuda' } do
@@ -123,8 +121,9 @@ local function again(call, arguments)
   local cpu, cuda = call.autocast.cpu, call.autocast.cuda
   local _ <close> = torch.autocast('cpu', cpu)
   local _ <close> = torch.autocast('cuda', cuda)
-  local _ <close> = call.random and setmetatable({ state = random_state(call.devices), devices = call.devices }, restoring)
-    or nil
+  local devices = {}
+  for _, device in pairs(call.devices) do devices[#devices + 1] = device end
+  local _ <close> = torch.random.fork_rng { devices = devices, enabled = call.random ~= nil }
   if call.random then set_random_state(call.random, call.devices) end
   return torch.enable_grad(function() return table.pack(call.second(call.f, table.unpack(arguments, 1, arguments.n))) end)
 end

@@ -9,6 +9,7 @@ local torch = require 'torch'
 local dist = require 'torch.distributed'
 local fail = require 'torch.support.fail'
 local options_of = require 'torch.support.options'
+local scope = require 'torch.autograd.scope'
 
 local M = {}
 
@@ -43,16 +44,13 @@ local function shadow(join)
   for _, hook in ipairs(join.hooks) do hook.post_hook(is_last) end
 end
 
-local Scope = {
-  __name = 'Join',
-  __close = function(join, failure)
-    if not join.enable then return end
-    local _ <close> = setmetatable({}, { __close = function()
-      for _, joinable in ipairs(join.joinables) do joinable._join = nil end
-    end })
-    if failure == nil then shadow(join) end
-  end,
-}
+-- The end of a scope. A rank that failed, or whose scope was dropped, does not take part in the steps of the others.
+local function leave(join, failure)
+  local ok, message = true, nil
+  if failure == nil then ok, message = pcall(shadow, join) end
+  for _, joinable in ipairs(join.joinables) do joinable._join = nil end
+  if not ok then error(message, 0) end
+end
 
 --- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =}, fn, ...): runs fn(...), the loop over
 -- this rank's batches; without fn a scope for <close>. throw_on_early_termination: the first rank without a batch is an error on all.
@@ -61,17 +59,18 @@ function M.Join(joinables, options, fn, ...)
   if type(options) == 'function' then return M.Join(joinables, nil, options, fn, ...) end
   options = options_of('Join', options, { enable = true, throw_on_early_termination = false, divide_by_initial_world_size = true })
   if type(joinables) ~= 'table' or #joinables == 0 then fail 'The join context manager requires at least one joinable' end
-  local join = setmetatable({ joinables = joinables, first = joinables[1], enable = options.enable,
-    throws = options.throw_on_early_termination, divide_by_all = options.divide_by_initial_world_size, hooks = {} }, Scope)
+  local join = { joinables = joinables, first = joinables[1], throws = options.throw_on_early_termination,
+    divide_by_all = options.divide_by_initial_world_size, hooks = {} }
   for i, joinable in ipairs(joinables) do
     if type(joinable) ~= 'userdata' or not joinable.join_hook then fail('Join: %s cannot join', torch.type(joinable)) end
     if joinable.process_group ~= joinables[1].process_group then fail 'Using join context manager with multiple process groups' end
     join.hooks[i] = joinable:join_hook(options)
-    if join.enable then joinable._join = join end
   end
-  if fn == nil then return join end
-  local _ <close> = join
-  return fn(...)
+  return scope.open(join, function()
+    for _, joinable in ipairs(options.enable and joinables or {}) do joinable._join = join end
+  end, function(failure)
+    if options.enable then leave(join, failure) end
+  end, fn, ...)
 end
 
 return M

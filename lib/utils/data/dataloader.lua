@@ -13,6 +13,7 @@ local class = require 'torch.support.class'
 local datasets = require 'torch.utils.data.datasets'
 local fail = require 'torch.support.fail'
 local samplers = require 'torch.utils.data.sampler'
+local scope = require 'torch.autograd.scope'
 local declare = require 'torch.support.arguments'
 
 local DataLoader = class.Object:extend('DataLoader')
@@ -150,12 +151,12 @@ function DataLoader:_unpinned()
 end
 
 -- Copies between devices that a batch needs are the loader's.
-local loading = setmetatable({}, { __close = function() torch.cuda._set_loading(false) end })
+local function load_on() torch.cuda._set_loading(true) end
+local function load_off() torch.cuda._set_loading(false) end
 
 local function loads(next_batch, is_pinned)
   return function()
-    local _ <close> = loading
-    torch.cuda._set_loading(true)
+    local _ <close> = scope.open('loading', load_on, load_off)
     if is_pinned then return pinned(next_batch()) end
     return next_batch()
   end

@@ -134,6 +134,7 @@ LUA_SERVER ?= $(shell command -v emmylua_ls || command -v lua-language-server)
 lint: $(BUILD)/shell/ltensor.1 docs
 	@sh packaging/release.sh check
 	luacheck -q .
+	lua5.4 scripts/prose.lua
 	clang-format-14 --dry-run -Werror $(FORMATTED)
 	$(if $(LUA_SERVER),LUA_SERVER=$(LUA_SERVER) python3 tests/editors/check.py $(BUILD)/meta tests/editors/uses.lua,\
 	  @echo "lint: annotations were not checked: install emmylua_ls or lua-language-server, or set LUA_SERVER=path")

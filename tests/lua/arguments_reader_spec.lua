@@ -83,7 +83,7 @@ describe('the forward of a layer', function()
     assert.equal(torch.Size { 1, 1, 4, 4 }, weights.shape)
   end)
 
-  it('of a user is called with what is given', function()
+  it('of a user receives its arguments unchanged', function()
     local Own = nn.Module:extend('Own')
     function Own:forward(...) self.given = select('#', ...) return ... end
     local own = Own()

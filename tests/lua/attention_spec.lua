@@ -100,7 +100,7 @@ describe('attention', function()
     end)
   end
 
-  it('takes heads that lie between those of others, without a copy of them', function()
+  it('attention reads heads inside a larger tensor without a copy', function()
     local all = torch.randn(2, 40, 3, 4, 16)
     local function part(i) return all:select(3, i):transpose(2, 3) end
     compare('float32', part(1), part(2), part(3), { is_causal = true })
@@ -110,7 +110,7 @@ describe('attention', function()
     compare('bfloat16', odd:bfloat16(), odd:bfloat16(), odd:bfloat16())
   end)
 
-  it('lies as query does: heads that were side by side go together without a copy', function()
+  it('the result of attention has the strides of query, so adjacent heads merge without a copy', function()
     local parted = torch.randn(2, 5, 3, 4):to(device):transpose(2, 3):requires_grad_()
     local dense = parted:detach():contiguous():requires_grad_()
     local a, b = attention(parted, parted, parted, { is_causal = true }), attention(dense, dense, dense, { is_causal = true })
@@ -150,7 +150,7 @@ describe('attention with dropout', function()
   end
 
   for _, dtype in ipairs { 'float32', 'float16' } do
-    it('leaves out as many probabilities as it is told to, and enlarges the others, in ' .. dtype, function()
+    it('dropout zeroes the given fraction of probabilities and scales the others, in ' .. dtype, function()
       local p = torch.softmax(torch.matmul(q:double(), k:double():transpose(-2, -1)) / 4, -1)
       local got = dropped(dtype, 0.25)
       local gone = got:eq(0)
@@ -170,7 +170,7 @@ describe('attention with dropout', function()
   end)
 
   for _, width in ipairs { 16, 200 } do
-    it('drops in backward what it dropped in forward, heads ' .. width .. ' wide', function()
+    it('backward drops the same probabilities as forward, heads ' .. width .. ' wide', function()
       local queries, keys = torch.randn(1, 2, n, width), torch.randn(1, 2, n, width)
       local there = {}
       for i, t in ipairs { queries, keys, v } do there[i] = t:to(device):clone():requires_grad_() end
@@ -227,7 +227,7 @@ describe('torch.nn.attention.sdpa_kernel', function()
     assert.same({ true, true, true, true }, allowed())
   end)
 
-  it('is what torch.backends.cuda switches', function()
+  it('sdpa_kernel selects the same backends as torch.backends.cuda', function()
     finally(function() backends.enable_flash_sdp(true) end)
     backends.enable_flash_sdp(false)
     assert.same({ true, false, true, true }, allowed())

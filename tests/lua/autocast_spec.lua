@@ -29,7 +29,7 @@ describe('autocast', function()
     assert.equal('torch.float32', dtype_of(a + b))
   end)
 
-  it('computes losses in float32, whatever comes in', function()
+  it('autocast computes losses in float32 for every input dtype', function()
     local _ <close> = torch.autocast(kind)
     local output = a:mm(b)
     local target = torch.tensor({ 1, 2, 3 }, { device = device })
@@ -172,7 +172,7 @@ describe('autocast', function()
     assert.equal(128, scaler:get_scale())
   end)
 
-  it('refuses what PyTorch refuses', function()
+  it('autocast raises the errors of PyTorch', function()
     fails_with("unsupported autocast device_type 'tpu'", torch.autocast, 'tpu')
     fails_with('Expected `device_type` of type `str`', torch.autocast)
     fails_with('autocast, but the target dtype is not supported', torch.autocast, kind, { dtype = torch.float64 })
@@ -269,7 +269,7 @@ describe('custom_fwd and custom_bwd', function()
     assert.same({ forward = plain, backward = plain }, seen)
   end)
 
-  it('leave inputs alone outside of autocast, and those of float64', function()
+  it('custom_fwd does not change inputs outside of autocast or inputs of float64', function()
     local Product, seen = product { device_type = kind, cast_inputs = torch.float32 }
     local x = rand({ 2, 2 }):to(low):requires_grad_()
     assert.equal(low_name, dtype_of(Product(x, { x })))
@@ -289,7 +289,7 @@ describe('custom_fwd and custom_bwd', function()
     assert.same({ 'torch.float32', false, 'torch.float32' }, seen.backward)
   end)
 
-  it('take their options first, and say what is wrong', function()
+  it('custom_fwd takes its options first and rejects invalid ones', function()
     local seen
     local forward = torch.amp.custom_fwd { device_type = kind, cast_inputs = torch.float32 }(function(_, x) seen = dtype_of(x) end)
     torch.autocast(kind, forward, {}, rand({ 1 }):to(low))
@@ -346,7 +346,7 @@ describe('checkpoint', function()
     same(plain, gradients(function(model, x) return checkpoint.checkpoint_sequential(model, 3, x) end))
   end)
 
-  it('works under autograd.grad, for inputs and for what the function reaches', function()
+  it('checkpoint works under autograd.grad, for inputs and for captured tensors', function()
     local x, w = rand { 3 }:requires_grad_(), rand { 3 }:requires_grad_()
     local function f(a) return (a * w):sin() * w end
     local seen = 0

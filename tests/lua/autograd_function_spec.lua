@@ -123,7 +123,7 @@ describe('Function', function()
     assert.same({ 3.0 }, values(b.grad))
   end)
 
-  it('gets nil for missing gradients when asked so', function()
+  it('a Function receives nil for missing gradients if materialize_grads is off', function()
     local seen
     local Two = Function:extend('Two')
     function Two.forward(ctx, x)
@@ -157,7 +157,7 @@ describe('Function', function()
     fails_with('expected a Tensor or nil as gradient', y.backward, y)
   end)
 
-  it('sums gradients to the shape of the input, and refuses those that no broadcast could have made', function()
+  it('a Function sums gradients to the shape of the input and rejects other shapes', function()
     local Other = Function:extend('Other')
     function Other.forward(ctx, x, shape)
       ctx.shape = shape
@@ -206,7 +206,7 @@ describe('Function', function()
     assert.same({ -1.0 }, values(x.grad))
   end)
 
-  it('may modify an input in place when it says so', function()
+  it('a Function may modify an input in place after mark_dirty', function()
     local Double = Function:extend('Double')
     function Double.forward(ctx, x)
       x:mul_(2)
@@ -227,7 +227,7 @@ describe('Function', function()
     assert.same({ 1.0, 2.0 }, values(gradient))
   end)
 
-  it('checks the versions of what it saved', function()
+  it('a Function checks the versions of its saved tensors', function()
     local x = leaf { 1.0, 2.0 } * 1
     local y = Cube(x)
     x:add_(1)
@@ -237,7 +237,7 @@ describe('Function', function()
     assert.is_truthy(message:find('is at version 1; expected version 0 instead', 1, true), message)
   end)
 
-  it('frees what it saved', function()
+  it('a Function frees its saved tensors after backward', function()
     local y = Cube(leaf { 1.0 }):sum()
     y:backward { retain_graph = true }
     y:backward()
@@ -286,7 +286,7 @@ describe('Function', function()
     fails_with('once_differentiable', first.backward, first)
   end)
 
-  it('says what is missing', function()
+  it('a Function without forward or backward is an error that names the missing method', function()
     local Empty = Function:extend('Empty')
     fails_with('You must implement the forward function', Empty.apply, leaf(1.0))
     function Empty.forward(_, x) return x * 2 end

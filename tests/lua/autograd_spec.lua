@@ -92,7 +92,7 @@ describe('backward', function()
     fails_with("'inputs' argument to backward() cannot be empty.", y.backward, y, nil, { inputs = {} })
   end)
 
-  it('refuses named arguments it does not know', function()
+  it('backward rejects unknown named arguments', function()
     local y = leaf { 1.0 }:sum()
     fails_with("unexpected keyword argument 'retain'", y.backward, y, nil, { retain = true })
     fails_with("unexpected keyword argument 'retain'", autograd.grad, y, y, { retain = true })
@@ -139,7 +139,7 @@ describe('grad', function()
     assert.equal(8.0, dy:item())
   end)
 
-  it('tells of inputs that are not used', function()
+  it('grad reports inputs that do not affect the output', function()
     local x, w = leaf(1.0), leaf(2.0)
     local y = x * 3
     fails_with('The differentiated Tensor at index 2 appears to not have been used in the graph',
@@ -230,7 +230,7 @@ describe('hooks', function()
     assert.same({ 12.0 }, values(x.grad))
   end)
 
-  it('run on leaves after grad was added to, when asked to', function()
+  it('post-accumulate hooks of leaves run after grad was added to', function()
     local x = leaf { 1.0 }
     local seen = {}
     x:register_hook(function(grad) return grad * 2 end)
@@ -319,7 +319,7 @@ describe('grad modes', function()
     assert.is_true((x * 2).requires_grad)
   end)
 
-  it('no_grad with a function returns what it returns', function()
+  it('no_grad with a function returns the results of the function', function()
     local a, b, c = torch.no_grad(function(...) return torch.is_grad_enabled(), nil, ... end, 7)
     assert.is_false(a)
     assert.is_nil(b)
@@ -380,7 +380,7 @@ describe('detach_', function()
 end)
 
 describe('leaves', function()
-  it('are what the user made or detached', function()
+  it('leaves are tensors that the user created or detached', function()
     local x = leaf(1.0)
     local y = x * 2
     assert.is_true(x.is_leaf)
@@ -418,7 +418,7 @@ describe('in-place ops', function()
     assert.same({ 4.0, 8.0 }, values(x.grad))
   end)
 
-  it('that change what a derivative needs are an error with the versions', function()
+  it('an in-place change of a value that a derivative needs is an error with both versions', function()
     local x = leaf { 1.0, 2.0 }
     local y = x * 2
     local z = (y * y):sum()
@@ -454,7 +454,7 @@ describe('in-place ops', function()
     assert.same({ 6.0, 6.0, 0.0 }, values(x.grad))
   end)
 
-  it('make constants part of the graph by what is stored', function()
+  it('storing into a constant makes it part of the graph', function()
     local x = leaf { 1.0, 2.0 }
     local y = torch.zeros(3, { dtype = torch.float64, device = device })
     y[{ { 2, 3 } }] = x * 3
@@ -465,7 +465,7 @@ describe('in-place ops', function()
 end)
 
 describe('anomaly mode', function()
-  it('names the line of the forward op whose derivative is nan', function()
+  it('anomaly mode names the line of the forward op with a nan derivative', function()
     local _ <close> = autograd.detect_anomaly()
     local x = leaf { 0.0 }
     local here = debug.getinfo(1, 'l').currentline + 1

@@ -49,7 +49,7 @@ describe('#cpu a backend library', function()
     assert.matches('\n2.0\n', output, 1, true)
   end)
 
-  it('that says nothing of itself is refused #plain', function()
+  it('a backend library without a version is an error #plain', function()
     local output = says_with((library:gsub('lt_backend_abi_of_library', 'lt_backend_abi_of_librarx')))
     assert.matches('a version that does not say which it is', output, 1, true)
   end)

@@ -84,7 +84,7 @@ describe('report_cuda.lua #cpu', function()
     assert.equal('the figures of logging\n', data.exercises.logging)
   end)
 
-  it('says what could not be compared', function()
+  it('the report lists the comparisons that were not possible', function()
     local output, data = report(false)
     assert.truthy(output:find('no Python with torch', 1, true))
     assert.equal('not measured', data.rows[1].holds)

@@ -77,7 +77,7 @@ describe('cheap steps', function()
     end
   end)
 
-  it('give what reduces them the same elements, of lines of any length, one with a nan, one with both infinities', function()
+  it('fused operations give a reduction the same elements for every row length, with nan or both infinities', function()
     local reductions = {
       function(t, u, of) return of('sum', t * 2 + u) end, function(t, u, of) return of('sum', t - u) end, function(t, u, of) return of('mean', t * 0.3) end,
       function(t, u, of) return of('amax', (t - u):abs()) end, function(t, u, of) return of('amin', t * 2 + u) end, function(t, u, of) return of('norm', t - u) end,

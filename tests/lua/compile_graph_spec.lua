@@ -47,7 +47,7 @@ end
 describe('mode = reduce-overhead on a GPU', function()
   local function random(...) return torch.randn({ ... }, { device = 'cuda' }) end
 
-  it('replays what the second call did, on new inputs', function()
+  it('a graph replays the second call on new inputs', function()
     local calls = {}
     local function f(x, k)
       calls[#calls + 1] = true
@@ -106,7 +106,7 @@ describe('mode = reduce-overhead on a GPU', function()
     assert.is_true(ops_of(fast, random(8, 16)) <= 2)
   end)
 
-  it('sees what a module became', function()
+  it('a new state of a module is captured again', function()
     local net = nn.Sequential(nn.Linear(16, 8), nn.Dropout(0.5), nn.BatchNorm1d(8)):to 'cuda'
     local fast = torch.compile(net, MODE)
     local x = random(4, 16)
@@ -136,7 +136,7 @@ describe('mode = reduce-overhead on a GPU', function()
     for _ = 1, 3 do assert.is_true(torch.equal(f(x), fast(x))) end
   end)
 
-  it('runs what no graph can do as it stands, in each call', function()
+  it('calls that no graph can capture run normally each time', function()
     local calls
     local function check(f, ...)
       calls = 0
@@ -156,7 +156,7 @@ describe('mode = reduce-overhead on a GPU', function()
     check(counted(function(x) called() return x * 2 end), random(4):requires_grad_())
   end)
 
-  it('hands on the error of what it captures', function()
+  it('an error during the capture reaches the caller', function()
     local fast = torch.compile(function(x, y) return x:mm(y) end, MODE)
     for _ = 1, 3 do assert.has_error(function() fast(random(2, 3), random(2, 3)) end) end
     assert.is_false(cuda.is_current_stream_capturing())

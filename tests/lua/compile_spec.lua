@@ -27,7 +27,7 @@ local function assert_all_same(expected, got)
 end
 
 describe('a compiled function', function()
-  it('gives eager results in one pass, and drops what nobody holds', function()
+  it('a compiled function gives eager results in one pass and does not write unreachable values', function()
     local x = torch.randn(300, 700)
     local run, seen = compiled(gelu)
     assert_same(gelu(x), run(x))
@@ -36,7 +36,7 @@ describe('a compiled function', function()
     assert.same({ 8, 1, 1, 210000, 'end' }, { note.ops, note.passes, note.written, note.elements, note.reason })
   end)
 
-  it('drops what stood in local variables and in arguments', function()
+  it('a compiled function does not write values of local variables and arguments', function()
     local a, b, c = torch.randn(100, 100), torch.randn(100, 100), torch.randn(100, 100)
     local function add(x, y) return x + y end
     for _, f in ipairs {
@@ -85,7 +85,7 @@ describe('a compiled function', function()
     assert.truthy(seen.notes[1].where:find 'compile_spec.lua:%d+')
   end)
 
-  it('sees what changed in the tensors it closes over', function()
+  it('a compiled function reads changes of the tensors that it captures', function()
     local weight = torch.ones(3)
     local run = compiled(function(x) return x * weight + 1 end)
     local x = torch.tensor { 1.0, 2.0, 3.0 }
@@ -96,7 +96,7 @@ describe('a compiled function', function()
     assert_same(torch.ones(3), run(x))
   end)
 
-  it('computes what reads a tensor before that is written', function()
+  it('a compiled function computes the readers of a tensor before the tensor is written', function()
     local run, seen = compiled(function(x)
       local before = x + 1
       x:mul_(2)
@@ -123,7 +123,7 @@ describe('a compiled function', function()
     assert_same((x * 2):exp(), c)
   end)
 
-  it('keeps what is held somewhere else', function()
+  it('a compiled function keeps values that are referenced elsewhere', function()
     local kept = {}
     local run = compiled(function(x)
       kept.hidden = x:exp()
@@ -229,7 +229,7 @@ describe('a compiled function', function()
     assert_same(g, c)
   end)
 
-  it('reads what is rolled where it is', function()
+  it('a compiled function reads a rolled tensor without a copy', function()
     local function check(what, x, f, ...)
       local run, seen = compiled(f)
       assert_same(f(x), run(x))
@@ -284,7 +284,7 @@ describe('a compiled function', function()
     assert_same(x:roll(2, 1) + x, added)
   end)
 
-  it('reduces what it computes without writing it, to the same bits', function()
+  it('a fused reduction gives the same bits without writing its input', function()
     local function check(reason, x, f)
       local run, seen = compiled(f)
       assert_same(f(x), run(x))
@@ -369,7 +369,7 @@ describe('a compiled function', function()
     end
   end)
 
-  it('gives their derivatives the gradients, and writes what those need in the same pass', function()
+  it('a fused reduction passes gradients on and writes saved values in the same pass', function()
     for name, take in pairs(of_lines) do
       for _, shape in ipairs(shapes_of_lines) do
         for _, dtype in ipairs { torch.float32, torch.float64, torch.bfloat16 } do
@@ -393,7 +393,7 @@ describe('a compiled function', function()
     end
   end)
 
-  it('takes lines from memory where they do not lie there one after the other, are longer, or were computed before', function()
+  it('a compiled function reads rows from memory if they are strided, long, or were computed before', function()
     local x = torch.randn(6, 5, 4)
     for _, f in ipairs {
       function(t) return (t * 2):softmax(1), (t * 2):transpose(1, 3):softmax(-1), F.layer_norm((t * 2):transpose(1, 3), 6) end,
@@ -457,7 +457,7 @@ describe('a compiled function', function()
     end
   end)
 
-  it('gives pools no planes that lie channels last, are too large, or are of narrow integers', function()
+  it('a compiled function does not fuse planes into pools if they are channels-last, large, or of narrow integers', function()
     local function pool(t) return F.max_pool2d(t * 2, 2), F.avg_pool2d(t * 2, 3) end
     for _, x in ipairs { torch.randn(2, 8, 20, 20):to { memory_format = torch.channels_last }, torch.randn(1, 2, 300, 300), torch.randn(2, 8, 20, 20):transpose(3, 4) } do
       local expected, got = table.pack(pool(x)), table.pack((compiled(pool))(x))
@@ -489,7 +489,7 @@ describe('a compiled function', function()
     end
   end)
 
-  it('writes what is looked at again', function()
+  it('a compiled function writes a value that is read again', function()
     local x = torch.randn(300, 70)
     local run, seen = compiled(function(t)
       local y = t * 2
@@ -518,7 +518,7 @@ describe('a compiled function', function()
     return most
   end
 
-  it('does not make what its caller holds old by collecting more than once a call', function()
+  it('a compiled function collects at most once in a call, so that values of its caller stay young', function()
     local x = torch.randn(2000000)
     local most = most_waiting(torch.compile(function() return torch.exp(-x * x) end))
     assert.is_true(most <= 4, ('%d objects waited for a full collection'):format(most))
@@ -537,7 +537,7 @@ describe('a compiled function', function()
     assert.equal(1, #seen.notes)
   end)
 
-  it('raises the errors of ops where they are called, and leaves what was computed before', function()
+  it('a compiled function raises the errors of ops at the call and keeps earlier results', function()
     local kept
     local run = compiled(function(x)
       kept = x * 2
@@ -613,7 +613,7 @@ describe('gradients through a compiled function', function()
     assert_same(second(f), second((compiled(f))))
   end)
 
-  it('are all that a whole step writes: what is saved is computed again where it is read', function()
+  it('a compiled training step writes only its gradients and recomputes saved values', function()
     local x, got = torch.randn(100, 300, { requires_grad = true }), nil
     local function polynomial(t) return ((t * 0.1 + 0.2) * t + 0.3) * t + 0.4 end
     local run, seen = compiled(function(t) polynomial(t):sum():backward() end)
@@ -640,7 +640,7 @@ describe('torch.compile', function()
     assert.truthy(run:state_dict()['_orig_mod.0.weight'])
   end)
 
-  it('is what a module does after compile(), with its hooks; copies do not', function()
+  it('module:compile() compiles the module with its hooks but not its copies', function()
     local net, seen = torch.nn.Sequential(torch.nn.GELU(), torch.nn.Tanh()), {}
     local x, calls = torch.randn(20, 30), 0
     net:register_forward_hook(function(_, _, output)
@@ -661,7 +661,7 @@ describe('torch.compile', function()
 
   it('does nothing where it is disabled', function() assert.equal(gelu, torch.compile(gelu, { disable = true })) end)
 
-  it('says what it does not know', function()
+  it('torch.compile rejects unknown options', function()
     assert.has_error(function() torch.compile(3) end)
     assert.has_error(function() torch.compile(gelu, { expalin = true }) end)
     assert.has_error(function() torch.compile(gelu, { options = { min_numel = 0 } }) end)

@@ -114,7 +114,7 @@ end)
 
 if device ~= 'cpu' then
   describe('complex matrices on a GPU', function()
-    it('go to the host and back, which the ledger tells', function()
+    it('complex matrices are copied to the host and back, and the copies are recorded', function()
       local x = random { 3, 3 }
       torch.cuda.reset_copies()
       local result = linalg.inv(x)

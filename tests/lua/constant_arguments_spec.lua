@@ -216,7 +216,7 @@ describe('an argument that requires a gradient is no constant:', function()
     end)
   end
 
-  it('every tensor argument of every op is asked about', function()
+  it('each tensor argument of each op either has a gradient or is rejected', function()
     local missing = {}
     for _, model in ipairs { declared, scripted } do
       for _, op in ipairs(model.ops) do
@@ -242,7 +242,7 @@ describe('an op without a derivative', function()
     assert.is_false(torch.no_grad(function() return torch.special.airy_ai(x).requires_grad end))
   end)
 
-  it('is named in place, too, where the gradient would pass by what was written', function()
+  it('an in-place op without a derivative is named in the error of backward', function()
     local x = torch.rand(3, { requires_grad = true })
     local y = x * 2
     y:nextafter_(torch.zeros(3))

@@ -63,7 +63,7 @@ for name, kind in pairs(dicts) do
       assert.equal(0, #dict)
     end)
 
-    it('refuses what is no entry and no name', function()
+    it('rejects a key that is neither a position nor a name', function()
       assert.truthy(failure(kind.new, { { 1, entry(1) } }):find("argument 'name' must be a string, not a number", 1, true))
       assert.truthy(failure(kind.new, { 'a', 'b' }):find("argument 'entry' must be a table, not 'a'", 1, true))
       assert.truthy(failure(kind.new, 3):find("argument '" .. (name == 'ModuleDict' and 'modules' or 'parameters') .. "' must be", 1, true))
@@ -110,7 +110,7 @@ describe('Sequential', function()
     assert.same({ 4, 1 }, { table.unpack(net(torch.ones(4, 2)).shape) })
   end)
 
-  it('refuses names without an order and what is no layer', function()
+  it('Sequential rejects a table with names and entries that are not modules', function()
     assert.truthy(failure(nn.Sequential, { act = nn.ReLU() }):find("{{'act', layer}, ...}", 1, true))
     assert.truthy(failure(nn.Sequential, { nn.ReLU(), act = nn.ReLU() }):find("{{'act', layer}, ...}", 1, true))
     assert.truthy(failure(nn.Sequential, 1):find 'must be a Module, not a number')
@@ -151,7 +151,7 @@ describe('parameters', function()
   local function net() return nn.Sequential { nn.Linear(2, 2), nn.Linear(2, 1) } end
   local function params(given) return #optim.SGD(given, { lr = 0.1 }).param_groups[1].params end
 
-  it('are those of a module, of lists of modules and tensors, or of an iterator', function()
+  it('parameters come from a module, a list of modules and tensors, or an iterator', function()
     local one = net()
     assert.equal(4, params(one))
     assert.equal(4, params(one:parameters()))
@@ -162,7 +162,7 @@ describe('parameters', function()
     assert.same({ 4, 4 }, { #groups[1].params, #groups[2].params })
   end)
 
-  it('that modules share come once; listed twice they are refused, as is what is no tensor', function()
+  it('shared parameters occur once; duplicates in a list and values that are not tensors are errors', function()
     local shared = nn.Linear(2, 2)
     assert.equal(2, params { nn.Sequential { shared }, nn.Sequential { shared } })
     assert.truthy(failure(params, { shared.weight, shared.weight }):find 'duplicate parameters')
@@ -193,7 +193,7 @@ describe('a loader', function()
     return data.DataLoader(data.TensorDataset(torch.arange(6), torch.arange(6) * 10), options or { batch_size = 2 })
   end
 
-  it('is what a for loop runs over', function()
+  it('a for loop iterates over a loader', function()
     local batches = {}
     for x, y in loader() do batches[#batches + 1] = { x:tolist(), y:tolist() } end
     assert.same({ { { 0, 1 }, { 0, 10 } }, { { 2, 3 }, { 20, 30 } }, { { 4, 5 }, { 40, 50 } } }, batches)

@@ -104,7 +104,7 @@ describe('large convolutions', function()
     end
   end)
 
-  it('have maxima of windows like those that are told with their places', function()
+  it('large convolutions and pools with indices give the same maxima', function()
     torch.manual_seed(5)
     state = 5
     for i = 1, 60 do
@@ -168,7 +168,7 @@ describe('large convolutions', function()
   end)
 
   -- One image that the library gets by some of its channels and some of their rows.
-  it('of one large image are what they are in double', function()
+  it('large convolutions of one image agree with float64', function()
     if device ~= 'cpu' then return end
     for _, case in ipairs {
       { x = { 64, 171, 150 }, w = { 24, 64, 7, 7 }, options = { padding = 3 } },

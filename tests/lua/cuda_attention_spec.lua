@@ -44,7 +44,7 @@ describe('attention #cpu', function()
     assert.equal(calls('', halves, '{}'), calls('', halves, '{}', old))
   end)
 
-  it('is ours for what cuDNN\'s does not take', function()
+  it('uses our kernels for arguments that cuDNN does not support', function()
     for _, tensors in ipairs { 'half(2, 4, 8, 12), half(2, 4, 8, 12), half(2, 4, 8, 12)', 'half(2, 4, 8, 160), half(2, 4, 8, 160), half(2, 4, 8, 160)',
       'half(2, 4, 1, 16), half(2, 4, 8, 16), half(2, 4, 8, 16)',
       'torch.randn(2, 4, 8, 16):cuda(), torch.randn(2, 4, 8, 16):cuda(), torch.randn(2, 4, 8, 16):cuda()' } do
@@ -95,7 +95,7 @@ describe('attention on a GPU', function()
         torch.manual_seed(3)
         compare(dtype, torch.randn(2, 6, 7, 16), torch.randn(2, 2, 7, 16), torch.randn(2, 2, 7, 16), { is_causal = causal, enable_gqa = true })
       end)
-      it('of heads that lie side by side: ' .. name, function()
+      it('of adjacent heads: ' .. name, function()
         torch.manual_seed(4)
         compare(dtype, torch.randn(2, 3, 9, 32), torch.randn(2, 3, 9, 32), torch.randn(2, 3, 9, 32), { is_causal = causal },
           function(t) return t:transpose(2, 3):contiguous():transpose(2, 3) end)
@@ -103,7 +103,7 @@ describe('attention on a GPU', function()
     end
   end
 
-  it('gives the gradients that are asked for', function()
+  it('attention computes the requested gradients only', function()
     local function half() return torch.randn(2, 2, 8, 16):half():to(device) end
     local q, k, v = half(), half():requires_grad_(), half()
     local one = torch.autograd.grad(attention(q, k, v):sum(), k)

@@ -27,7 +27,7 @@ local function calls(body)
   return (all(30) - all(10)) / 20
 end
 
-describe('a convolution of channels that lie last #cpu', function()
+describe('a convolution of channels-last images #cpu', function()
   local gradients = 'torch.autograd.grad(F.conv2d(%s:requires_grad_(), %s:requires_grad_()), {%s, %s}, %s)'
 
   it('copies nothing', function()
@@ -43,7 +43,7 @@ describe('a convolution of channels that lie last #cpu', function()
     assert.equal(calls(step:format('x', 'w', 'x', 'w')), calls(step:format('xl', 'wl', 'xl', 'wl')))
   end)
 
-  it('copies the one operand that lies otherwise', function()
+  it('copies the one operand with another layout', function()
     assert.equal(calls 'y = F.conv2d(x, w)' + 1, calls 'y = F.conv2d(xl, w)')
     assert.equal(calls 'y = F.conv2d(x, w)' + 1, calls 'y = F.conv2d(x, wl)')
   end)
@@ -79,7 +79,7 @@ local function compare(f, x, w, b, format, dtype)
   end
 end
 
-describe('a convolution on a GPU of channels that lie last', function()
+describe('a convolution of channels-last images on a GPU', function()
   for _, dtype in ipairs { torch.float32, torch.float16, torch.bfloat16 } do
     it('has the values of one in order, with stride, padding, dilation and groups: ' .. tostring(dtype), function()
       torch.manual_seed(1)
@@ -99,7 +99,7 @@ describe('a convolution on a GPU of channels that lie last', function()
   end
 
   -- As PyTorch's cudnn_conv_suggest_memory_format: strides of the input and the weight, and whether the result lies so.
-  it('lies as PyTorch says', function()
+  it('the result has the layout of PyTorch\'s result', function()
     local x, w = torch.randn(2, 3, 5, 5):to(device), torch.randn(4, 3, 3, 3):to(device)
     local xl, wl = x:contiguous { memory_format = last }, w:contiguous { memory_format = last }
     local function lies(a, b) return F.conv2d(a, b):is_contiguous { memory_format = last } end
@@ -150,7 +150,7 @@ local function compare_layers(f, x, format, dtype)
   end
 end
 
-describe('on a GPU, of channels that lie last,', function()
+describe('on a GPU, of channels-last images,', function()
   local flat = {
     ['batch_norm with statistics of the batch'] = function(x, on)
       local mean, var = torch.zeros(6):to(on), torch.ones(6):to(on)

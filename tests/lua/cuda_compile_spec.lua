@@ -53,7 +53,7 @@ describe('a compiled function on a GPU', function()
     check(1, function(x) return x * -7 + 0.1 end, random(1001))
   end)
 
-  it('takes elements that lie elsewhere: rows, columns, views, single ones', function()
+  it('a fused kernel reads strided elements: rows, columns, views, single ones', function()
     local function f(x, row, column, one) return ((x.t and x:t() or x) + row) * column - one end
     check(1, f, random(40, 30), random(40), random(30, 1), random(1))
     check(1, f, random(41, 7), random(41), random(7, 1), random(1, 1))
@@ -95,7 +95,7 @@ describe('a compiled function on a GPU', function()
     assert.equal(written, all)
   end
 
-  it('reduces lines of what it computes, which is written nowhere', function()
+  it('a fused kernel reduces rows of computed values without writing them', function()
     local reductions = { 'sum', 'mean', 'amax', 'amin', 'logsumexp', 'var', 'std', 'nansum', 'count_nonzero' }
     local x, rows, row = random(3001), random(12, 40), random(40)
     for _, name in ipairs(reductions) do
@@ -159,7 +159,7 @@ describe('a compiled function on a GPU', function()
   end)
 
   -- Lines that teams hold, by one run of each thread or several, and longer ones.
-  it('computes once what variance and logsumexp go over twice', function()
+  it('a fused kernel computes the input of variance and logsumexp once', function()
     local function statistics(v, w) return (v * w):logsumexp(-1), (v * w):var(-1), (v * w):std(-1) end
     local function check_statistics(x, row)
       check(3, statistics, x, row)
@@ -175,7 +175,7 @@ describe('a compiled function on a GPU', function()
     for _, n in ipairs { 1000, 8192 } do check_statistics(random(3, n):bfloat16(), random(n):bfloat16()) end
   end)
 
-  it('gives rows of what it computes to softmax and norms', function()
+  it('a compiled function passes computed rows to softmax and norms', function()
     local F = torch.nn.functional
     -- One warp to 512 threads; rows that these hold, and longer ones.
     for dtype, lengths in pairs { [torch.float32] = { 40, 1000, 2048, 4096, 4104, 9000 }, [torch.float64] = { 72, 5000 }, [torch.float16] = { 72, 9000 }, [torch.bfloat16] = { 4096 } } do
@@ -261,7 +261,7 @@ describe('a compiled function on a GPU', function()
     for i = 1, 3 do assert_same(expected[i], got[i]) end
   end)
 
-  it('computes what reads a tensor before that is written, and what is looked at', function()
+  it('a compiled function computes the readers of a tensor before the tensor is written or printed', function()
     local function f(x)
       local before = x + 1
       x:mul_(2)
@@ -290,7 +290,7 @@ describe('a compiled function on a GPU', function()
     for _ = 1, 3 do assert_same(expected, run(x)) end
   end)
 
-  it('computes values after what was queued before them, wherever they are looked at', function()
+  it('a compiled function computes values after earlier work in the stream, on every read', function()
     local side, x = cuda.Stream { device = device }, random(500, 500)
     local product = x:mm(x):mm(x):mm(x):mm(x)
     local run = compiled(function(w)
@@ -422,7 +422,7 @@ describe('generated kernels in processes', function()
     end
   end)
 
-  it('are none without a compiler, which explain says, or where it fails', function()
+  it('without a compiler, or if it fails, no kernels are generated and explain reports that', function()
     local out, message = run 'CXX= PATH=/nonexistent'
     assert.equal('true\n', out)
     assert.truthy(message:find('[compile] ops on the GPU run one by one: no C++ compiler was found', 1, true), message)

@@ -55,7 +55,7 @@ assert(all[1000]:item() == 4000)]]
     assert.same({}, lines)
   end)
 
-  it('names each cause once and sums what came again', function()
+  it('the summary of copies names each cause once with the sum of its bytes', function()
     local lines = notes [[
 local x = torch.tensor({1., 0., 3.}, {device = 'cuda:1'})
 print(x)
@@ -73,7 +73,7 @@ x[torch.tensor{1, 2}] = 5]]
     assert.equal(7, #lines)
   end)
 
-  it('is silent when asked', function()
+  it('--no-copies prints no copies', function()
     local code = "print(torch.ones(2, {device = 'cuda'}))"
     assert.equal(1, #notes(code))
     assert.same({}, notes(code, 'LTENSOR_COPIES=0'))

@@ -71,7 +71,7 @@ print(select(2, pcall(step)))
 print((pcall(step)))
 print(torch.ones(4):sum():item(), torch.ones(4, {device = 'cuda:1'}):sum():item())]]
 
-  it('is reported at the next synchronizing call, which says so', function()
+  it('a failing kernel is reported by the next synchronizing call', function()
     local output, errors, status = run(code, 'LTENSOR_SIM_KERNEL_FAULT=2')
     assert.equal(0, status, errors)
     assert.truthy(output:find('^script:5: CUDA error: an illegal memory access was encountered'), output)

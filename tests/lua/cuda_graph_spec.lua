@@ -58,7 +58,7 @@ end)
 if not cuda.is_available() then
   describe('torch.cuda.graph without a GPU', function()
     it('captures nothing', function() assert.is_false(cuda.is_current_stream_capturing()) end)
-    it('says what is missing', function() says('no CUDA GPUs are available', cuda.CUDAGraph) end)
+    it('torch.cuda.graph without a GPU is an error with the remedy', function() says('no CUDA GPUs are available', cuda.CUDAGraph) end)
   end)
   return
 end
@@ -150,7 +150,7 @@ describe('torch.cuda.graph', function()
     end
   end)
 
-  it('draws new random numbers at each replay, those that eager calls would draw', function()
+  it('each replay draws the random numbers of an eager call', function()
     cuda.manual_seed(5)
     local expected = {}
     for i = 1, 3 do expected[i] = {torch.rand(1000, {device = device}), torch.randn(10, {device = device})} end
@@ -224,7 +224,7 @@ describe('torch.cuda.graph', function()
     says('uncaptured work', cuda.graph, cuda.CUDAGraph(), function() early:wait() end)
   end)
 
-  it('refuses what waits for the GPU, and goes on', function()
+  it('a synchronizing call during a capture is an error, and the session continues', function()
     local g, y, pageable = cuda.CUDAGraph(), nil, torch.ones(4)
     local event = cuda.Event()
     event:record()
@@ -340,7 +340,7 @@ describe('torch.cuda.graph', function()
   end)
 
   -- Blocks are ordered by pool and stream: one of these streams is the last that has blocks outside of the pools.
-  it('keeps its memory from what its own stream does later', function()
+  it('the memory of a graph is not reused by later work of its stream', function()
     local streams = { cuda.Stream(), cuda.Stream(), cuda.Stream(), cuda.Stream() }
     for i = 1, 2 * #streams do
       local size = i <= #streams and 1000 or 1 << 20
@@ -438,7 +438,7 @@ describe('torch.cuda.graph', function()
     assert.equal(0.0, torch.zeros(1000, {device = device}):sum():item())
   end)
 
-  it('ends a capture whose graph is dropped', function()
+  it('dropping a graph ends its capture', function()
     local stream = cuda.Stream()
     cuda.stream(stream, function()
       local g = cuda.CUDAGraph()

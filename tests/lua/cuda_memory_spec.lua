@@ -91,7 +91,7 @@ end)
 describe('a simulated GPU of 256 MiB', function()
   local SMALL = 'LTENSOR_SIM_MEMORY=256M'
 
-  it('says what it has', function()
+  it('a simulated GPU of 256 MiB reports its memory', function()
     assert.equal('268435456\t268435456\n', run('local _, total = torch.cuda.mem_get_info(1)\n' ..
       'print(total, torch.cuda.get_device_properties(1).total_memory)', SMALL))
   end)

@@ -50,7 +50,7 @@ describe('pin_memory', function()
   end)
 
   if cuda.device_count() == 0 then
-    it('says what is missing without a GPU', function()
+    it('pin_memory without a GPU is an error with the remedy', function()
       local ok, message = pcall(function() return torch.ones(1):pin_memory() end)
       assert.is_false(ok)
       assert.truthy(tostring(message):find('no accelerator is available', 1, true))

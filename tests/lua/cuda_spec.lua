@@ -89,7 +89,7 @@ end)
 
 if count == 0 then
   describe('torch.cuda without a GPU', function()
-    it('says what is missing where a GPU is needed', function()
+    it('an operation that needs a GPU is an error with the remedy', function()
       for _, name in ipairs {
         'current_device', 'synchronize', 'Stream', 'Event', 'current_stream', 'default_stream', 'mem_get_info',
         'get_device_name', 'get_device_capability', 'reset_peak_memory_stats',
@@ -351,7 +351,7 @@ describe('simulated GPUs', function()
     assert.equal(3, status, errors)
   end)
 
-  it('are as many as asked for', function()
+  it('--sim-gpus n simulates n GPUs', function()
     local real = cuda.is_available() and not cuda.is_simulated() -- which is there where none is simulated
     for n = real and 1 or 0, 3 do
       local output = process.lua('print(torch.cuda.device_count(), torch.cuda.is_simulated())', '--sim-gpus ' .. n)

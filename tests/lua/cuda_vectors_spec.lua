@@ -114,7 +114,7 @@ describe('elements in vectors', function()
     end
   end)
 
-  it('are drawn as their distributions say', function()
+  it('vectors of random numbers have the right distribution', function()
     if device == 'cpu' then return end
     local n = 200000
     -- The largest distance from the distribution function: one time in 10^6 above 2.7 / sqrt(n) (Kolmogorov).
@@ -282,7 +282,7 @@ describe('rows in vectors', function()
     end
   end)
 
-  it('of complex numbers are those of the CPU, dense or not', function()
+  it('rows of complex numbers agree with the CPU, contiguous or strided', function()
     for _, dtype in ipairs { 'complex64', 'complex128' } do
       for _, n in ipairs { 1, 2, 7, 1000 } do
         local a, b = torch.randn(n + 1, { dtype = torch[dtype] }), torch.randn(n + 1, { dtype = torch[dtype] })
@@ -298,7 +298,7 @@ describe('rows in vectors', function()
     end
   end)
 
-  it('take what is added to them in place', function()
+  it('rows accept in-place addition', function()
     for _, n in ipairs { 1, 7, 64 } do
       agrees('index_add ' .. n, { { 9, n }, { 4, n } }, function(x, y)
         local rows = torch.tensor({ 2, 5, 9, 2 }, { device = x.device })
@@ -327,7 +327,7 @@ describe('rows in vectors', function()
     end
   end)
 
-  it('take halves at any place, whose neighbours stay as they are', function()
+  it('half types are added at any offset without changing their neighbours', function()
     for _, dtype in ipairs { 'float16', 'bfloat16' } do
       for offset = 1, 2 do
         local all = torch.full({ 10 }, -0.0, { dtype = torch[dtype], device = device })
@@ -360,7 +360,7 @@ describe('rows in vectors', function()
 end)
 
 describe('pieces #cpu', function()
-  it('of a call that is too large for 32 bits give what the whole does', function()
+  it('of a call with more than 2^32 elements give the result of the whole call', function()
     local code = [[
 torch.manual_seed(1)
 local function all(device)

@@ -21,12 +21,12 @@ describe('CUDA_VISIBLE_DEVICES', function()
     end)
   end
 
-  it('numbers what is left from 0', function()
+  it('visible GPUs are numbered from 0', function()
     assert.equal('cuda:0\tfalse\n', run('CUDA_VISIBLE_DEVICES=1', '--sim-gpus 2',
       "print(torch.ones(1, {device = 'cuda'}).device, (pcall(torch.ones, 1, {device = 'cuda:1'})))"))
   end)
 
-  it('that hides all is named when a GPU is asked for', function()
+  it('an empty CUDA_VISIBLE_DEVICES is named in the error of a GPU request', function()
     local output = run("CUDA_VISIBLE_DEVICES=''", '--sim-gpus 1',
       "print(torch.cuda.is_available(), select(2, pcall(torch.ones, 1, {device = 'cuda'})))")
     assert.truthy(output:find('^false\t.*no CUDA GPUs are available: .*CUDA_VISIBLE_DEVICES'), output)
@@ -41,7 +41,7 @@ describe('--disable-cuda', function()
     end
   end)
 
-  it('is the reason when a GPU is asked for', function()
+  it('--disable-cuda is named in the error of a GPU request', function()
     for _, call in ipairs { "torch.ones(1):cuda()", "torch.ones(1, {device = 'cuda'})", 'torch.cuda.current_device()' } do
       local output = run('', '--disable-cuda', ('print(select(2, pcall(function() return %s end)))'):format(call))
       assert.truthy(output:find('disabled by --disable-cuda', 1, true), output)
@@ -97,7 +97,7 @@ describe('torch.backends', function()
     assert.is_false(pcall(function() cudnn.benchmarks = true end))
   end)
 
-  it('refuses what is no setting', function()
+  it('torch.backends rejects unknown settings', function()
     assert.is_false(pcall(function() matmul.allow_tf23 = true end))
     assert.is_false(pcall(function() return matmul.allow_tf23 end))
     assert.is_false(pcall(function() matmul.allow_tf32 = 1 end))

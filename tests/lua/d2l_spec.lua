@@ -13,7 +13,7 @@ describe('d2l', function()
     assert.is_nil(d2l.no_such_name)
   end)
 
-  it('keeps what init was called with, but not what is left out', function()
+  it('save_hyperparameters stores the arguments of init except ignored ones', function()
     local B = d2l.HyperParameters:extend 'B'
     function B:init(a, b, options) self:save_hyperparameters { ignore = { 'b' } } end
     local object = B(1, 2, { c = 3 })
@@ -63,7 +63,7 @@ describe('d2l.ProgressBoard', function()
     assert.truthy(tostring(board):find('━━ y   ━━ z', 1, true))
   end)
 
-  it('shows what is left over when it ends, writes files, and takes logarithms', function()
+  it('a ProgressBoard shows the remaining points at its end, writes files, and supports log scales', function()
     local path = os.tmpname() .. '.svg'
     local board = d2l.ProgressBoard { ylabel = 'loss', yscale = 'log', file = path }
     for i = 1, 3 do board:draw(i, 10 ^ i, 'y', 2) end
@@ -83,7 +83,7 @@ describe('d2l.Trainer', function()
     return d2l.SyntheticRegressionData { w = torch.tensor { 2., -3.4 }, b = 4.2, num_train = n or 64, num_val = 32 }
   end
 
-  it('trains as many epochs as it is told, on the first GPU where it may', function()
+  it('a Trainer trains for max_epochs, on the first GPU if there is one', function()
     local model = d2l.LinearRegression { lr = 0.1 }
     local trainer = d2l.Trainer { max_epochs = 3, num_gpus = 1 }
     trainer:fit(model, data(500))
@@ -108,7 +108,7 @@ describe('d2l.Trainer', function()
     assert.equal(2, #seen)
   end)
 
-  it('says what it cannot train', function()
+  it('a Trainer rejects a model or data that it cannot train', function()
     local Stream = d2l.DataModule:extend 'Stream'
     function Stream:get_dataloader() return function() end end
     fails_with('train_dataloader() must give a loader', function() d2l.Trainer(1):fit(d2l.LinearRegression(0.1), Stream()) end)
@@ -121,7 +121,7 @@ describe('d2l.Trainer', function()
 end)
 
 describe('d2l.FashionMNIST #cpu', function()
-  it('has pictures of the size that was asked for, and classes from 1', function()
+  it('FashionMNIST resizes its images and counts classes from 1', function()
     local data = d2l.FashionMNIST { batch_size = 4, resize = { 12, 10 }, num_train = 8, num_val = 4 }
     for X, y in data:train_dataloader() do
       assert.equal(torch.Size { 4, 1, 12, 10 }, X.shape)
@@ -131,7 +131,7 @@ describe('d2l.FashionMNIST #cpu', function()
     fails_with('classes are 1 to 10, not 0', data.text_labels, data, { 0 })
   end)
 
-  it('says what is missing', function()
+  it('FashionMNIST names missing files', function()
     fails_with('dataset-fashion-mnist', d2l.FashionMNIST, { folder = '/nonexistent' })
     fails_with("name their folder with {folder = 'DIR'}", d2l.FashionMNIST, { folder = '/nonexistent' })
     fails_with('no part of this program, which downloads nothing', d2l.find_file, nil, 'timemachine.txt', 'get it')
@@ -169,7 +169,7 @@ describe('texts of d2l', function()
     os.remove(path)
   end
 
-  it('are windows of characters and what follows them', function()
+  it('TimeMachine yields windows of characters and the following characters', function()
     with_file('The Time-Machine\n', function(path)
       local data = d2l.TimeMachine { batch_size = 2, num_steps = 3, num_train = 4, num_val = 2, path = path }
       assert.equal('the time machine ', table.concat(data.vocab:to_tokens(data.corpus)))
@@ -216,7 +216,7 @@ describe('texts of d2l', function()
 end)
 
 describe('attention of d2l', function()
-  it('leaves out what lies beyond the valid length, on every device', function()
+  it('masked_softmax ignores positions beyond the valid length, on every device', function()
     local X = torch.zeros(2, 1, 3, { device = device })
     local weights = d2l.masked_softmax(X, torch.tensor({ 1, 2 }, { device = device })):cpu()
     assert.same({ { { 1, 0, 0 } }, { { 0.5, 0.5, 0 } } }, weights:tolist())
@@ -241,7 +241,7 @@ end)
 describe('boxes of d2l', function()
   local function tensor(values) return torch.tensor(values, { device = device, dtype = torch.float32 }) end
 
-  it('are matched: each true box with its best anchor, the others by what they overlap', function()
+  it('each true box is assigned its best anchor, the other anchors by overlap', function()
     local anchors = tensor { { 0, 0, 0.5, 0.5 }, { 0.5, 0.5, 1, 1 }, { 0, 0, 0.45, 0.5 }, { 0.9, 0, 1, 0.1 } }
     local truth = tensor { { 0, 0, 0.5, 0.5 }, { 0.6, 0.7, 0.7, 0.8 } }
     assert.same({ 1, 2, 1, 0 }, d2l.assign_anchor_to_bbox(truth, anchors):cpu():tolist())
@@ -259,7 +259,7 @@ describe('boxes of d2l', function()
     assert.equal(0, masks:sum():item())
   end)
 
-  it('lie in the middle of their pixels, as wide as size and ratio say', function()
+  it('anchors are centred on their pixels with the given sizes and ratios', function()
     local prior = d2l.multibox_prior(torch.zeros(1, 1, 2, 4, { device = device }), { 0.5, 0.25 }, { 1, 4 }):cpu()
     assert.equal(torch.Size { 1, 2 * 4 * 3, 4 }, prior.shape)
     local expected = { { 0, 0, 0.25, 0.5 }, { 0.0625, 0.125, 0.1875, 0.375 }, { -0.125, 0.125, 0.375, 0.375 } }

@@ -68,7 +68,7 @@ describe('DataParallel', function()
     assert.is_true(along(x):equal(x:relu()))
   end)
 
-  it('says what is wrong', function()
+  it('DataParallel rejects invalid arguments', function()
     assert.truthy(failure(nn.DataParallel, nn.ReLU(), { devices = {} }):find("unexpected keyword argument 'devices'", 1, true))
     if count > 0 then
       local model = nn.DataParallel(nn.Linear(2, 2))
@@ -91,7 +91,7 @@ if count > 0 then
       assert.equal('n', back[2].name)
     end)
 
-    it('gives what is no tensor to every device', function()
+    it('scatter passes values other than tensors to every device', function()
       assert.same({ table.unpack({ 'a', 'a', 'a', 'a' }, 1, count) }, parallel.scatter('a', gpus()))
     end)
 
@@ -101,7 +101,7 @@ if count > 0 then
       for i, output in ipairs(outputs) do assert.equal(torch.device('cuda', i - 1), output.device) end
     end)
 
-    it('says what is wrong', function()
+    it('nn.parallel rejects invalid arguments', function()
       assert.truthy(failure(parallel.scatter, torch.tensor(1.0), gpus()):find('at least a 1-dimensional', 1, true))
       assert.truthy(failure(parallel.replicate, 7, gpus()):find('must be a Module', 1, true))
       assert.truthy(failure(parallel.parallel_apply, {}, { 1 }):find('0 modules for 1 inputs', 1, true))

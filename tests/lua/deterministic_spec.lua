@@ -12,7 +12,7 @@ local function setting(on, options, body)
 end
 
 describe('use_deterministic_algorithms', function()
-  it('is asked for and taken back', function()
+  it('use_deterministic_algorithms switches on and off', function()
     assert.is_false(torch.are_deterministic_algorithms_enabled())
     setting(true, nil, function()
       assert.is_true(torch.are_deterministic_algorithms_enabled())

@@ -84,7 +84,7 @@ describe('torch.distributed.checkpoint', function()
     end
   end)
 
-  it('shares what all ranks have out between their files', function()
+  it('replicated values are divided between the files of all ranks', function()
     run(4, function() dist.checkpoint.save({ model = nn.Linear(64, 64), more = { torch.zeros(4096), torch.zeros(4096), torch.zeros(4096) } }, path) end)
     for r = 0, 3 do
       local bytes = 0
@@ -134,7 +134,7 @@ describe('torch.distributed.checkpoint', function()
     assert.equal(2, dist.checkpoint.load({}, path).epoch)
   end)
 
-  it('says what is missing or has another shape', function()
+  it('load reports missing values and different shapes', function()
     run(2, function() dist.checkpoint.save({ model = nn.Linear(2, 3) }, path) end)
     local function fails(text, state, where)
       assert.error_matches(function() dist.checkpoint.load(state, where or path) end, text, 1, true)

@@ -14,8 +14,8 @@ if #installed == 0 then
   end)
 end
 
-describe('#cpu what ranks find in their environment', function()
-  it('is what srun says, of either MPI', function()
+describe('#cpu the variables of a launcher', function()
+  it('srun sets rank and size for both MPIs', function()
     local slurm = "SLURM_STEP_NUM_TASKS=8 SLURM_LOCALID=1 SLURM_STEP_TASKS_PER_NODE='2(x4)' SLURM_LAUNCH_NODE_IPADDR=10.0.0.7"
     for _, own in ipairs { 'PMIX_RANK=3', 'PMI_RANK=3 PMI_SIZE=8' } do
       local output = process.lua([[
@@ -368,7 +368,7 @@ for _, mpi in ipairs(installed) do
       return errors
     end
 
-    it('says what to install where its engine is missing', function()
+    it('a missing engine is an error that names the package to install', function()
       local errors = says(1, 'LTENSOR_LIB_DIR=/nonexistent')
       assert.matches(engine .. ' could not be loaded', errors, 1, true)
       assert.matches(('apt-get install lib%s-dev'):format(mpi), errors, 1, true)
@@ -416,7 +416,7 @@ for _, mpi in ipairs(installed) do
       ]])
     end)
 
-    it('is started by --nproc, which sets what torchrun sets', function()
+    it('--nproc starts ranks and sets the variables of torchrun', function()
       local output, errors, status = process.lua([[
         local dist = torch.distributed
         dist.init_process_group 'mpi'
@@ -453,7 +453,7 @@ for _, mpi in ipairs(installed) do
       assert.matches('all_reduce %(sequence 2, Float %[3%], SUM%) on rank [01]: rank 2 has left, with exit status 0, before it took part', errors)
     end)
 
-    it('names a rank that is silent, and what it did last', function()
+    it('a timeout names the silent rank and its last operation', function()
       local _, errors, status = ranks.run(mpi, 2, [[
         dist.barrier()
         if rank == 1 then os.execute 'sleep 4' end

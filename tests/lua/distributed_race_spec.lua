@@ -31,7 +31,7 @@ for _, mpi in ipairs(ranks.installed()) do
       assert.equal('all well\n', output)
     end)
 
-    it('share what has failed', function()
+    it('both threads of a rank report the same failure', function()
       local _, errors, status = ranks.run(mpi, 2, [[
         dist.barrier()
         local works = {}

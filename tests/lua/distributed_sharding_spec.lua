@@ -366,7 +366,7 @@ for _, mpi in ipairs(ranks.installed()) do
       os.execute('rm -r ' .. folder)
     end)
 
-    it('adds gradients up without bringing them together, and keeps or frees memory, as it is told', function()
+    it('set_requires_gradient_sync accumulates gradients locally, and resharding options keep or free memory', function()
       all_well(2, [[
         local function gathered() return dist.traffic('all_gather_into_tensor').count end
         local function reduced() return dist.traffic('reduce_scatter_tensor').count end
@@ -491,7 +491,7 @@ for _, mpi in ipairs(ranks.installed()) do
       all_well(2, kept, { environment = 'LTENSOR_SIM_GPUS=1 LTENSOR_COPIES=0' })
     end)
 
-    it('refuses what a derivative has saved of parameters that were freed', function()
+    it('a derivative that saved freed parameters is an error', function()
       all_well(2, [[
         local net = nn.Linear(64, 64)
         fully_shard(net)

@@ -156,7 +156,7 @@ describe('torch.distributed', function()
       end)
     end)
 
-    it('refuses what the dtype has not', function()
+    it('all_reduce rejects operations that the dtype does not support', function()
       run(1, function()
         assert.error_matches(function() dist.all_reduce(torch.ones(2, { dtype = torch.int64 }), dist.ReduceOp.AVG) end,
           'ReduceOp.AVG needs a floating point dtype, got Long', 1, true)
@@ -342,7 +342,7 @@ describe('torch.distributed', function()
     for rank = 0, 255 do assert.is_true(results[rank]) end
   end)
 
-  it('keeps a ledger of what it has moved, by operation and line', function()
+  it('traffic lists transfers by operation and line', function()
     run(3, function(rank)
       dist.reset_traffic()
       local x, all = torch.ones(100), torch.zeros(300)
@@ -364,7 +364,7 @@ describe('torch.distributed', function()
     end)
   end)
 
-  it('is shown by the profiler, beside what computes', function()
+  it('the profiler shows all_reduce beside computing ops', function()
     run(2, function(rank)
       if rank == 1 then return dist.all_reduce(torch.ones(1000)) end
       local prof = torch.profiler.profile(function()
@@ -390,7 +390,7 @@ describe('torch.distributed', function()
       return errors
     end
 
-    it('names the rank that calls something else, and what', function()
+    it('an error names the rank that called another operation, and that operation', function()
       local errors = errors_of(3, function(rank)
         dist.barrier()
         if rank == 2 then dist.broadcast(torch.ones(2), 0) else dist.all_reduce(torch.ones(4)) end
@@ -402,7 +402,7 @@ describe('torch.distributed', function()
       end
     end)
 
-    it('names ranks whose dtypes differ, and both dtypes', function()
+    it('an error names the ranks with different dtypes, and both dtypes', function()
       local errors = errors_of(2, function(rank) dist.all_reduce(rank == 0 and torch.ones(4) or torch.ones(4):double()) end)
       for rank = 0, 1 do
         assert.matches('Detected mismatch between collectives on ranks', errors[rank], 1, true)
@@ -430,7 +430,7 @@ describe('torch.distributed', function()
       end
     end)
 
-    it('fails what is given afterwards with the same words', function()
+    it('later operations fail with the same message', function()
       local errors = errors_of(2, function(rank)
         if rank == 1 then return end
         assert.is_false(pcall(dist.barrier))
@@ -439,7 +439,7 @@ describe('torch.distributed', function()
       assert.matches('all_reduce (sequence 2, Float [1], SUM) on rank 0: barrier (sequence 1) on rank 0: timed out', errors[0], 1, true)
     end)
 
-    it('says that a message is larger than its place', function()
+    it('a message that is larger than its buffer is an error', function()
       local errors = errors_of(2, function(rank)
         if rank == 0 then dist.send(torch.ones(3), 1) else dist.recv(torch.zeros(2), 0) end
       end)

@@ -97,7 +97,7 @@ describe('DistributedDataParallel', function()
     end)
   end
 
-  it('adds up what backward gives before, in no_sync and outside', function()
+  it('no_sync accumulates gradients, which the next backward reduces', function()
     for _, view in ipairs { false, true } do
       local results = run(2, function(rank)
         local net = DDP(model(), { gradient_as_bucket_view = view })
@@ -114,7 +114,7 @@ describe('DistributedDataParallel', function()
     end
   end)
 
-  it('makes the buffers of the first rank those of all', function()
+  it('DistributedDataParallel copies the buffers of rank 0 to all ranks', function()
     run(2, function(rank)
       local net = DDP(nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 1)):to(device))
       for step = 1, 2 do net(torch.randn(5, 3, { generator = generator(rank + 2 * step) }):to(device)):sum():backward() end
@@ -134,7 +134,7 @@ describe('DistributedDataParallel', function()
     end)
   end)
 
-  it('looks for them, or knows them from the first backward of a static graph', function()
+  it('unused parameters are found in each backward, or in the first one of a static graph', function()
     run(2, function(rank)
       for _, options in ipairs { { find_unused_parameters = true }, { static_graph = true } } do
         local net = DDP(two(), options)
@@ -154,7 +154,7 @@ describe('DistributedDataParallel', function()
     end)
   end)
 
-  it('lets go of the module when nobody holds it any more', function()
+  it('DistributedDataParallel releases its module', function()
     run(1, function()
       local net = model()
       local held = setmetatable({ DDP(net) }, { __mode = 'v' })
@@ -246,7 +246,7 @@ describe('DistributedDataParallel', function()
       end
     end)
 
-    it('hands over buckets in their order, with what lies in them', function()
+    it('a communication hook receives the buckets in order with their gradients', function()
       local seen = {}
       trained(2, seen, function(state, bucket)
         state[#state + 1] = { bucket:index(), bucket:is_last() }
@@ -320,7 +320,7 @@ describe('DistributedDataParallel', function()
     end
 
     for _, options in ipairs { {}, { gradient_as_bucket_view = true }, { static_graph = true }, { find_unused_parameters = true } } do
-      it('lets those that are through go on with the others' .. (next(options) and ', with ' .. next(options) or ''), function()
+      it('ranks with fewer batches participate until the others finish' .. (next(options) and ', with ' .. next(options) or ''), function()
         options.bucket_cap_mb = 0.003
         for _, by_all in ipairs { true, false } do
           local results = run(3, function(rank, size) return (train(rank, size, options, { divide_by_initial_world_size = by_all })) end)
@@ -331,7 +331,7 @@ describe('DistributedDataParallel', function()
       end)
     end
 
-    it('lets an optimizer whose state is shared out join as well', function()
+    it('join supports an optimizer with sharded state', function()
       local results = run(3, function(rank)
         local net = DDP(model(), { bucket_cap_mb = 0.003 })
         local optimizer = dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim.SGD, { lr = 0.1 })

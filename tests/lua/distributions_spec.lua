@@ -183,7 +183,7 @@ describe('PyTorch\'s constraints', function()
 end)
 
 describe('distributions', function()
-  it('let gradients through what rsample draws', function()
+  it('rsample propagates gradients to the parameters', function()
     for _, name in ipairs { 'Normal', 'Laplace', 'LogNormal', 'Cauchy' } do
       local loc = torch.tensor({ 0.0, 1.0 }, { device = device, requires_grad = true })
       assert.is_true(D[name](loc, 1.0):rsample({ 3 }).requires_grad)
@@ -261,7 +261,7 @@ describe('distributions', function()
     assert.is_true(D.Normal:is_instance(D.Normal(0, 1)) and D.ExponentialFamily:is_instance(D.Normal(0, 1)))
   end)
 
-  it('check their arguments unless they are told not to', function()
+  it('distributions check their arguments unless validate_args is false', function()
     D.Distribution.set_default_validate_args(false)
     D.Normal(0.0, -1.0)
     D.Distribution.set_default_validate_args(true)

@@ -130,7 +130,7 @@ describe('functions of double', function()
     same({ 1.0, 1.0, 0.0, 2.0, nan, 0.0, 2.0 }, torch.erfc(doubles { 0.0, -0.0, inf, -inf, nan, 28, -1e300 }):tolist())
   end)
 
-  it('give an element the same result wherever it lies', function()
+  it('a function of double gives the same result at every offset', function()
     local x = torch.linspace(-3, 60000, 1003, { dtype = torch.float64 })
     local spread = torch.zeros(1003, 3, { dtype = torch.float64 })
     spread:select(2, 2):copy_(x)

@@ -44,7 +44,7 @@ describe('drawing', function()
   end
 
   -- Philox by counter and arithmetic in double: a real GPU draws these too. All that comes to the host is whether a rate was wrong.
-  it('Poisson numbers on a GPU gives those of the seed, without a copy of them', function()
+  it('Poisson numbers on a GPU copies nothing and follows the seed', function()
     if device == 'cpu' then return end
     local rates = given(0.5, 3, 9.9, 10, 12.5, 100, 1e4, 3e6)
     torch.manual_seed(7)
@@ -122,7 +122,7 @@ describe('drawing', function()
     end
   end)
 
-  it('ends whatever the parameters are', function()
+  it('drawing ends for all parameters', function()
     local inf, nan = math.huge, 0 / 0
     for _, dtype in ipairs { torch.float32, torch.float64 } do
       local function make(...) return torch.tensor({ ... }, { dtype = dtype, device = device }) end
@@ -149,7 +149,7 @@ describe('drawing', function()
     assert.equal(0, torch._C._sample_dirichlet(torch.empty({ 0, 3 }, { device = device })):numel())
   end)
 
-  it('refuses what it cannot draw', function()
+  it('drawing rejects parameters outside of the domain', function()
     fails_with('invalid Poisson rate, expected rate to be non-negative', torch.poisson, given(-1.0))
     fails_with('invalid Poisson rate', torch.poisson, given(0 / 0))
     fails_with('binomial only supports floating-point dtypes for count, got: Long', torch.binomial, given(1), given(0.5))

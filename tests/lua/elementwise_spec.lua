@@ -76,7 +76,7 @@ end)
 describe('the ends of the range', function()
   local function of(name, x, dtype) return torch[name](torch.tensor({ x }, { dtype = torch[dtype], device = device })):item() end
 
-  it('acosh of what is less than 1 is nan', function()
+  it('acosh below 1 is nan', function()
     for _, dtype in ipairs { 'float16', 'bfloat16', 'float32', 'float64' } do
       for _, x in ipairs { 0.0, 0.99, -1.0, -4100.0, -65504.0, -1 / 0 } do
         local y = of('acosh', x, dtype)
@@ -126,7 +126,7 @@ describe('the ends of the range', function()
     end
   end)
 
-  it('fmod and what follows from it are exact where quotients are small, at the limit of that and beyond it', function()
+  it('fmod, remainder and floor_divide are exact up to the limit of quotients and beyond', function()
     for dtype, bits in pairs { float32 = 24, float64 = 53 } do
       local a, b, state = {}, {}, 99
       local function random()
@@ -232,7 +232,7 @@ describe('a number beside half types', function()
   end
 end)
 
-describe('an expanded argument gives what its copies give', function()
+describe('an expanded argument gives the result of its copy', function()
   -- expanded[k]: whether argument k is one number for all.
   local function each(arity, f)
     for mask = 0, 2 ^ arity // 1 - 1 do
@@ -276,7 +276,7 @@ describe('an expanded argument gives what its copies give', function()
 end)
 
 -- They have loops of their own, two elements at a time; others are computed in float throughout.
-describe('sums and products of bfloat16 are those of float, rounded once,', function()
+describe('sums and products of bfloat16 equal those of float, rounded once,', function()
   local N = 150
   local ops = {
     add = function(a, b) return a + b end,

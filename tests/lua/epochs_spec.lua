@@ -86,7 +86,7 @@ describe('torch.utils.epochs', function()
       if torch.cuda.is_simulated() then assert.is_nil(row.seconds or row.examples_per_second) end
     end)
 
-    it('tells the copies of the epoch, also when the ledger was cleared', function()
+    it('epochs reports the copies of the epoch, also after the ledger was cleared', function()
       local epochs = quiet { total = 2 }
       local x = torch.ones(4, { device = 'cuda' })
       for epoch in epochs do
@@ -162,7 +162,7 @@ expect In [2]:
     terminal.remove_folder(folder)
   end)
 
-  it('refuses what it cannot average, log or count', function()
+  it('epochs rejects values that it cannot average, log or count', function()
     local epochs = quiet { total = 1 }
     fails_with('update(): no epoch runs', epochs.update, epochs, 1, { loss = 1 })
     fails_with('set(): no epoch runs', epochs.set, epochs, {})

@@ -43,7 +43,7 @@ describe('a size', function()
     assert.equal(2, shape[-3])
   end)
 
-  it('refuses what it does not have', function()
+  it('a size rejects unknown fields', function()
     says('local n = x.shape[0]', 'dim 0: positions count from 1')
     says('local n = x.shape[3]', 'dim 3 is out of range for a size of 2 dimensions')
     says('local n = x.shape[-3]', 'dim -3 is out of range for a size of 2 dimensions')
@@ -74,7 +74,7 @@ describe('a nil', function()
 end)
 
 describe('a method with a dot', function()
-  it('of a tensor says that a colon is meant', function()
+  it('a tensor method that is called with a dot is an error that suggests a colon', function()
     says('x.sum()', 'a method is called with a colon: x:sum()')
     says('x.reshape(6)', 'a method is called with a colon: x:reshape()')
     says("x.to('cpu')", 'a method is called with a colon: x:to()')
@@ -105,7 +105,7 @@ describe('the name of a dtype', function()
 end)
 
 describe('a 0 among positions', function()
-  it('says that positions count from 1', function()
+  it('position 0 is an error: positions count from 1', function()
     for _, code in ipairs {
       'torch.bincount(torch.tensor({0, 1}):to(x.device))', 'x:gather(1, torch.zeros(1, 3):long():to(x.device))',
       'x:index_select(1, torch.tensor({0}):to(x.device))', 'torch.nn.functional.embedding(torch.tensor({0}):to(x.device), x)',
@@ -148,7 +148,7 @@ describe('dtypes that an op does not take', function()
 end)
 
 describe('a misspelt name among the named arguments', function()
-  it('of a method is refused and the nearest told', function()
+  it('a misspelled argument of a method is an error that suggests the nearest name', function()
     for _, code in ipairs { 'opt:zero_grad{set_to_non = true}', 'net:zero_grad{set_to_non = true}' } do
       says(code, "zero_grad() got an unexpected keyword argument 'set_to_non'; did you mean 'set_to_none'?")
     end
@@ -158,7 +158,7 @@ describe('a misspelt name among the named arguments', function()
     says('net:zero_grad{something = true}', "unexpected keyword argument 'something'; it takes set_to_none")
   end)
 
-  it('is told alike wherever named arguments are read', function()
+  it('all functions report misspelled arguments with the same message', function()
     for code, message in pairs {
       ['torch.nn.Linear(2, 3, {bais = true})'] = "Linear() got an unexpected keyword argument 'bais'; did you mean 'bias'?",
       ['torch.nn.Linear(2, 3, {foo = 1})'] = "Linear() got an unexpected keyword argument 'foo'; it takes in_features, out_features, bias, device, dtype",
@@ -189,7 +189,7 @@ describe('a misspelt name among the named arguments', function()
 end)
 
 describe('a module or an optimizer', function()
-  it('called with a dot says that a colon is meant', function()
+  it('a module or optimizer method called with a dot is an error that suggests a colon', function()
     says('net.train()', "train(): argument 'self' must be a Module, not nil (a method is called with a colon: module:train())")
     says('net.parameters()', 'a method is called with a colon')
     says('opt.step()', "step(): argument 'self' must be an Optimizer, not nil (a method is called with a colon: optimizer:step())")
@@ -209,7 +209,7 @@ describe('a module or an optimizer', function()
 end)
 
 describe('a layer', function()
-  it('that is called with a dot says that a colon is meant', function()
+  it('a layer method called with a dot is an error that suggests a colon', function()
     for name in pairs(torch.nn.__names) do
       local class = torch.nn[name]
       if type(class) == 'table' and class.forward and class ~= torch.nn.Module then
@@ -254,7 +254,7 @@ describe('a layer', function()
 end)
 
 describe('a name that a function does not take', function()
-  it('is refused, and the nearest is told', function()
+  it('an unknown argument is an error that suggests the nearest name', function()
     for call, names in pairs {
       ['torch.nn.utils.weight_norm(net, {nmae = "weight"})'] = 'nmae name',
       ['torch.nn.utils.weight_norm(net, "weight", {dmi = 1})'] = 'dmi dim',

@@ -72,7 +72,7 @@ describe('the examples of the classes of', function()
 end)
 
 describe('an example', function()
-  it('is read with what it shows', function()
+  it('an example is parsed with its output', function()
     local read = examples.read('sum\n    x = 1\n    --> 1\n\n    y\n    --> a\n    -->  b\nmean\n    z\n', 'here')
     assert.same({ { source = 'x = 1', output = '1' }, { source = 'y', output = 'a\n b' } }, examples.cells(read.sum))
     assert.same({ { source = 'z' } }, examples.cells(read.mean))

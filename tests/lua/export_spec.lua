@@ -71,7 +71,7 @@ describe('torch.export.load #cpu', function()
     assert.truthy(tostring(model):find('inputs=(x), nodes=2', 1, true))
   end)
 
-  it('knows sizes that vary, parts, lists, and writes into views', function()
+  it('an exported program supports dynamic sizes, parts, lists and writes into views', function()
     local model = torch.export.load(file { inputs = { 'x' }, outputs = { 'z', 'part' }, nodes = {
       aten('sym_size.int', { 'self', tensor 'x', 'dim', int(0) }, { '{"as_sym_int": {"as_name": "n"}}' }),
       node('_operator.mul', { 'a', '{"as_sym_int": {"as_name": "n"}}', 'b', int(2) }, { '{"as_sym_int": {"as_name": "m"}}' }),
@@ -108,7 +108,7 @@ describe('torch.export.load #cpu', function()
     local negative = graph({ 'a', 'b' }, { aten('neg.default', { 'self', tensor 'a' }, { tensor 'c' }) }, { 'c' })
     local function choice(...) return node('torch.ops.higher_order.cond', { '', tensor 'p', '', twice, '', negative, '', list(...) }, { tensor 'y' }) end
 
-    it('chooses one, whose names are its own', function()
+    it('cond selects a branch with its own names', function()
       local model = torch.export.load(file { inputs = { 'p', 'c', 'b' }, outputs = { 'y', 'c' }, nodes = { choice('c', 'b') } })
       local c, b = torch.tensor { 1.0, 2 }, torch.tensor { 3.0, 4 }
       assert.same({ 6, 8 }, (model(torch.tensor(true), c, b)):tolist())
@@ -119,7 +119,7 @@ describe('torch.export.load #cpu', function()
       assert.same({ -1, -1 }, c.grad:tolist())
     end)
 
-    it('goes round while one says so', function()
+    it('while_loop repeats while its condition is true', function()
       local below = graph({ 'i', 'x', 'k' }, { aten('lt.Scalar', { 'self', tensor 'i', 'other', int(3) }, { tensor 'l' }), aten('gt.Scalar', { 'self', tensor 'i', 'other', int(-9) }, { tensor 'm' }),
         aten('__and__.Tensor', { 'self', tensor 'l', 'other', tensor 'm' }, { tensor 'r' }) }, { 'r' })
       local step = graph({ 'i', 'x', 'k' }, { aten('add.Tensor', { 'self', tensor 'i', 'other', int(1) }, { tensor 'j' }),
@@ -131,7 +131,7 @@ describe('torch.export.load #cpu', function()
       assert.are.equal(7, (model(torch.tensor(7), y, y)):item())
     end)
 
-    it('says what is wrong with one', function()
+    it('a malformed subgraph is an error', function()
       local function one(text) return file { inputs = { 'p', 'c', 'b' }, outputs = { 'y' }, nodes = { text } } end
       local model = torch.export.load(one(choice 'c'))
       fails_with("(torch.ops.higher_order.cond): a graph of 2 values, not of 1", model, torch.tensor(true), torch.zeros(2), torch.zeros(2))
@@ -146,7 +146,7 @@ describe('torch.export.load #cpu', function()
     end)
   end)
 
-  it('says which node has what it does not know', function()
+  it('an unsupported operator is an error that names its node', function()
     local x = { 'self', tensor 'x' }
     local function one(text) return file { inputs = { 'x' }, outputs = { 'y' }, nodes = { text } } end
     fails_with('(torch.ops.mine.op.default): an operator that ltensor does not have', torch.export.load, one(node('torch.ops.mine.op.default', x, { tensor 'y' })))
@@ -161,7 +161,7 @@ describe('torch.export.load #cpu', function()
     fails_with("the program's input 'x' must be a Tensor, not nil", model, { y = torch.zeros(2) })
   end)
 
-  it('refuses what is damaged', function()
+  it('a damaged program is an error', function()
     for words, change in pairs {
       ['is no JSON'] = function(text, description) return text:sub(1, -3), description end,
       ["'signature' must be a table"] = function(text, description) return text:gsub('signature', 'sign'), description end,

@@ -91,7 +91,7 @@ describe('a Fourier transform', function()
     end
   end)
 
-  it('does not change what it is of', function()
+  it('a Fourier transform does not change its input', function()
     local x = random(torch.complex64, 4, 6)
     local before = x:clone()
     fft.irfft(x)
@@ -120,7 +120,7 @@ describe('a Fourier transform', function()
     assert.error_matches(function() fft.fft(torch.zeros(3, 0, { device = device })) end, 'Invalid number of data points %(0%) specified')
   end)
 
-  it('refuses what it has not', function()
+  it('a Fourier transform rejects unsupported dtypes', function()
     local x = random(torch.float32, 4)
     assert.error_matches(function() fft.fft(x, { axis = 1 }) end, "unknown argument 'axis' %(known: n, dim, norm%)")
     assert.error_matches(function() fft.fft(x, { dim = 2 }) end, 'Dimension out of range')

@@ -45,7 +45,7 @@ if exists 'src/core/tensor.h' then describe('the sources #cpu', function()
     assert.same({}, found)
   end)
 
-  it('in C reach files in these places alone, which ask the authorizer', function()
+  it('files are opened only by functions that call the authorizer', function()
     local known = {
       ['src/core/files/paths.c'] = true, ['src/core/files/atomic_file.c'] = true, ['src/core/files/mapped_file.c'] = true,
       ['src/core/api/devices.c'] = true, -- /proc/meminfo
@@ -74,7 +74,7 @@ describe('a file that another file names #cpu', function()
   end)
   after_each(function() os.execute('rm -r ' .. folder) end)
 
-  it('is in its folder or below it, whatever the name', function()
+  it('a file that another file names must be in the same folder or below it', function()
     local index = folder .. '/model/index'
     write(index, '')
     for _, name in ipairs { 'part', 'deep/part', './part', '..part', 'a..b', 'deep/none/none' } do
@@ -187,7 +187,7 @@ describe('a full disk #cpu', function()
 end)
 
 describe('SummaryWriter #cpu', function()
-  it('makes its folders without a shell, whatever their names, and keeps those of add_scalars in its own', function()
+  it('SummaryWriter creates folders without a shell and one folder for each series of add_scalars', function()
     local folder = os.tmpname()
     os.remove(folder)
     local name = folder .. "/it's $(touch " .. folder .. ") `x`;\nnew"
@@ -199,7 +199,7 @@ describe('SummaryWriter #cpu', function()
     os.execute('rm -r ' .. folder)
   end)
 
-  it('says why a folder cannot be made', function()
+  it('SummaryWriter reports the cause if it cannot create a folder', function()
     fails_with('Not a directory', torch.utils.tensorboard.SummaryWriter, '/dev/null/x')
   end)
 end)

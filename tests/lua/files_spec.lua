@@ -95,7 +95,7 @@ describe('a saved tensor', function()
 end)
 
 describe('a saved table #cpu', function()
-  it('comes back with what was in it', function()
+  it('a saved table loads with equal contents', function()
     local value = { epoch = 3, loss = 0.1, done = false, name = 'a "b"\\\n\0\255é', [true] = 'yes', [2.5] = 'half',
       huge = math.huge, least = math.mininteger, list = { 1, 2, { 3 } }, empty = {} }
     local loaded = round_trip(value)
@@ -113,7 +113,7 @@ describe('a saved table #cpu', function()
     assert.equal('torch.Size', torch.type(loaded.shape))
   end)
 
-  it('may hold tensors whose places would have the same name, or no name of the format', function()
+  it('a saved table may contain tensors with names that collide or that the format does not allow', function()
     local value = { a = { b = torch.tensor(1) }, ['a.b'] = torch.tensor(2), ['\255'] = torch.tensor(3), [''] = torch.tensor(4),
       [1] = torch.tensor(5), ['1'] = torch.tensor(6), ['a.b#2'] = torch.tensor(7), __metadata__ = torch.tensor(8) }
     local loaded = round_trip(value)
@@ -369,7 +369,7 @@ describe('saving #cpu', function()
     assert.equal('link\nreal\n', listing())
   end)
 
-  it('that fails says why and leaves the old file and no other', function()
+  it('a failed save reports the cause and keeps the previous file only', function()
     torch.save(torch.zeros(1), path())
     local before = read()
     -- The size of files is limited to a block, with the signal for it ignored: as a full disk.

@@ -108,7 +108,7 @@ describe('an array of NumPy #cpu', function()
     end
   end)
 
-  it('of texts, objects or records is refused when it is asked for, and lets the others of a .npz be', function()
+  it('an array of strings, objects or records is an error only when it is read', function()
     local dict = load 'texts.npz'
     assert.same({ 'numbers', 'last' }, names_of(dict))
     assert.same({ 1, 2 }, dict.numbers:tolist())
@@ -143,7 +143,7 @@ describe('a saved .npy', function()
     end)
   end
 
-  it('is byte by byte what NumPy writes #cpu', function()
+  it('a saved .npy equals the file of NumPy byte for byte #cpu', function()
     for _, name in ipairs { 'little_f4.npy', 'little_i8.npy', 'byte_b1.npy', 'scalar.npy', 'empty.npy' } do
       torch.save(load(name), path 'x.npy')
       assert.equal(read(stored .. name), read(path 'x.npy'))
@@ -182,7 +182,7 @@ describe('a saved .npz', function()
     os.remove(path 'x.npz')
   end)
 
-  it('may be a state_dict, whose order it keeps #cpu', function()
+  it('a state_dict in a .npz keeps its order #cpu', function()
     local net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     assert.same(names_of(net:state_dict()), names_of(round_trip(net:state_dict(), 'x.npz')))
   end)
@@ -268,7 +268,7 @@ describe('a file of PyTorch #cpu', function()
     assert.same({ 1.5, -2 }, load('big.pt').x:tolist())
   end)
 
-  it('goes where map_location says', function()
+  it('map_location selects the device of loaded tensors #cpu', function()
     local seen = {}
     local v = load('views.pt', { map_location = function(storage, location)
       seen[#seen + 1] = location
@@ -302,7 +302,7 @@ describe('a file of PyTorch on a device', function()
 end)
 
 describe('a saved .pt', function()
-  it('comes back with what was in it', function()
+  it('a saved .pt loads with equal contents', function()
     local x = torch.arange(6, { device = DEVICE, dtype = torch.float32 })
     local parameter = torch.ones(2, { device = DEVICE, requires_grad = true })
     local v = round_trip({ x = x, view = x:view(2, 3):t(), lone = torch.arange(10, { device = DEVICE })[{ { 3, 6, 2 } }],
@@ -584,7 +584,7 @@ describe('a hostile archive #cpu', function()
     it('is refused: ' .. case[1], function() refused(case[3], torch.load, changed('stored.npz', case[2])) end)
   end
 
-  it('whose entry unpacks to more, or less, than promised is refused', function()
+  it('an entry that unpacks to another size than declared is an error', function()
     for _, size in ipairs { 2000, 16000, 17000, 1 << 20 } do
       -- NumPy puts the size in front of an entry into a zip64 field, the first after the name.
       refused(size < 16128 and 'cut short' or size < 20000 and 'bytes follow' or 'cannot unpack', torch.load, changed('deflated.npz', function(s)

@@ -14,7 +14,7 @@ end
 local function tangent_of(t) return (select(2, ad.unpack_dual(t))) end
 
 describe('a dual tensor', function()
-  it('carries its tangent through what is computed from it', function()
+  it('a dual tensor propagates its tangent', function()
     local x, v = tensor(1, 2, 3), tensor(1, 0, 2)
     ad.dual_level(function()
       local dual = ad.make_dual(x, v)
@@ -77,7 +77,7 @@ describe('in place', function()
     end)
   end)
 
-  it('what is added to a sum leaves the addends as they were', function()
+  it('adding to a sum in place does not change the addends', function()
     ad.dual_level(function()
       local v = tensor(1, 1)
       local dual = ad.make_dual(tensor(1, 2), v)
@@ -156,7 +156,7 @@ describe('a custom Function', function()
     assert_close(x:exp(), second)
   end)
 
-  it('says that it has none', function()
+  it('a Function without jvp is an error in forward mode', function()
     local Bare = torch.autograd.Function:extend('Bare')
     function Bare.forward(_, x) return x * 2 end
     function Bare.backward(_, g) return g * 2 end

@@ -24,7 +24,7 @@ describe('frombuffer #cpu', function()
     assert.equal(10, string.unpack('<i4', bytes))
   end)
 
-  it('refuses what does not fit', function()
+  it('frombuffer rejects sizes and offsets beyond the buffer', function()
     local function refused(message, options, buffer) fails_with(message, torch.frombuffer, buffer or bytes, options) end
     refused("missing 1 required argument: 'dtype'", {})
     refused('both buffer length (16) and count (0) must not be 0', { dtype = int32, count = 0 })
@@ -120,7 +120,7 @@ describe('from_file #cpu', function()
     assert.equal(0, mappings())
   end)
 
-  it('refuses what cannot be', function()
+  it('from_file rejects invalid sizes', function()
     local function refused(message, where, options) fails_with(message, torch.from_file, where, options) end
     refused(('file <%s> size <16> is smaller than the required mapping size <20>'):format(path), path, { size = 5 })
     refused(('unable to open file <%sx> in read-only mode: No such file or directory (2)'):format(path), path .. 'x', { size = 1 })

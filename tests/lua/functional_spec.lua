@@ -34,7 +34,7 @@ describe('batch_norm', function()
     close(var:float(), tensor { 1.5, 9.5 })
   end)
 
-  it('notices a change of what its derivative needs', function()
+  it('batch_norm detects a change of a saved tensor', function()
     local x = torch.randn(4, 3, { device = device, requires_grad = true })
     local w = torch.ones(3, { device = device, requires_grad = true })
     local y = F.batch_norm(x, nil, nil, w, nil, true)
@@ -42,7 +42,7 @@ describe('batch_norm', function()
     assert.has_error(function() y:sum():backward() end)
   end)
 
-  it('normalizes long rows that lie far from zero', function()
+  it('batch_norm normalizes long rows with a large mean', function()
     for _, n in ipairs { 1024, 4097, 20003 } do
       local x = (torch.randn({ 2, n }, { dtype = torch.float64, device = device }) + 1000):float()
       local wanted, got = F.layer_norm(x:double(), { n }), F.layer_norm(x, { n })
@@ -82,14 +82,14 @@ describe('instance_norm', function()
   end)
 end)
 
-describe('what normalization refuses', function()
+describe('invalid arguments of normalization', function()
   local x = torch.ones(2, 3, { device = device })
   local function refuses(message, f, ...)
     local ok, error = pcall(f, ...)
     assert.is_false(ok)
     assert(tostring(error):find(message, 1, true), tostring(error))
   end
-  it('is said', function()
+  it('is an error', function()
     refuses("not implemented for 'Long'", F.layer_norm, tensor { 1, 2 }, 2)
     refuses('running_mean must be defined in evaluation mode', F.batch_norm, x)
     refuses('mixed dtype', F.layer_norm, x, 3, torch.ones(3, { device = device, dtype = torch.bfloat16 }))
@@ -135,14 +135,14 @@ describe('noise', function()
     end
   end)
 
-  it('drops channels whole, and scales what is kept', function()
+  it('feature dropout drops whole channels and scales the others', function()
     local y = F.dropout2d(torch.ones(20, 30, 2, 2, { device = device }), 0.25)
     assert.is_true(torch.equal(y:amin { 3, 4 }, y:amax { 3, 4 }))
     assert.is_true(y:gt(0):float():mean():item() > 0.6)
     assert(math.abs(y:max():item() - 4 / 3) < 1e-6)
   end)
 
-  it('of rrelu lies between the slopes, and its derivative is the slope', function()
+  it('rrelu draws slopes between its bounds, and its derivative is the slope', function()
     local x = torch.full({ 200 }, -1.0, { device = device, requires_grad = true })
     local y = F.rrelu(x, 0.2, 0.3, true)
     assert.is_true(y:le(-0.2):all():item() and y:ge(-0.3):all():item())
@@ -166,7 +166,7 @@ describe('embedding', function()
     close(w, tensor { { 0.6, 0.8 }, { 0.3, 0.4 }, { 6.0, 8.0 } }, 1e-5)
   end)
 
-  it('counts positions from 1, and says so', function()
+  it('embedding counts positions from 1 and rejects 0', function()
     local w = torch.ones(3, 2, { device = device })
     local ok, message = pcall(F.embedding_bag, tensor { 1, 2 }, w, torch.tensor { 1, 4 })
     if device == 'cpu' then
@@ -207,7 +207,7 @@ describe('attention', function()
   local band = lower:logical_and(torch.ones(300, 300, { device = device }):triu(-40):bool())
   agrees(', by a mask', { attn_mask = band }, band)
 
-  it('takes rows that do not lie together', function()
+  it('attention accepts strided rows', function()
     local x = torch.randn(2, 5, 3, 4, { device = device }) -- [n, length, heads, width]
     local q = x:transpose(2, 3)
     close(F.scaled_dot_product_attention(q, q, q), F.scaled_dot_product_attention(q:contiguous(), q:contiguous(), q:contiguous()))
@@ -264,7 +264,7 @@ describe('of integers', function()
 end)
 
 describe('var and std', function()
-  it('of nothing are nan, whatever the correction', function()
+  it('var and std without elements are nan for every correction', function()
     local nothing = torch.zeros(0, 2, { device = device })
     assert.is_true(torch.std(nothing, { correction = -1 }):isnan():item())
     assert.is_true(torch.var(nothing, 1, { correction = -2 }):isnan():all():item())
@@ -285,7 +285,7 @@ describe('a gradient of an activation', function()
     end
   end)
 
-  it('is nan at nan where a slope is an exponential, whatever the length', function()
+  it('the derivative at nan is nan for slopes with an exponential, for every length', function()
     local F, nan = torch.nn.functional, 0 / 0
     for _, name in ipairs { 'silu', 'mish', 'softplus', 'gelu', 'logsigmoid' } do
       for _, n in ipairs { 1, 40 } do
@@ -332,7 +332,7 @@ describe('padding with elements of the tensor', function()
     end
   end)
 
-  it('gives the same wherever the elements lie, by rows of any length, with any number of threads', function()
+  it('padding gives the same result for every offset, row length and number of threads', function()
     local threads = torch.get_num_threads()
     for mode in pairs(sources) do
       local x = torch.rand(40, 3, 61, 59, { device = device })

@@ -15,7 +15,7 @@ local function peak_of(n, backward)
   return (torch._C.memory_peak() - before) / (4 * n)
 end
 
-describe('a gradient that nobody else has', function()
+describe('an unshared gradient', function()
   it('has the next one in its place #cpu', function()
     local n = 1000000
     local x, g = torch.randn(n):requires_grad_(), torch.rand(n)
@@ -37,7 +37,7 @@ describe('a gradient that nobody else has', function()
   end)
 end)
 
-describe('a gradient that somebody has is not written:', function()
+describe('a shared gradient is not written:', function()
   local function chain(x) return (x * 2):tanh():sigmoid() end
 
   it('the caller\'s', function()
@@ -56,7 +56,7 @@ describe('a gradient that somebody has is not written:', function()
     assert.is_true(torch.equal(copies[1], kept[1]))
   end)
 
-  it('one that was asked for, or is retained', function()
+  it('a returned or retained gradient', function()
     local x = randn(50):requires_grad_()
     local y = (x * 2):tanh()
     y:retain_grad()

@@ -31,7 +31,7 @@ describe('grid_sample', function()
     end
   end)
 
-  it('takes images and grids that lie anyhow', function()
+  it('grid_sample accepts images and grids of any strides', function()
     torch.manual_seed(2)
     local image, grid = rand(2, 3, 6, 5), rand(2, 4, 9, 2) * 2 - 1
     for _, mode in ipairs { 'bilinear', 'nearest', 'bicubic' } do
@@ -78,7 +78,7 @@ describe('grid_sample', function()
     end
   end)
 
-  it('has the derivative of an image wherever its elements lie', function()
+  it('grid_sample differentiates images of any strides', function()
     torch.manual_seed(6)
     local image, grid, grad = rand(2, 3, 6, 5), rand(2, 4, 9, 2) * 2 - 1, rand(2, 3, 4, 9)
     local expected
@@ -129,7 +129,7 @@ describe('grid_sample', function()
     assert.same({ 1, 2, 0, 3 }, { table.unpack(F.grid_sample(rand(1, 2, 3, 3), rand(1, 0, 3, 2)).shape) })
   end)
 
-  it('says what does not fit', function()
+  it('grid_sample rejects shapes that do not match', function()
     assert.error_matches(function() F.grid_sample(rand(1, 1, 2, 2), rand(1, 1, 1, 2):double()) end, 'same dtype, but input has torch.float32 and grid has torch.float64')
     assert.error_matches(function() F.grid_sample(rand(1, 1, 2, 2):long(), rand(1, 1, 1, 2):long()) end, 'floating dtype')
     assert.error_matches(function() F.grid_sample(rand(1, 1, 0, 2), rand(1, 1, 1, 2)) end, 'dimension 3 being empty')

@@ -68,7 +68,7 @@ describe('memory that was taken away', function()
     assert.equal('', table.concat(problems, '\n'))
   end)
 
-  it('comes back with what is put there, and costs no check then', function()
+  it('freed memory is accessible again after it is restored, without further checks', function()
     local device = reference.device
     local t = torch.arange(1000, { dtype = torch.float32, device = device })
     local view, other = t[{ { 10, 20 } }], t:clone()

@@ -149,7 +149,7 @@ describe('hooks of a module', function()
     assert.equal(all .. ', own Sigmoid', table.concat(order, ', '))
   end)
 
-  it('of all modules see and replace what is registered', function()
+  it('global module hooks observe and replace inputs, outputs and gradients', function()
     local seen, module = {}, nn.Module()
     local handles = {}
     for _, kind in ipairs { 'parameter', 'buffer', 'module' } do
@@ -227,7 +227,7 @@ describe('hooks of a node', function()
     assert.equal(44, x.grad[1]:item())
   end)
 
-  it('can be taken away, and replace what comes in', function()
+  it('hooks of a node can be removed and can replace gradients', function()
     local x, _, z = graph()
     local handle = z.grad_fn:register_hook(function() error 'removed' end)
     handle:remove()

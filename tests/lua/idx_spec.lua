@@ -70,13 +70,13 @@ describe('an idx file #cpu', function()
     end)
   end
 
-  it('of other sizes than asked for is refused', function()
+  it('an idx file with unexpected sizes is an error', function()
     local t, message = read(header(8, 2, 1) .. '\1\2', {false, 3})
     assert.is_nil(t)
     assert.truthy(message:find('sizes 2 x 1 do not fit', 1, true), message)
   end)
 
-  it('whose gzip data end early is refused', function()
+  it('an idx file whose gzip data end early is an error', function()
     local t, message = read_gzipped(header(8, 1000) .. ('x'):rep(1000), 9)
     assert.is_nil(t)
     assert.truthy(message:find('.gz', 1, true), message)
@@ -126,14 +126,14 @@ describe('softmax regression #cpu', function()
     assert.is_nil(message:find('softmax_regression.lua:%d+ index_select', 1), message)
   end)
 
-  it('says which file is missing and how to get it', function()
+  it('softmax regression names a missing file and its source', function()
     local _, message, status = process.run(script .. '--data /nonexistent')
     assert.equal(1, status)
     assert.truthy(message:find('/nonexistent/train-images-idx3-ubyte', 1, true), message)
     assert.truthy(message:find('dataset-fashion-mnist', 1, true), message)
   end)
 
-  it('says which file is damaged', function()
+  it('softmax regression names a damaged file', function()
     local folder = os.tmpname()
     os.remove(folder)
     process.run(('mkdir %s && cp %s/* %s/ && truncate -s 1000 %s/t10k-labels-idx1-ubyte.gz'):format(
@@ -144,7 +144,7 @@ describe('softmax regression #cpu', function()
     assert.truthy(message:find('t10k-labels-idx1-ubyte.gz', 1, true), message)
   end)
 
-  it('refuses options it does not know', function()
+  it('softmax regression rejects unknown options', function()
     for _, options in ipairs {'--epoch 3', '--epochs', '--epochs x', '--lr=abc', 'file'} do
       local _, message, status = process.run(script .. options)
       assert.equal(1, status, options)

@@ -73,7 +73,7 @@ describe('read_image #cpu', function()
     end
   end)
 
-  it('survives PNG files whose checksums fit their wrong bytes', function()
+  it('read_image rejects PNG files with valid checksums over invalid data', function()
     local bytes = bytes_of 'palette_transparent.png'
     local at = 9
     while at < #bytes do
@@ -92,7 +92,7 @@ describe('read_image #cpu', function()
   end)
 
   -- Headers that lie about the size: nothing, more than any memory, negative where a library reads 32 bits with a sign.
-  it('says of a size that no image can have that the header is wrong', function()
+  it('read_image reports an invalid header for impossible sizes', function()
     local bytes = bytes_of 'rgb.png'
     local function png(width, height)
       local header = 'IHDR' .. ('>I4I4'):pack(width, height) .. bytes:sub(25, 29)
@@ -128,7 +128,7 @@ describe('read_image #cpu', function()
     end
   end)
 
-  it('says what to install when a library is not there', function()
+  it('read_image names the package of a missing library', function()
     local own = io.open(here .. '../../lib/libpng16.so.16') -- the tarball has the libraries, and finds those first
     local folder_of_none = os.tmpname()
     os.remove(folder_of_none)

@@ -67,7 +67,7 @@ describe('a key as a string', function()
     end
   end)
 
-  it('says what cannot be read', function()
+  it('an invalid string index is an error', function()
     local x = grid()
     for _, key in ipairs { '1.5', '1 2', '.', '..', ',', '- 1', '--1', '1:2:3:4', ':None', '2None' } do
       assert.truthy(failure(function() return x[key] end):find(("the index '%s' cannot be read"):format(key), 1, true), key)
@@ -113,10 +113,10 @@ describe('index tensors', function()
   end)
 end)
 
-describe('what is added at indices', function()
+describe('addition at indices', function()
   local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 
-  it('goes to the same elements wherever they lie', function()
+  it('adds to the same elements for every stride', function()
     local index = torch.tensor({ 3, 1, 3 }, { device = device })
     local values = torch.rand(600, 3, { device = device })
     local function zeros(...) return torch.zeros(..., { device = device }) end
@@ -156,7 +156,7 @@ describe('gather and scatter_add', function()
     end
   end)
 
-  it('take indices that do not lie together', function()
+  it('gather and scatter_add accept strided indices', function()
     local x, where = example(300, 50)
     local apart = where:t():contiguous():t()
     assert.is_true(x:gather(2, where):equal(x:gather(2, apart)))
@@ -164,7 +164,7 @@ describe('gather and scatter_add', function()
   end)
 
   if device == 'cpu' then
-    it('refuse what is out of range wherever it stands, before anything is written', function()
+    it('gather and scatter_add reject an index out of range before they write', function()
       for _, n in ipairs { 1, 8, 9, 300 } do
         for _, bad in ipairs { 0, 51, -51, math.maxinteger, math.mininteger } do
           for _, at in ipairs { 1, n // 2 + 1, n } do

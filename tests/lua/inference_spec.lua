@@ -125,7 +125,7 @@ describe('a lazy layer', function()
 end)
 
 describe('fields of a tensor', function()
-  it('say which result of its node it is, and that it is no meta tensor', function()
+  it('output_nr is the number of the result of its node, and is_meta is false', function()
     local x = torch.ones({ 3 }, { device = device, requires_grad = true })
     assert.equal(1, x.output_nr)
     assert.equal(1, (x * 2).output_nr)

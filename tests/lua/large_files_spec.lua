@@ -102,7 +102,7 @@ describe('a mapped file', function()
       if bytes then assert.is_true(resident(path) >= 1 << 22) end
     end)
 
-    it('is not changed by what is done to its tensors: ' .. suffix, function()
+    it('operations on its tensors do not change a mapped file: ' .. suffix, function()
       local path = folder .. 'kept.' .. suffix
       torch.save({ x = torch.ones(100) }, path)
       local loaded = torch.load(path, { mmap = true })
@@ -130,7 +130,7 @@ describe('a mapped file', function()
     assert.are.same({ true }, loaded.c:tolist())
   end)
 
-  it('is of a format that can be used as it lies there', function()
+  it('a mapped file has a format that needs no conversion', function()
     torch.save(torch.ones(3), folder .. 'x.npy')
     assert_fails('this is a NumPy array, which is read', torch.load, folder .. 'x.npy', { mmap = true })
     torch.save({ x = torch.ones(3) }, folder .. 'x.npz')

@@ -39,7 +39,7 @@ describe('a variance of float32 keeps its digits', function()
     end
   end
 
-  it('in float16, whose numbers are exact in float32', function()
+  it('is exact for float16 values in float32', function()
     local x, exact = numbers({ 20, 300 }, 1000, torch.float16)
     assert.is_true(relative_error(x:var(2), exact:var(2)) < 1e-3)
   end)

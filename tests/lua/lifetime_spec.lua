@@ -10,7 +10,7 @@ local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
 local function leaf(...) return torch.tensor({ ... }, { dtype = torch.float32, device = device, requires_grad = true }) end
 
 describe('autograd.grad', function()
-  it('gives an input that is asked for twice its gradient twice', function()
+  it('autograd.grad returns the gradient of an input twice if it is passed twice', function()
     local x, w = leaf(1, 2), leaf(3, 4)
     local grads = { torch.autograd.grad((x * w):sum(), { x, x, w, x }) }
     for i, want in ipairs { { 3, 4 }, { 3, 4 }, { 1, 2 }, { 3, 4 } } do assert.same(want, grads[i]:tolist()) end
@@ -80,7 +80,7 @@ describe('.grad', function()
   end)
 
   -- A tensor that only the engine holds by then, of memory that somebody else has.
-  it('does not share memory with what a Function keeps, when its result has been collected', function()
+  it('.grad does not share memory with tensors that a Function keeps after its result was collected', function()
     local kept = torch.tensor({ 5, 6 }, { dtype = torch.float32, device = device })
     local Gives, Collects = torch.autograd.Function:extend 'Gives', torch.autograd.Function:extend 'Collects'
     function Gives.forward(_, x) return x * 1 end
@@ -235,7 +235,7 @@ describe('cycles are collected', function()
   end)
 end)
 
-describe('what a tensor is told by', function()
+describe('the identity of a tensor', function()
   it('goes with its finalizer: it is refused afterwards', function()
     local found
     do
@@ -250,7 +250,7 @@ describe('what a tensor is told by', function()
     assert.matches('not finalized Tensor', select(2, pcall(function() return found:sum() end)))
   end)
 
-  it('is in no other userdata, whatever lay in its memory before', function()
+  it('a new userdata has no identity of a freed tensor', function()
     for _ = 1, 200 do local _ = torch.ones(2) end
     collectgarbage()
     collectgarbage()

@@ -64,7 +64,7 @@ describe('sizes that no memory holds', function()
     assert.is_true(torch.allclose(F.local_response_norm(torch.ones(1, 3, 2), 2 ^ 53 | 0), torch.ones(1, 3, 2)))
   end)
 
-  it('are refused by combinations, whose count is found without counting', function()
+  it('combinations that exceed memory are errors before they are counted', function()
     refused('combinations', torch.combinations, torch.ones(3), 2 ^ 53 | 0, true)
     refused('out of memory', torch.combinations, torch.ones(1), HUGE, true)
     assert.same({ 0, 5 }, { table.unpack(torch.combinations(torch.ones(3), 5).shape) })
@@ -72,7 +72,7 @@ describe('sizes that no memory holds', function()
 end)
 
 describe('positions of triangles', function()
-  it('are those of tril and triu', function()
+  it('tril_indices and triu_indices agree with tril and triu', function()
     for _, case in ipairs { { 3, 4, 0 }, { 3, 4, 1 }, { 3, 4, -1 }, { 4, 3, 2 }, { 4, 3, -2 }, { 5, 2, -3 }, { 0, 3, 0 },
       { 2, 0, 1 }, { 3, 3, 7 }, { 3, 3, -7 }, { 1, 1, 0 }, { 7, 3, -1 } } do
       local rows, columns, offset = table.unpack(case)
@@ -105,7 +105,7 @@ describe('parts', function()
     return list
   end
 
-  it('are of the sizes asked for', function()
+  it('split parts have the requested sizes', function()
     local x = torch.arange(7)
     assert.same({ 3, 2, 2 }, lengths(torch.tensor_split(x, 3)))
     assert.same({ 1, 1, 1, 0 }, lengths(torch.tensor_split(x:narrow(1, 1, 3), 4)))
@@ -163,7 +163,7 @@ describe('division of integers', function()
 end)
 
 describe('index_put without an index', function()
-  it('writes all elements, whatever was written before', function()
+  it('index_put without an index writes all elements after earlier calls', function()
     local other = torch.zeros(5)
     other[torch.tensor { 5 }] = 1 -- leaves offsets behind
     local x = torch.zeros(2, 3)
@@ -177,7 +177,7 @@ describe('index_put without an index', function()
 end)
 
 describe('multinomial', function()
-  it('refuses what is no probability, with and without replacement', function()
+  it('multinomial rejects invalid probabilities, with and without replacement', function()
     for _, bad in ipairs { -1, 0 / 0, 1 / 0 } do
       for _, replacement in ipairs { true, false } do
         for _, where in ipairs { 'cpu', device } do
@@ -221,7 +221,7 @@ describe('a module that contains itself', function()
     return top
   end
 
-  it('is refused by whatever walks over it', function()
+  it('a module that contains itself is an error in every traversal', function()
     for depth = 1, 3 do
       local m = ring(depth)
       for _, method in ipairs { 'state_dict', 'parameters', 'buffers', 'modules', 'train', 'eval', 'zero_grad', 'double' } do

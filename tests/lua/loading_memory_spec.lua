@@ -43,7 +43,7 @@ describe('a file of a few bytes #cpu', function()
   end)
   teardown(function() os.execute('rm -r ' .. folder) end)
 
-  it('of ONNX cannot ask for a sparse tensor of gigabytes', function()
+  it('an ONNX file of a few bytes cannot allocate a sparse tensor of gigabytes', function()
     local bytes, int = onnx.bytes, onnx.int
     local values = onnx.tensor('s', torch.tensor({ 1.0 }, { dtype = torch.float64 }))
     local indices = onnx.tensor('', torch.tensor({ 0 }))
@@ -143,7 +143,7 @@ describe('a file of a few bytes #cpu', function()
 end)
 
 describe('the budget of a loader #cpu', function()
-  it('counts what is held, not what was held', function()
+  it('a loader\'s budget counts live memory, not freed memory', function()
     torch._C.within_budget(0, 10000000, function()
       for _ = 1, 100 do torch.zeros(1000000) end
     end)

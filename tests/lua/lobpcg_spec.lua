@@ -72,7 +72,7 @@ describe('torch.lobpcg', function()
     assert.is_true(torch.allclose(found, exact, { rtol = 1e-7, atol = 1e-7 }))
   end)
 
-  it('says what it cannot do', function()
+  it('lobpcg rejects unsupported arguments', function()
     fails_with('LPBPCG algorithm is not applicable when the number of A rows (=5) is smaller than 3 x the number of requested eigenpairs (=2)', lobpcg,
       torch.eye(5, { device = device }), 2)
     fails_with('must be batches of square matrices', lobpcg, torch.ones(3, 4, { device = device }))

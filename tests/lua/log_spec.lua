@@ -48,7 +48,7 @@ describe('torch.utils.log', function()
     end
   end)
 
-  it('writes what is not finite in words', function()
+  it('a log writes nan and infinity as text', function()
     logged('CSVLogger', { { a = 0 / 0, b = math.huge, c = -math.huge } })
     assert.equal('a,b,c\nnan,inf,-inf\n', content())
     local read = torch.utils.data.csv.read(path)
@@ -65,7 +65,7 @@ describe('torch.utils.log', function()
     assert.equal('z,a\n1,2\n', content())
   end)
 
-  it('takes columns that appear later, and leaves those empty that are away', function()
+  it('a log adds new columns at the end and leaves missing values empty', function()
     logged('CSVLogger', { { epoch = 1, note = 'two\nlines' }, { epoch = 2, accuracy = 0.5 }, { note = 'x' } })
     assert.equal('epoch,note,accuracy\n1,"two\nlines",\n2,,0.5\n,x,\n', content())
     logged('JSONLogger', { { epoch = 1 }, { epoch = 2, accuracy = 0.5 } })
@@ -104,7 +104,7 @@ describe('torch.utils.log', function()
     end
   end)
 
-  it('says what is wrong, and names the file', function()
+  it('a log names the file in its errors', function()
     for _, class in ipairs { 'CSVLogger', 'JSONLogger' } do
       fails_with(class .. ': /nowhere/run: No such file or directory', log[class], '/nowhere/run')
       fails_with(class .. ': /tmp: Is a directory', log[class], '/tmp')
@@ -124,7 +124,7 @@ describe('torch.utils.log', function()
     fails_with(path .. ':2: 1 fields, 2 wanted', log.CSVLogger, path, { append = true })
   end)
 
-  it('says when the disk is full', function()
+  it('a log reports a full disk', function()
     local full = io.open('/dev/full', 'w')
     if not full then return end
     full:close()

@@ -20,7 +20,7 @@ describe('a memory format', function()
     assert.same({ 360, 1, 90, 18, 3 }, strides(deep))
   end)
 
-  it('is asked of a tensor', function()
+  it('is_contiguous accepts a memory format', function()
     local y = x:contiguous { memory_format = last }
     assert.same({ true, false, false, true, false },
       { x:is_contiguous(), x:is_contiguous { memory_format = last }, y:is_contiguous(), y:is_contiguous(last), x:is_contiguous(last_3d) })

@@ -165,7 +165,7 @@ end)
 
 -- Each round holds sixteen megabytes until they are old, and takes so long that collections are cheap beside it.
 describe('the most that tensors hold #cpu', function()
-  it('is little more than what is in use at once, also of what had grown old', function()
+  it('the peak memory of tensors is near the live memory, also after they grew old', function()
     local output, message, status = process.lua [[
       local a, b = torch.randn(512, 4096), torch.randn(4096, 512)
       for round = 1, 20 do
@@ -189,7 +189,7 @@ describe("the collector's mode #cpu", function()
   end)
 
   if has_module then
-    it('is in a plain interpreter what it was before require #plain', function()
+    it('require does not change the collector\'s mode in a plain interpreter #plain', function()
       assert.equal('incremental\n', (run_plain 'print(collectgarbage "generational")'))
     end)
   end

@@ -93,7 +93,7 @@ describe('scripts/models #cpu', function()
     assert.truthy(output:find '^0%.0 s  [%d.]+ Hz\n0%.1 s  ')
   end)
 
-  it('resemblyzer tells a recording from another', function()
+  it('resemblyzer distinguishes recordings', function()
     local shapes = { ['linear.weight'] = { 256, 256 }, ['linear.bias'] = { 256 } }
     for i = 0, 2 do
       with(shapes, { ['lstm.weight_ih_l' .. i] = { 1024, i == 0 and 40 or 256 }, ['lstm.weight_hh_l' .. i] = { 1024, 256 }, ['lstm.bias_ih_l' .. i] = { 1024 },

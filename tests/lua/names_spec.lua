@@ -6,7 +6,7 @@ local names = dofile(here .. 'support/names.lua')
 describe('the public names of PyTorch #cpu', function()
   local report, idle = names.look()
 
-  it('are here, or a list says why not', function()
+  it('all public names exist or have a reason in the list', function()
     local missing = {}
     for _, found in ipairs(report) do
       for _, name in ipairs(found.unexplained) do missing[#missing + 1] = found.module .. '.' .. name end
@@ -20,7 +20,7 @@ describe('the public names of PyTorch #cpu', function()
     assert(n >= 1660, n .. ' names')
   end)
 
-  it('are missing where the list says so for good', function()
+  it('names with a permanent reason do not exist', function()
     assert(#idle == 0, 'nothing that is missing has these names: ' .. table.concat(idle, ' '))
   end)
 end)

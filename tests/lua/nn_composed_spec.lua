@@ -113,7 +113,7 @@ describe('layers', function()
       x, torch.ones(3, 5, { device = device }), target)
   end)
 
-  it('of attention give what the function gives', function()
+  it('of attention agree with the function', function()
     torch.manual_seed(2)
     local layer = nn.MultiheadAttention(4, 2, { device = device })
     local q = torch.randn(3, 2, 4, { device = device })

@@ -51,7 +51,7 @@ describe('functions made of other ops', function()
     fails_with('cutoffs should be a sequence of unique', nn.AdaptiveLogSoftmaxWithLoss, 6, 12, { 7, 3 })
   end)
 
-  it('give infinity where no alignment exists, or zero when asked to', function()
+  it('ctc_loss without an alignment is infinity, or zero with zero_infinity', function()
     local log_probs = torch.zeros(1, 1, 3):log_softmax(3)
     local function loss(options) return F.ctc_loss(log_probs, torch.tensor { { 2, 2 } }, { 1 }, { 2 }, options):item() end
     assert.equal(math.huge, loss())
@@ -77,7 +77,7 @@ describe('functions made of other ops', function()
     assert.is_true(torch.equal(zero[':, 2'], finite[':, 2']))
   end)
 
-  it('say what is wrong', function()
+  it('functions of other ops reject invalid arguments', function()
     local x = torch.ones(1, 1, 4, 4)
     fails_with('either size or scale_factor should be defined', F.interpolate, x)
     fails_with('only one of size or scale_factor should be defined', F.interpolate, x, { size = 2, scale_factor = 2 })

@@ -38,7 +38,7 @@ describe('packed sequences', function()
     assert.same({ 4, 2, 1 }, lengths:tolist())
   end)
 
-  it('sort the batch when asked to, and put it back', function()
+  it('pack_padded_sequence sorts the batch with enforce_sorted = false, and padding restores the order', function()
     local packed = rnn.pack_padded_sequence(batch(), torch.tensor { 1, 4, 2 }, { enforce_sorted = false })
     assert.same({ 2, 3, 1 }, packed.sorted_indices:tolist())
     assert.same({ 3, 1, 2 }, packed.unsorted_indices:tolist())
@@ -57,7 +57,7 @@ describe('packed sequences', function()
   end)
 
   for _, name in ipairs { 'RNN', 'GRU', 'LSTM' } do
-    it('give each sequence what it gets alone: ' .. name, function()
+    it('each packed sequence gives the result of that sequence alone: ' .. name, function()
       torch.manual_seed(3)
       local net = nn[name](2, 3, 2, { bidirectional = true }):to(device):double()
       local x = torch.randn(4, 3, 2, { dtype = torch.float64 }):to(device):requires_grad_()

@@ -64,7 +64,7 @@ Net(
     assert.is_true(torch.equal(a.first.weight, b.first.weight))
   end)
 
-  it('says what does not fit when state is loaded, and changes nothing', function()
+  it('load_state_dict reports differences and changes nothing', function()
     local net = Net(4)
     local before = net.first.weight:clone()
     local state = Net(5):state_dict()
@@ -166,7 +166,7 @@ describe('optim.SGD', function()
     assert.near(0.2192376, w[1], 1e-5)
   end)
 
-  it('refuses what is no parameter or an unknown option', function()
+  it('SGD rejects values that are not parameters and unknown options', function()
     assert.has_error(function() torch.optim.SGD({}, { lr = 0.1 }) end)
     assert.has_error(function() torch.optim.SGD({ 1 }, { lr = 0.1 }) end)
     local ok, message = pcall(torch.optim.SGD, { torch.ones(1) }, { learning_rate = 1 })
@@ -189,7 +189,7 @@ describe('utils.data', function()
     assert.equal(3, #loader)
   end)
 
-  it('collates what a user\'s data set returns', function()
+  it('collates the samples of a user-defined dataset', function()
     local Squares = data.Dataset:extend('Squares')
     function Squares:__len() return 4 end
     function Squares:__getitem(i) return torch.tensor { i, i * i }, i end

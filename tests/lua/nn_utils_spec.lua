@@ -68,7 +68,7 @@ describe('prune', function()
     assert.same({ { 0, 7 } }, copy.weight:tolist())
   end)
 
-  it('refuses what PyTorch refuses', function()
+  it('prune raises the errors of PyTorch', function()
     local layer = linear { { 1, 2 } }
     fails_with('amount=1.5 should either be a float in the range [0, 1] or a non-negative integer', prune.l1_unstructured, layer, 'weight', 1.5)
     fails_with('amount=7 should be smaller than the number of parameters to prune=2', prune.l1_unstructured, layer, 'weight', 7)
@@ -88,7 +88,7 @@ describe('fused layers', function()
     return bn:to(device):double():eval()
   end
 
-  it('do what layer and normalization do', function()
+  it('fused layers give the result of layer and normalization', function()
     torch.manual_seed(3)
     local x = torch.randn(2, 3, 5, 5, { device = device, dtype = torch.float64 })
     local conv, bn = nn.Conv2d(3, 4, 3, { bias = false }):to(device):double():eval(), normalized(nn.BatchNorm2d(4))
@@ -191,7 +191,7 @@ describe('swa_utils', function()
       { anneal_strategy = 'x' })
   end)
 
-  it('optimizers tell of their state', function()
+  it('optimizers of swa_utils save and load their state', function()
     local net = nn.Linear(1, 1, { device = device })
     local optimizer, seen = torch.optim.Adafactor(net), {}
     optimizer:register_state_dict_post_hook(function(_, dict) dict.note = 'kept' end)

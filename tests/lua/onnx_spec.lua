@@ -88,7 +88,7 @@ describe('a model that was loaded', function()
     assert_equal(weight, net:state_dict()['fc.0.weight'])
   end)
 
-  it('takes any size where the file says a negative one', function()
+  it('a loaded model accepts any size for a negative one in the file', function()
     local model = linear_model()
     model.inputs[1][3] = { -1, 3 }
     local net = load(model)
@@ -96,7 +96,7 @@ describe('a model that was loaded', function()
     fails_with("has the shape [5, 4], the model takes [?, 3]", net, torch.randn(5, 4, { device = device }))
   end)
 
-  it('multiplies what it reads by weights of 8 bits, rounded to 256 values from the least to the largest', function()
+  it('a loaded model multiplies by 8-bit weights, with inputs rounded to 256 values between their extremes', function()
     torch.manual_seed(3)
     local W, R = torch.randint(-99, 99, { 1, 3, 8 }), torch.randint(-99, 99, { 1, 2, 8 })
     local scale, B = torch.rand(1, 8) / 50, torch.randn(1, 16)
@@ -127,7 +127,7 @@ describe('a model that was loaded', function()
     fails_with('neither a PNG nor a JPEG file', compute, 'ImageDecoder', { bytes:flip(1) })
   end)
 
-  it('follows its weights and the sizes of its inputs, what is made of these alone being kept', function()
+  it('a loaded model updates derived values if weights or sizes of inputs change', function()
     local net = load { inputs = { { 'x', FLOAT, { 'batch', 3 } } }, outputs = { { 'y', FLOAT } },
       initializers = { { 'w', weight }, { 'minus', torch.tensor { -1 } } },
       nodes = { { 'Transpose', { 'w' }, { 't' }, perm = { 1, 0 } }, { 'MatMul', { 'x', 't' }, { 'p' } },
@@ -155,7 +155,7 @@ describe('a model that was loaded', function()
     assert.is_true(net(torch.ones(1, 3, { device = device })):sum():item() < before)
   end)
 
-  it('says which node was given what it cannot take', function()
+  it('an invalid input is an error that names the node', function()
     local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', weight } }, nodes = { { 'MatMul', { 'x', 'w' }, { 'y' } } } }
     fails_with("node 'y' (MatMul): ", net, torch.ones(2, 3, { device = device }))
   end)
@@ -170,7 +170,7 @@ describe('a model that was loaded', function()
     fails_with("input 'x' must be a Tensor", net, 1)
   end)
 
-  it('keeps names that cannot be those of a module apart', function()
+  it('names that a module cannot have are stored separately', function()
     local one = torch.ones(1)
     local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' },
       initializers = { { 'forward', one }, { 'a', one }, { 'a.b', one }, { '/x/y', one }, { '.', one } },
@@ -179,7 +179,7 @@ describe('a model that was loaded', function()
     assert.are.equal(5, #net:parameters())
   end)
 
-  it('has small constants computed and what nobody uses dropped', function()
+  it('small constants are evaluated and unused nodes removed at load time', function()
     local net = load { inputs = { { 'x', FLOAT } }, outputs = { 'y' },
       nodes = { { 'Constant', {}, { 'a' }, value_ints = { 2, 3 } }, { 'Constant', {}, { 'b' }, value_ints = { 1, 2 } }, { 'Mul', { 'a', 'b' }, { 'c' } },
         { 'Exp', { 'x' }, { 'unused' } }, { 'Reshape', { 'x', 'c' }, { 'y' } } } }
@@ -310,7 +310,7 @@ describe('operators', function()
     assert_equal(cube:softmax(3), compute('Softmax', { cube }, {}, 13))
   end)
 
-  it('convolutions and pooling pad unevenly, as auto_pad says', function()
+  it('convolutions and pools implement auto_pad with uneven padding', function()
     local image, kernel = torch.randn(1, 2, 5, 6, { device = device }), torch.randn(3, 2, 2, 2, { device = device })
     local padded = torch.nn.functional.pad(image, { 0, 1, 0, 1 })
     local wanted = torch.nn.functional.conv2d(padded, kernel)
@@ -351,7 +351,7 @@ describe('operators', function()
     assert_equal(tensor { -4, -2 }, compute('DequantizeLinear', { tensor({ 1, 2 }, torch.uint8), tensor(2.0), tensor(3, torch.uint8) }))
   end)
 
-  it('what onnxruntime puts in place of several operators is known', function()
+  it('operators that onnxruntime fuses are supported', function()
     local function fused(op, inputs, attributes) return (compute(op, inputs, attributes, 17, 1, 'com.microsoft')) end
     local a, b, scale = torch.randn(2, 3, 8, { device = device }), torch.randn(2, 3, 8, { device = device }), torch.rand(8, { device = device })
     local gelu = torch.nn.functional.gelu
@@ -366,7 +366,7 @@ describe('operators', function()
     assert_equal(wanted:transpose(2, 3):reshape(2, 3, 8), fused('Attention', { a, weight }, { num_heads = 2, unidirectional = 1 }), 1e-4)
   end)
 
-  it('products whose batches lie between rows and columns are known', function()
+  it('products with a batch between rows and columns are supported', function()
     local function fused(inputs, attributes) return (compute('FusedMatMul', inputs, attributes, 17, 1, 'com.microsoft')) end
     local a, b = torch.randn(2, 3, 4, { device = device }), torch.randn(2, 4, 5, { device = device })
     local wanted = torch.matmul(a, b)
@@ -476,7 +476,7 @@ describe('operators', function()
 end)
 
 -- What onnxruntime 1.32 gives.
-describe('inputs at the edge of what an operator takes', function()
+describe('inputs at the limits of an operator', function()
   it('are pads that cut: done first, then the rest is repeated', function()
     local x = tensor { 1, 2, 3, 4, 5 }
     for mode, results in pairs {
@@ -599,11 +599,11 @@ describe('integers of 64 bits without a sign', function()
 end)
 
 describe('files that are not sound', function()
-  it('are told that a recurrent layer has no weights', function()
+  it('a recurrent layer without weights is an error', function()
     fails_with("one of its inputs 'X', 'W' and 'R' is missing", compute, 'LSTM', { torch.ones(2, 1, 3):to(device), torch.ones(1, 8, 3):to(device) }, { hidden_size = 2 })
   end)
 
-  it('are told that a window has no size', function()
+  it('a window without a size is an error', function()
     fails_with("its attribute 'kernel_shape' is missing", compute, 'MaxPool', { torch.ones(1, 1, 4, 4):to(device) })
   end)
 
@@ -625,7 +625,7 @@ describe('files that are not sound', function()
     fails_with("input 'x': elements of type 'string', which ltensor does not have", load, { inputs = { { 'x', 8 } }, outputs = { 'x' }, nodes = {} })
   end)
 
-  it('names that nobody makes, or two nodes make, are errors', function()
+  it('a value without a producer or with two producers is an error', function()
     fails_with("its input 'z' is made by no node before it", load, { outputs = { 'y' }, nodes = { { 'Exp', { 'z' }, { 'y' } } } })
     fails_with("its output 'z' is made by no node", load, { inputs = { { 'x', FLOAT } }, outputs = { 'z' }, nodes = {} })
     fails_with("two values are named 'y'", load, { inputs = { { 'x', FLOAT } }, outputs = { 'y' }, nodes = { { 'Exp', { 'x' }, { 'y' } }, { 'Exp', { 'x' }, { 'y' } } } })
@@ -684,7 +684,7 @@ describe('files that are not sound', function()
     fails_with('No such file', torch.onnx.load, folder .. '/none.onnx')
   end)
 
-  it('the list of operators names what each file has, so that only the files of a model\'s operators are read', function()
+  it('the list of operators names each file, so that a model loads only the files of its operators', function()
     for file, domains in pairs(require('torch.onnx.ops').files) do
       local listed, returned = {}, {}
       for domain, names in pairs(domains) do

@@ -122,7 +122,7 @@ describe('optim: any parameters', function()
     end
   end)
 
-  it('those without a gradient stay, and join later', function()
+  it('parameters without a gradient stay unchanged and are updated once they have one', function()
     local a, b = leaf(torch.ones(2, { device = device })), leaf(torch.ones(2, { device = device }))
     local optimizer = optim.Adam({ a, b }, { lr = 0.1 })
     a.grad = torch.ones_like(a)

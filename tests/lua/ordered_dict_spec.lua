@@ -48,7 +48,7 @@ describe('an OrderedDict #cpu', function()
     assert.equal('', names(dict))
   end)
 
-  it('is walked as it is when the walk begins, whatever the body renames', function()
+  it('a walk sees the entries that existed when it began, while the body renames keys', function()
     for _, walk in ipairs { 'pairs', 'ipairs' } do
       local dict, visits = new 'm.a m.b x m.c', 0
       local function rename(name)

@@ -69,7 +69,7 @@ describe('out=', function()
     assert.same({ { 1, 0 }, { 0, 1 } }, { parts[1]:tolist(), parts[2]:tolist() })
   end)
 
-  it('may be an argument of an op whose results are copied', function()
+  it('out may be an argument if the op copies its results', function()
     local square = torch.arange(4, { dtype = torch.float32, device = device }):reshape(2, 2)
     torch.stack({ square[1], square[2] }, 2, { out = square })
     assert.same({ { 0, 2 }, { 1, 3 } }, square:tolist())

@@ -83,7 +83,7 @@ local function message_of(call, ...)
   return not ok and tostring(message) or nil
 end
 
-describe('a tensor whose elements share memory', function()
+describe('an output whose elements share memory', function()
   for _, form in ipairs { 'inplace', 'out' } do
     it('is refused by every op that would write it, ' .. form, function()
       local wrong = {}
@@ -110,14 +110,14 @@ describe('a tensor whose elements share memory', function()
     end
   end)
 
-  it('is found whatever made it', function()
+  it('is detected for every way to create it', function()
     local windows = torch.arange(8, { device = device }):as_strided({ 3, 4 }, { 1, 1 })
     local crossed = torch.zeros(16, { device = device }):as_strided({ 3, 4 }, { 4, 2 }) -- 0 2 4 6, 4 6 8 10, ...
     assert.has_error(function() windows:add_(1) end)
     assert.has_error(function() crossed:mul_(2) end)
   end)
 
-  it('may be written where every element lies apart, in any order', function()
+  it('may be written if all elements are distinct, in any order', function()
     local memory = torch.zeros(16, { device = device })
     memory:as_strided({ 2, 3 }, { 3, 2 }):add_(1) -- 0 2 4, 3 5 7
     assert.same({ 1, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, memory:tolist())
@@ -160,10 +160,10 @@ describe('a tensor whose elements share memory', function()
   end)
 end)
 
-describe('an argument that lies in what is written', function()
+describe('an argument that overlaps the output', function()
   local function square() return torch.rand(3, 3, { device = device }) end
 
-  it('is refused across it, for what works element by element', function()
+  it('is an error for elementwise ops if it is shifted', function()
     local cases = {
       function(x) x:add_(x:t()) end, function(x) x:narrow(1, 2, 2):mul_(x:narrow(1, 1, 2)) end,
       function(x) x:add_(x[1]) end, function(x) x:copy_(x:t()) end, function(x) x:copy_(x[1]) end,
@@ -214,7 +214,7 @@ describe('an argument that lies in what is written', function()
     assert.equal(INPUT, (message_of(function() line:narrow(1, 1, 1):index_put_({ torch.ones(1, { dtype = torch.int64, device = device }) }, line[1]) end) or ''):match(INPUT:gsub('%-', '%%-')))
   end)
 
-  it('may be the tensor itself, or lie beside it', function()
+  it('may be the output itself or a disjoint part', function()
     local x = square()
     local twice, running = (x * 2):tolist(), torch.cumsum(x, 1):tolist()
     assert.same(twice, x:clone():add_(x:clone()):tolist())
@@ -226,7 +226,7 @@ describe('an argument that lies in what is written', function()
     assert.same({ { 2, 1, 8, 3 }, { 14, 5, 20, 7 } }, pairs_of:tolist())
   end)
 
-  it('is put aside by products, whose result is right', function()
+  it('is copied by products, whose result is correct', function()
     local x = square()
     local product, sum = (x:matmul(x)):tolist(), torch.addmm(x, x, x):tolist()
     assert.same(product, (function(y) return torch.mm(y, y, { out = y }) end)(x:clone()):tolist())

@@ -62,7 +62,7 @@ describe('the profiler', function()
     if on_gpu and torch.cuda.is_simulated() then assert.truthy(text:find('not stated', 1, true)) end
   end)
 
-  it('has spans of the user, in which events lie', function()
+  it('profiler events are nested in user spans', function()
     local prof = profiler.profile(function()
       profiler.record_function('outer', function()
         local _ <close> = profiler.record_function 'inner'
@@ -139,7 +139,7 @@ describe('benchmark.Timer', function()
     assert(m.mean * m.number * m.number_per_run <= torch.time() - began) -- the time of a call, not of a block
   end)
 
-  it('refuses what is no function', function()
+  it('benchmark.Timer rejects values that are not functions', function()
     local ok, message = pcall(torch.utils.benchmark.Timer, { stmt = 3 })
     assert.is_false(ok)
     assert.truthy(message:find('stmt must be a function', 1, true))

@@ -141,7 +141,7 @@ describe('torch.utils.plot', function()
     assert.truthy(text:find('L624.00 ', text:find 'L624.00 ' + 1, true), 'both end at the right margin')
   end)
 
-  it('names its axes, and leaves out what lies beyond their limits', function()
+  it('a plot labels its axes and clips points beyond its limits', function()
     local named = plot.lines({ 0, 1, 1e300, 2 }, { xlabel = 'epoch', ylabel = 'loss', ylim = { 0, 4 }, xlim = { 1, 4 } })
     local text = saved(named)
     assert.truthy(text:find('>epoch</text>', 1, true) and text:find('>loss</text>', 1, true))
@@ -268,7 +268,7 @@ expect In [2]:
     terminal.remove_folder(folder)
   end)
 
-  it('refuses what it cannot draw', function()
+  it('a plot rejects values that it cannot draw', function()
     for message, call in pairs {
       ['lines(): expected a tensor or a list of numbers, got string'] = function() plot.lines 'x' end,
       ['lines(): x has 1 series and y has 2'] = function() plot.lines({ { 1, 2 } }, { { 1, 2 }, { 3, 4 } }) end,
@@ -297,7 +297,7 @@ describe('torch.utils.display', function()
     assert.equal('tensor([1., 1.])\ntwo\nnil\n', out)
   end)
 
-  it('shows where a front end says', function()
+  it('display calls the front end', function()
     local calls, last = {}, 0
     torch.utils.display.show_with(function(value, id)
       calls[#calls + 1] = ('%s in %s'):format(value, id)

@@ -87,7 +87,7 @@ describe('a file of before PyTorch 1.6 #cpu', function()
     assert.same({ 4, 5, 6 }, v.part:tolist())
   end)
 
-  it('asks map_location once for each storage', function()
+  it('map_location is called once for each storage', function()
     local seen = {}
     local v = load('views_legacy.pt', { map_location = function(storage, location)
       seen[#seen + 1] = location

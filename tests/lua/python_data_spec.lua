@@ -90,7 +90,7 @@ describe('torch.serialization #cpu', function()
     assert.same({ 'argparse.Namespace' }, serialization.get_safe_globals())
   end)
 
-  it('allows no more than what ltensor has', function()
+  it('add_safe_globals allows only types that ltensor supports', function()
     refused("ltensor has no constructor 'os.system'; there are argparse.Namespace", serialization.add_safe_globals, { 'os.system' })
     refused('must be strings', serialization.add_safe_globals, { print })
     assert.same({}, serialization.get_safe_globals())
@@ -148,7 +148,7 @@ describe('a damaged file #cpu', function()
     end)
   end
 
-  it('whose key grows without end is refused', function()
+  it('a damaged file whose key grows without end is an error', function()
     local tuple = 'K\1\x85' .. ('2\x86'):rep(40) -- each twice in the next
     local ok, message = unpickle.load('\x80\2}' .. tuple .. 'K\1s.', pt_globals.make(), error)
     assert.is_false(ok)

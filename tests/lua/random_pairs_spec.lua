@@ -105,7 +105,7 @@ local function check(program)
 end
 
 describe('features in pairs', function()
-  it('agree with what does not use them, every two', function()
+  it('each pair of features agrees with a program without them', function()
     local compared = 0
     for first = 1, #steps do
       for second = 1, #steps do

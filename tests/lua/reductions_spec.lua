@@ -104,7 +104,7 @@ end)
 
 describe('statistics', function()
   -- GPUs read lines of up to 8192 elements (4096 of float64) once for both steps: one run of eight for each thread, up to four, longer ones.
-  it('of lines that begin anywhere are those of float64 on the CPU', function()
+  it('statistics of rows at every offset agree with float64 on the CPU', function()
     torch.manual_seed(1)
     for name, close in pairs { float32 = 1e-5, float64 = 1e-12, float16 = 2e-3, bfloat16 = 1e-2 } do
       for _, n in ipairs { 33, 64, 255, 1000, 1001, 2048, 2049, 4100, 8192, 8200, 20000 } do
@@ -127,7 +127,7 @@ describe('statistics', function()
   end)
 
   -- Simulated GPUs round a product before it is added, in a step as between two ops.
-  it('give for logsumexp, to the bit, what its steps make one by one: sums in one order', function()
+  it('logsumexp gives the bits of its separate steps', function()
     if device == 'cpu' or not os.getenv 'LTENSOR_SIM_GPUS' then return end
     torch.manual_seed(1)
     for _, name in ipairs { 'float32', 'float64' } do
@@ -156,7 +156,7 @@ end)
 describe('a norm', function()
   local F = torch.nn.functional
 
-  it('of short rows is that of each, whichever lie beside it', function()
+  it('the norm of a short row does not depend on neighbouring rows', function()
     torch.manual_seed(1)
     for _, name in ipairs { 'float32', 'float64' } do
       local dtype = torch[name]

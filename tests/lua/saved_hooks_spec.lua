@@ -12,7 +12,7 @@ local function f(x) return (x:exp() * x + x * x[1]):sum() end
 local function gradient_of(x, y) return torch.autograd.grad(y, x) end
 
 describe('saved_tensors_hooks', function()
-  it('keep what pack gives, and give backward what unpack makes of it', function()
+  it('saved_tensors_hooks stores the result of pack and passes it to unpack', function()
     local x, packed, unpacked = leaf(1, 2), 0, 0
     local y = graph.saved_tensors_hooks(function(t)
       packed = packed + 1
@@ -62,7 +62,7 @@ describe('saved_tensors_hooks', function()
     assert.same({ 2, 4 }, gradient_of(x, y):tolist())
   end)
 
-  it('let go of what they kept', function()
+  it('saved_tensors_hooks releases the packed values', function()
     local x, alive = leaf(1, 2), setmetatable({}, { __mode = 'k' })
     for _ = 1, 20 do
       graph.saved_tensors_hooks(function(t)
@@ -77,7 +77,7 @@ describe('saved_tensors_hooks', function()
     assert.is_nil(next(alive))
   end)
 
-  it('say what is wrong with them', function()
+  it('saved_tensors_hooks rejects invalid hooks', function()
     local x = leaf(1, 2)
     local function go(pack, unpack) return function() graph.saved_tensors_hooks(pack, unpack, function() return x:exp():sum() end):backward() end end
     assert.error_matches(go(function() return 1 end, function(v) return v end), 'unpack_hook expected to be a Tensor but got result of type number')
@@ -116,7 +116,7 @@ describe('allow_mutation_on_saved_tensors', function()
     end)
   end)
 
-  it('copies once what two nodes have saved, and nothing that nobody writes', function()
+  it('allow_mutation_on_saved_tensors copies a value once for two nodes, and only if it is written', function()
     graph.allow_mutation_on_saved_tensors(function()
       local x = leaf(1, 2)
       local y, z = x * 2, x * 3
@@ -187,7 +187,7 @@ describe('allow_mutation_on_saved_tensors', function()
 end)
 
 describe('increment_version', function()
-  it('makes backward refuse what was saved before', function()
+  it('increment_version makes backward reject earlier saved tensors', function()
     local x = leaf(1, 2)
     local y = x * 2
     local out = (y ^ 2):sum()
@@ -250,7 +250,7 @@ describe('a GradientEdge', function()
     assert.same({ 1, 1 }, torch.autograd.grad(z, edge):tolist())
   end)
 
-  it('says what is wrong with it', function()
+  it('get_gradient_edge rejects tensors without a graph', function()
     assert.error_matches(function() graph.get_gradient_edge(torch.ones(2)) end, 'for a Tensor that does not require gradients')
     assert.error_matches(function() graph.GradientEdge(leaf(1).grad_fn, 1) end, 'must be a Node')
     assert.error_matches(function() graph.GradientEdge((leaf(1) * 2).grad_fn, 2) end, 'has 1 results, there is no number 2')
@@ -304,7 +304,7 @@ describe('register_multi_grad_hook', function()
     assert.is_nil(next(alive))
   end)
 
-  it('says what is wrong with it', function()
+  it('register_multi_grad_hook rejects invalid arguments', function()
     assert.error_matches(function() graph.register_multi_grad_hook({ a }, print, { mode = 'some' }) end, "one of %('all', 'any'%) but got some")
     assert.error_matches(function() graph.register_multi_grad_hook({ a, a:detach() }, print) end, 'tensor 2 does not require grad')
   end)

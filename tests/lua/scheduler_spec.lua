@@ -78,7 +78,7 @@ end)
 -- Functions, and the classes of inner schedulers, are no state.
 local by_function = { LambdaLR = true, MultiplicativeLR = true, SequentialLR = true, ChainedScheduler = true }
 
-describe('lr_scheduler: the loaded state decides, not what the scheduler was made with:', function()
+describe('lr_scheduler: the loaded state has priority over constructor arguments:', function()
   for number, row in ipairs(rows) do
     for other_number, other_row in ipairs(rows) do
       local alike = other_number ~= number and other_row.name == row.name and other_row.optimizer == row.optimizer
@@ -101,7 +101,7 @@ describe('lr_scheduler: the loaded state decides, not what the scheduler was mad
 end)
 
 describe('lr_scheduler: a SequentialLR that is resumed', function()
-  it('lets the later schedulers go on from what they were, as PyTorch does', function()
+  it('a resumed SequentialLR continues the later schedulers as PyTorch', function()
     for last_epoch, rates in pairs {
       [-1] = { 0.5, 0.5, 1.0, 0.9, 0.81 }, [1] = { 0.5, 0.45, 0.405, 0.3645, 0.32805 }, [4] = { 0.5, 0.45, 0.405, 0.3645, 0.32805 },
     } do
@@ -158,7 +158,7 @@ describe('lr_scheduler: a given epoch', function()
 end)
 
 describe('lr_scheduler: a state', function()
-  it('is copied once, whatever it holds more than once or inside itself', function()
+  it('a state is copied once, with shared parts and cycles', function()
     local s = S.StepLR(new_optimizer 'SGD', 2)
     local shared = { 1 }
     for _ = 1, 60 do shared = { shared, shared } end -- 2 ^ 60 paths

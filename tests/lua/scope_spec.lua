@@ -188,7 +188,7 @@ describe('a scope #cpu', function()
     assert.equal(1, events[2].parent)
   end)
 
-  it('is listed by its file, whose specs drop it', function()
+  it('each scope of the library has a test that drops it', function()
     local found = { opens = {}, closes = {} }
     for path in io.popen('find lib -name "*.lua"'):lines() do
       local text = source(path)

@@ -21,7 +21,7 @@ for name, script in pairs(SCRIPTS) do
   local arguments, on_cpu = table.unpack(script)
 
   describe('scripts/' .. name .. '.lua #cpu', function()
-    it('runs on the CPU and says what its figures show', function()
+    it('the script runs on the CPU and prints its accuracy', function()
       local output, message, status = run(name, '--device cpu ' .. arguments)
       assert.equal(0, status, message)
       assert.equal('', message)
@@ -47,7 +47,7 @@ for name, script in pairs(SCRIPTS) do
       assert.truthy(output:find('--device D', 1, true), output)
     end)
 
-    it('refuses what it does not know', function()
+    it('the script rejects unknown options', function()
       for _, wrong in ipairs {'--sizes 3', '--seed', '--seed x', '--seed=1.5', 'file', '--device cuda:99',
           '--device gpu'} do
         local _, message, status = run(name, wrong, '--sim-gpus 2')
@@ -83,7 +83,7 @@ describe('scripts #cpu', function()
     assert.truthy(output:find 'on the device%s+7%s+1%s+28%s', output)
   end)
 
-  it('parameters leaves the file that was asked for, with every parameter', function()
+  it('parameters writes the requested file with every parameter', function()
     local torch = require 'torch'
     local path = os.tmpname() .. '.safetensors'
     local _, message, status = run('parameters', '--inputs 3 --hidden 4 --outputs 2 --repeats 1 --file ' .. path,

@@ -9,7 +9,7 @@ local function failure(f, ...)
 end
 
 describe('generators #cpu', function()
-  it('seed and tell their seed', function()
+  it('generators set and return their seed', function()
     local g = torch.manual_seed(17)
     assert.is_true(rawequal(g, torch.default_generator))
     assert.same({ 17, 17 }, { torch.initial_seed(), g:initial_seed() })

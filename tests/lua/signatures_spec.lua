@@ -70,7 +70,7 @@ local function each(kind)
 end
 
 describe('the arguments of', function()
-  it('layers are those of PyTorch', function()
+  it('layers equal PyTorch\'s', function()
     local compared = 0
     for row in each 'nn' do
       local signature = torch.nn[row.name] and signature_of_class(torch.nn[row.name])
@@ -90,7 +90,7 @@ describe('the arguments of', function()
     assert(compared > 110, compared)
   end)
 
-  it('optimizers are those of PyTorch, in a row as by name', function()
+  it('optimizers equal PyTorch\'s, in order and by name', function()
     local ways = { foreach = true, fused = true, capturable = true, differentiable = true }
     for row in each 'optim' do
       local make = torch.optim[row.name]
@@ -153,7 +153,7 @@ describe('the arguments of', function()
     assert(not ok and tostring(message):find("sum(): unknown argument 'axes' (known: dtype, dim, keepdim, out)", 1, true), message)
   end)
 
-  it('functions of nn.functional are those of PyTorch', function()
+  it('functions of nn.functional equal PyTorch\'s', function()
     local compared = 0
     for row in each 'F' do
       local ops = torch.nn.functional[row.name] and declarations.by_name[declared_as[row.name] or row.name]
@@ -204,7 +204,7 @@ describe('arguments of old programs', function()
     assert.equal('mean', nn.L1Loss { reduce = true }.reduction)
   end)
 
-  it('name ways of computing that change nothing, and those that cannot be had are refused', function()
+  it('arguments that select an implementation have no effect, and unsupported ones are errors', function()
     local w = { torch.ones(2) }
     assert.equal(0.5, torch.optim.Adam(w, 0.5, { fused = true, foreach = false, capturable = false }).param_groups[1].lr)
     local ok, message = pcall(torch.optim.SGD, w, 0.1, { differentiable = true })

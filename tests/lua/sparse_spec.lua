@@ -141,7 +141,7 @@ tensor(indices=tensor([], size=(2, 0)),
     assert.is_truthy(tostring(nn.Parameter(example())):find '^Parameter containing:\ntensor%(indices=')
   end)
 
-  it('is refused by what has no form for it, and by what reads elements', function()
+  it('a sparse tensor is an error for ops without a sparse implementation and for readers of elements', function()
     local x = example()
     refused('exp() has no form for sparse tensors', torch.exp, x)
     refused('has no form for sparse tensors', torch.where, torch.ones(2, 3, { device = device }):gt(0), x, 1)
@@ -232,7 +232,7 @@ describe('the gradient of a sparse tensor', function()
     assert.same({ 2, 2, 6 }, e.weight.grad:select(2, 1):tolist())
   end)
 
-  it('is asked for by autograd.grad, and kept by retain_grad', function()
+  it('autograd.grad returns a sparse gradient, and retain_grad keeps it', function()
     local x = example():requires_grad_()
     local y = x * 3
     y:retain_grad()
@@ -255,7 +255,7 @@ describe('a product of a matrix in CSR', function()
     return (torch.randn(rows, columns, { dtype = dtype, device = device }) * kept:to(dtype))
   end
 
-  it('takes dense matrices whose rows lie over each other, or are one', function()
+  it('a CSR product accepts dense matrices with overlapping or single rows', function()
     local a, one = matrix(7, 90, torch.float64), torch.randn(7, 1, { dtype = torch.float64, device = device })
     local x = torch.randn(200, { dtype = torch.float64, device = device })
     for _, dense in ipairs { x:narrow(1, 1, 5):expand(90, 5), x:as_strided({ 90, 5 }, { 1, 1 }), x:as_strided({ 90, 5 }, { 2, 1 }) } do
@@ -305,7 +305,7 @@ describe('a system of equations #cpu', function()
     return a, torch.randn(n, { dtype = dtype })
   end
 
-  it('is refused where it is none, by what it is', function()
+  it('a singular or non-square system is an error', function()
     local eye = torch.eye(3):to_sparse_csr()
     refused('expected a square sparse matrix of numbers, got one of size [3, 4]', solve, torch.ones(3, 4):to_sparse_csr(), torch.ones(3))
     refused('expected a square sparse matrix of numbers, got one of size [2, 2, 2]', solve, torch.ones(2, 2, 2):to_sparse(), torch.ones(2))
@@ -319,7 +319,7 @@ describe('a system of equations #cpu', function()
   end)
 
   if not installed then
-    it('says what is missing', function() refused('libcxsparse3', solve, torch.eye(3):to_sparse_csr(), torch.ones(3)) end)
+    it('spsolve without CXSparse is an error that names the package', function() refused('libcxsparse3', solve, torch.eye(3):to_sparse_csr(), torch.ones(3)) end)
     return
   end
 
@@ -391,7 +391,7 @@ describe('an optimizer with sparse gradients', function()
     end)
   end
 
-  it('says so where it does not take them', function()
+  it('an optimizer without support for sparse gradients is an error', function()
     local e = nn.Embedding(4, 2, { sparse = true, device = device })
     e(torch.tensor({ 1 }, { device = device })):sum():backward()
     for _, name in ipairs { 'Adam', 'RMSprop', 'Adadelta' } do

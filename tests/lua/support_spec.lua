@@ -16,7 +16,7 @@ end
 describe('reference.compare', function()
   local want = {dtype = 'float32', shape = {2}, data = {1.0, 0/0}}
 
-  it('accepts what is equal, nan included', function()
+  it('compare accepts equal values, nan included', function()
     reference.compare(torch.tensor {1.0, 0/0}, want, 'it', true)
     reference.compare(torch.tensor {1.000001, 0/0}, want, 'it')
   end)
@@ -31,7 +31,7 @@ describe('reference.compare', function()
     refuses('expected a tensor', 3, want)
   end)
 
-  it('tells infinities from large numbers', function()
+  it('compare distinguishes infinities from large numbers', function()
     local infinite = {dtype = 'float32', shape = {1}, data = {1/0}}
     reference.compare(torch.tensor {1/0}, infinite, 'it')
     refuses('element 1 is', torch.tensor {3e38}, infinite)
@@ -68,7 +68,7 @@ describe('reference.run', function()
 end)
 
 -- An op that is right in its numbers and fails what it owes otherwise, called as a row of the reference.
-describe('what every row owes', function()
+describe('the obligations of each row', function()
   local plain = { dtype = 'float32', shape = { 2 }, data = { 1, 2 } }
   local names = { 'planted', 'planted_' }
 
@@ -98,7 +98,7 @@ describe('what every row owes', function()
     end))
   end)
 
-  it('that no input has other values, even where no version tells', function()
+  it('that no input changes, even without a version change', function()
     fails('tensor 1 of the arguments has other values', plant('planted', function(t)
       local result = t:clone()
       t.data = torch.zeros_like(t)

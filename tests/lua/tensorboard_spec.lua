@@ -95,9 +95,9 @@ describe('SummaryWriter', function()
   local folder = os.tmpname()
   os.remove(folder)
 
-  it('knows the checksum', function() assert.equal(0xE3069283, crc32c '123456789') end)
+  it('SummaryWriter computes the masked CRC-32C', function() assert.equal(0xE3069283, crc32c '123456789') end)
 
-  it('writes what TensorBoard reads', function()
+  it('SummaryWriter writes files that TensorBoard reads', function()
     local writer = SummaryWriter(folder .. "/it's")
     writer:add_scalar('loss', torch.tensor(0.5), 3)
     writer:add_scalar('rate', 2, 300, 12.5)

@@ -54,7 +54,7 @@ describe('text #cpu', function()
     fails_with('tokens are strings, got number', text.Vocabulary, { 1 })
   end)
 
-  it('leaves out rare tokens, and may know no unknown ones', function()
+  it('a vocabulary drops rare tokens and can exclude unknown ones', function()
     local tokens = text.tokenize 'a a a b b c'
     assert.same({ '<unk>', 'a', 'b' }, text.Vocabulary(tokens, { min_freq = 2 }).list)
     local vocab = text.Vocabulary(tokens, { unknown = false })

@@ -61,7 +61,7 @@ local scans = {
   end,
 }
 
-describe('columns give what lines of their own give', function()
+describe('columns agree with separate rows', function()
   -- Of few columns each is brought together; others are worked on side by side, in tiles of hundreds.
   local function compare(name, f, rows, columns, dim)
     local x = random(rows, columns):float()
@@ -107,7 +107,7 @@ describe('columns give what lines of their own give', function()
 end)
 
 describe('sums of large vectors', function()
-  it('are those of their pieces', function()
+  it('sums of large vectors equal the sums of their parts', function()
     for _, n in ipairs { 2047, 2048, 2049, 32767, 32769, 131071, 131073, 300001 } do
       local x = torch.rand(n, { dtype = torch.float64 }):to(device)
       local total = 0
@@ -171,7 +171,7 @@ describe('nan', function()
 end)
 
 describe('a loss', function()
-  it('leaves out what ignore_index names where labels are smoothed, too', function()
+  it('a loss with label smoothing excludes ignore_index', function()
     local logits = random(6, 4):requires_grad_()
     local targets = torch.tensor({ 1, 4, 2, 2, 3, 1 }, { device = device })
     for _, weights in ipairs { false, torch.tensor({ 1.0, 2.0, 0.5, 3.0 }, { dtype = torch.float64, device = device }) } do
@@ -214,7 +214,7 @@ describe('instance_norm', function()
 end)
 
 describe('short lines', function()
-  it('are what they are one by one, in every number and dtype', function()
+  it('short rows agree with single elements for every length and dtype', function()
     for _, dtype in ipairs { 'float32', 'float64', 'int64', 'int32' } do
       for _, n in ipairs { 1, 2, 4, 5, 24, 25, 32, 33, 128, 129 } do
         -- A simulated GPU takes a second for a thousand ops.
@@ -319,7 +319,7 @@ describe('interpolation', function()
     assert.is_true(wanted:t():equal(torch._C._resample(x:t(), 1, table.unpack(lists))))
   end)
 
-  it('of planes is what one dimension after the other makes, also of rows that need many lines or far ones', function()
+  it('of planes agrees with one dimension after the other, for many and distant rows', function()
     local function lists(n, out, taps, spread)
       local starts, places = { 0 }, {}
       for o = 1, out do

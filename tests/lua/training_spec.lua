@@ -88,7 +88,7 @@ describe('the scripts that train models #cpu', function()
     end
   end)
 
-  it('gpt learns a text better than a table of pairs knows it, and writes', function()
+  it('gpt predicts a text better than a bigram table, and generates text', function()
     write(file 'text', ('the sheep that sleeps there these three days needs sweets; '):rep(40))
     local output, message, status = process.run(('%s --disable-cuda %sscripts/gpt.lua --text %s --length 16 --width 32 '
       .. '--layers 1 --epochs 6 --lr 0.01 --sample 10'):format(process.quote(process.ltensor), here .. '../../', file 'text'))
@@ -98,7 +98,7 @@ describe('the scripts that train models #cpu', function()
     assert.equal(10, #output:match '([^\n]*)\n$')
   end)
 
-  it('char_rnn learns a text, whatever the cell, and writes', function()
+  it('char_rnn learns a text with each cell type, and generates text', function()
     write(file 'text', ('the sheep that sleeps there these three days needs sweets; '):rep(20))
     for _, cell in ipairs { 'GRU', 'LSTM' } do
       local output, message, status = process.run(('%s --disable-cuda %sscripts/char_rnn.lua --text %s --length 16 --hidden 32 '
@@ -120,7 +120,7 @@ describe('the losses of a run on a simulated GPU #cpu', function()
     gpt = '--text ' .. file 'text' .. ' --length 16 --width 32 --layers 1 --steps 8 --sample 0',
   }
   for script, arguments in pairs(runs) do
-    it('are those of the CPU: ' .. script, function()
+    it('agree with the CPU: ' .. script, function()
       write(file 'text', ('the sheep that sleeps there these three days needs sweets; '):rep(40))
       local losses = {}
       -- Convolutions may be rounded to TF32 unless that is forbidden.
@@ -187,7 +187,7 @@ describe('the losses of a run on a simulated GPU #cpu', function()
     'Adam(net:parameters(), { lr = 0.01, weight_decay = 1e-2, capturable = capture })',
     'AdamW(net:parameters(), { lr = 0.01, amsgrad = true, maximize = true, capturable = capture })',
   } do
-    it('are those of the CPU when the step is one graph: ' .. optimizer, function()
+    it('agree with the CPU when the step is one graph: ' .. optimizer, function()
       local program = graph:gsub('OPTIMIZER', 'torch.optim.' .. optimizer)
       if optimizer:find 'maximize' then program = program:gsub('assert%(expected%[8%] < expected%[1%]%)', '') end
       local output, message, status = process.run(("%s --sim-gpus 1 --no-copies - <<'END'\n%s\nEND"):format(

@@ -126,7 +126,7 @@ end
 
 describe('transforms', function()
   for name, case in pairs(cases) do
-    it('give what PyTorch gives: ' .. name, function()
+    it('agree with PyTorch: ' .. name, function()
       local inputs = {}
       for i, spec in ipairs(case.inputs) do inputs[i] = made(spec) end
       local results = trees.flatten { run[name](table.unpack(inputs)) }
@@ -154,7 +154,7 @@ describe('a transform inside another', function()
     assert.equal(1.0, outer(tensor(1.0)):item())
   end)
 
-  it('tells its variable from the same tensor reached from outside', function()
+  it('a nested transform distinguishes its variable from the same captured tensor', function()
     local x = tensor(3.0, { requires_grad = true })
     local gradient = func.grad(function(v) return v * x end)(x)
     assert.equal(3.0, gradient:item())
@@ -171,7 +171,7 @@ describe('a transform inside another', function()
   end)
 end)
 
-describe('what leaves a transform', function()
+describe('results of a transform', function()
   local function square(x) return (x * x):sum() end
 
   it('has no history when nothing outside requires grad', function()
@@ -180,7 +180,7 @@ describe('what leaves a transform', function()
     assert.is_false(value.requires_grad)
   end)
 
-  it('can be differentiated by what the function reached', function()
+  it('are differentiable with respect to captured tensors', function()
     local w = tensor({ 1.0, 2.0 }, { requires_grad = true })
     local gradient = func.grad(function(x) return (x * x * w):sum() end)(tensor { 3.0, 4.0 })
     gradient:sum():backward()
@@ -228,7 +228,7 @@ describe('vjp', function()
     assert.equal(21.0, gradients.b:item())
   end)
 
-  it('returns what has_aux names third', function()
+  it('vjp returns the third result with has_aux', function()
     local value, f, aux = func.vjp(function(x) return x * 2, 'beside' end, tensor(3.0), { has_aux = true })
     assert.equal(6.0, value:item())
     assert.equal(2.0, f(tensor(1.0)):item())
@@ -282,7 +282,7 @@ describe('functional_call', function()
     end
   end)
 
-  it('replaces tied tensors together unless told not to', function()
+  it('functional_call replaces tied tensors together unless tie_weights is false', function()
     local Tied = nn.Module:extend 'Tied'
     function Tied:init()
       self.a = nn.Linear(1, 1, { bias = false })
@@ -296,7 +296,7 @@ describe('functional_call', function()
     assert.is_near(10.0 + own, func.functional_call(module, other, x, nil, { tie_weights = false }):item(), 1e-5)
   end)
 
-  it('says which names are missing or unknown where that is strict', function()
+  it('strict functional_call names missing and unknown parameters', function()
     assert.error_matches(function()
       func.functional_call(nn.Linear(2, 1), { wait = torch.ones(1) }, torch.ones(2), nil, { strict = true })
     end, 'Unexpected key%(s%): wait. Missing key%(s%): bias, weight.')
@@ -324,7 +324,7 @@ end)
 
 -- ---- messages ---------------------------------------------------------------------------------------------------------
 
-describe('transforms say', function()
+describe('errors of transforms', function()
   local x = tensor { 1.0, 2.0 }
   local refused = {
     { 'Expected f%(%*args%) to return a Tensor, got number', function() func.grad(function() return 1 end)(x) end },
@@ -369,7 +369,7 @@ describe('transforms say', function()
 end)
 
 describe('functional', function()
-  it('keeps the history of what it gives with create_graph', function()
+  it('functional keeps the history of its results with create_graph', function()
     local x = tensor({ 1.0, 2.0 }, { requires_grad = true })
     local jacobian = functional.jacobian(function(v) return v ^ 3 end, x, { create_graph = true })
     jacobian:sum():backward()

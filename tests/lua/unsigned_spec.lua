@@ -185,7 +185,7 @@ describe('an unsigned integer', function()
     end
   end)
 
-  it('says of what it has not that it is not implemented', function()
+  it('an unsupported op of an unsigned integer is an error that says not implemented', function()
     local x = tensor { { 1, 2 }, { 3, 4 } }
     for _, name in ipairs { 'matmul', 'mm' } do refused("not implemented for 'UInt16'", torch[name], x, x) end
     for _, name in ipairs { 'max', 'amax', 'argmax', 'aminmax' } do refused("not implemented for 'UInt16'", torch[name], x) end

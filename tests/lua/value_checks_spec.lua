@@ -124,7 +124,7 @@ describe('a size of which there is no result', function()
   end)
 end)
 
-describe('a value outside of what an op takes', function()
+describe('a value outside of the domain of an op', function()
   for name, case in pairs(cases) do
     it('is an error: ' .. name, function() fails_with(case[2] or '', waited, case[1]) end)
   end
@@ -178,7 +178,7 @@ describe('a matrix with nan', function()
     end)
   end
 
-  it('is taken where the nan lies in the triangle that is not looked at', function()
+  it('is accepted if the nan is in the other triangle', function()
     local A = on({ { 2.0, nan }, { 0.0, 1.0 } }, { dtype = torch.float64 })
     assert.same({ 1, 2 }, linalg.eigvalsh(A, 'L'):tolist())
     fails_with('contained non-finite values', function() return linalg.eigvalsh(A, 'U') end)

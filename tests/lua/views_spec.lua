@@ -107,7 +107,7 @@ describe('from_numpy and numpy #cpu', function()
     assert.equal(torch.bool, torch.from_numpy({ true }).dtype)
   end)
 
-  it('refuse what NumPy could not hold', function()
+  it('from_numpy and numpy reject dtypes that NumPy does not have', function()
     local x = torch.ones(2):requires_grad_()
     assert.truthy(failure(x.numpy, x):find("Can't call numpy() on Tensor that requires grad", 1, true))
     assert.same({ 1, 1 }, x:numpy({ force = true }):tolist())
@@ -120,7 +120,7 @@ describe('rows of a copy', function()
   local DTYPES = { 'bool', 'uint8', 'int16', 'float16', 'int32', 'float32', 'float64', 'complex64', 'complex128' }
   local function same(wanted, got, ...) assert.is_true(torch.equal(wanted, got), table.concat({ ... }, ' ')) end
 
-  it('arrive where they belong, whatever their width', function()
+  it('rows arrive at their destination for every width', function()
     for _, name in ipairs(DTYPES) do
       local dtype = torch[name]
       for _, width in ipairs { 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 70, 300 } do
@@ -165,7 +165,7 @@ describe('rows of a copy', function()
   end)
 end)
 
-describe('what is rolled', function()
+describe('a rolled tensor', function()
   -- Entry i of a dimension of n is what was at i - by.
   local function from(n, by) return (torch.arange(0, n, { device = device, dtype = torch.int64 }) - by):remainder(n) + 1 end
 

@@ -36,7 +36,7 @@ describe('boxes', function()
     fails_with('Unsupported Bounding Box Conversions', vision.box_convert, a, 'xyxy', 'abc')
   end)
 
-  it('suppress those that overlap them and have lower scores', function()
+  it('nms removes boxes that overlap one with a higher score', function()
     local boxes = on { { 0, 0, 10, 10 }, { 1, 1, 11, 11 }, { 20, 20, 30, 30 }, { 0, 0, 10, 9 } }
     local scores = on { 0.8, 0.9, 0.3, 0.7 }
     assert.same({ 2, 3 }, vision.nms(boxes, scores, 0.5):tolist())

@@ -30,7 +30,7 @@ describe('the function under vmap', function()
     assert.equal(1, calls)
   end)
 
-  it('may return several results, tables, and what does not depend on its sample', function()
+  it('the function may return several results, tables, and values without a batch', function()
     local sums, rest = vmap(function(v) return v:sum(), { twice = v * 2, constant = tensor { 7.0 } } end)(x)
     assert.same({ 6.0, 15.0 }, sums:tolist())
     assert.same({ { 2.0, 4.0, 6.0 }, { 8.0, 10.0, 12.0 } }, rest.twice:tolist())
@@ -51,7 +51,7 @@ describe('the function under vmap', function()
     assert.same({ { 3, 2, 1 }, { 3, 2, 1 } }, vmap(function(v) return (select(2, v:sort { descending = true })) end)(x):tolist())
   end)
 
-  it('may print what it sees: all samples', function()
+  it('print shows all samples', function()
     local text
     vmap(function(v)
       text = tostring(v)
@@ -98,7 +98,7 @@ describe('vmap inside vmap', function()
     assert.same({ { 10.0, 100.0 }, { 20.0, 200.0 } }, outer(tensor { 1.0, 2.0 }, tensor { 10.0, 100.0 }):tolist())
   end)
 
-  it('maps over what the outer one does not', function()
+  it('an inner vmap maps over tensors without an outer batch', function()
     local x = torch.arange(24.0, { device = device }):reshape(2, 3, 4)
     local sums = vmap(vmap(function(v) return v:sum() end, { in_dims = 2 }), { in_dims = 1 })(x)
     assert.is_true(torch.equal(x:sum(2), sums))
@@ -110,7 +110,7 @@ end)
 describe('random numbers under vmap', function()
   local x = torch.ones(4, 50, { device = device })
 
-  it('are refused unless something is said of them', function()
+  it('random numbers under vmap need the argument randomness', function()
     for _, f in ipairs { function() return torch.rand(2, { device = device }) end, function(v) return v:bernoulli(0.5) end,
       function(v) return nn.functional.dropout(v, 0.5, true) end } do
       assert.error_matches(function() vmap(f)(x) end, 'called random operation while in randomness error mode')
@@ -181,7 +181,7 @@ describe('chunks', function()
 end)
 
 describe('gradients of samples', function()
-  it('of a LeNet are those of a loop', function()
+  it('of a LeNet agree with a loop', function()
     torch.manual_seed(1)
     local net = nn.Sequential(nn.Conv2d(1, 6, 5, { padding = 2 }), nn.Sigmoid(), nn.AvgPool2d(2), nn.Conv2d(6, 16, 5), nn.Sigmoid(),
       nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.Sigmoid(), nn.Linear(84, 10)):to(device)
@@ -200,7 +200,7 @@ describe('gradients of samples', function()
     end
   end)
 
-  it('of an ensemble are those of its models', function()
+  it('of an ensemble agree with its models', function()
     local models = { nn.Linear(3, 2):to(device), nn.Linear(3, 2):to(device) }
     local parameters, buffers = func.stack_module_state(models)
     local x = torch.randn(4, 3, { device = device })
@@ -251,7 +251,7 @@ describe('a Function', function()
   end)
 end)
 
-describe('vmap says', function()
+describe('errors of vmap', function()
   local x = tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
   local kept
   local refused = {
@@ -312,7 +312,7 @@ describe('the rule of', function()
     assert.is_true(torch.allclose(found, torch.stack(rows), { rtol = 1e-9, atol = 1e-12 }))
   end
 
-  it('nll_loss knows weights, what is ignored, and images', function()
+  it('nll_loss supports weights, ignored classes and images', function()
     local scores, target = randn { 3, 4, 5 }:log_softmax(3), torch.randint(1, 6, { 3, 4 }, { device = device })
     for _, reduction in ipairs { 'mean', 'sum', 'none' } do
       compare(function(s, t) return F.nll_loss(s, t, { reduction = reduction, ignore_index = 2 }) end, { scores, target })
@@ -367,7 +367,7 @@ describe('the rule of', function()
     compare(function(v, w, b) return F.group_norm(v, 2, w, b) end, { randn { 3, 5, 4 }, randn { 3, 4 }, randn { 3, 4 } })
   end)
 
-  it('attention knows masks, heads that are shared and samples without a batch', function()
+  it('attention supports masks, shared heads and samples without a batch', function()
     local attention = F.scaled_dot_product_attention
     local q, k, v = randn { 3, 2, 4, 5, 6 }, randn { 3, 2, 4, 7, 6 }, randn { 3, 2, 4, 7, 6 }
     compare(attention, { q, k, v })
@@ -379,7 +379,7 @@ describe('the rule of', function()
     compare(func.grad(function(a, b, c) return attention(a, b, c):pow(2):sum() end), { q, k, v })
   end)
 
-  it('positions by tensors takes what all samples share', function()
+  it('indexing by tensors accepts indices without a batch', function()
     local x, rows, columns = randn { 3, 4, 5 }, long(4, 1, 4), long(2, 2, 5)
     local mask = torch.tensor({ true, false, true, false }, { device = device })
     compare(function(v) return v[rows] end, { x })
@@ -395,7 +395,7 @@ describe('the rule of', function()
     end, { x, randn { 3, 5 } })
   end)
 
-  it('positions by tensors takes those of each sample', function()
+  it('indexing by tensors accepts indices of each sample', function()
     local x = randn { 3, 4, 5, 2 }
     local rows = torch.tensor({ { 1, 4 }, { 2, 2 }, { 3, 1 } }, { device = device })
     local columns = torch.tensor({ { 5, 2 }, { 1, 1 }, { 4, 3 } }, { device = device })

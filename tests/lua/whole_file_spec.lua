@@ -41,7 +41,7 @@ local READERS = {
   ['CSVLogger'] = 'torch.utils.log.CSVLogger(P, { append = true })', ['JSONLogger'] = 'torch.utils.log.JSONLogger(P)',
 }
 
-describe('what is no file #cpu', function()
+describe('a path that is not a regular file #cpu', function()
   local folder
   setup(function()
     folder = os.tmpname()
@@ -51,7 +51,7 @@ describe('what is no file #cpu', function()
   end)
   teardown(function() os.execute('rm -r ' .. folder) end)
 
-  it('is refused by every reader at once: none waits for who writes to a pipe', function()
+  it('is an error in every reader without waiting for the writer of a pipe', function()
     local chunks = {}
     for name, chunk in pairs(READERS) do
       local path = name == 'torch.hub.list' and 'pipes' or 'pipe'

@@ -88,7 +88,7 @@ describe('a cell is', function()
     it(('%s: %q'):format(expected, source), function() assert.equal(expected, (status(source))) end)
   end
 
-  it('told about in the compiler\'s words, with the cell\'s line', function()
+  it('reports errors in the compiler\'s words, with the cell\'s line', function()
     local _, message = status 'x = 1\ny = = 2'
     assert.equal("(cell 1):2: unexpected symbol near '='", message)
   end)

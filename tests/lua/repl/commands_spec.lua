@@ -43,7 +43,7 @@ f(1, 2)
     has(out, '2  (cell 3):1: in the cell')
   end)
 
-  it('shows the calls inside a coroutine before those around it #pty', function()
+  it('%debug shows the calls of a coroutine before the calls around it #pty', function()
     local folder = terminal.new_folder()
     for _, start in ipairs {'coroutine.wrap(f)(w)', 'local ok, m = coroutine.resume(coroutine.create(f), w); error(m, 0)'} do
       terminal.follow(folder, ([[
@@ -91,7 +91,7 @@ watch[1] == nil
     has(out, 'big = <gone>')
   end)
 
-  it('says when there is nothing to show', function()
+  it('%debug without an error reports that', function()
     local _, err = type_lines '%debug\n'
     has(err, 'no cell has failed')
     _, err = type_lines "error 'x'\n%debug 7\n"
@@ -121,14 +121,14 @@ x;
     end)
   end
 
-  it('needs a name that says which kind', function()
+  it('%export needs a suffix that selects the format', function()
     local _, err = type_lines '%export x.txt\n'
     assert.equal('the name of a notebook ends in .md or .ipynb\n', err)
   end)
 end)
 
 describe('%gpus and %memory', function()
-  it('list what there is', function()
+  it('%gpus and %memory list the devices', function()
     local out = type_lines('torch.zeros(1000000)\n%gpus\n%memory\n', '--sim-gpus 2')
     has(out, 'cuda:0  ')
     has(out, 'cuda:1  ')
@@ -174,7 +174,7 @@ x + 1
     os.remove(path)
   end)
 
-  it('that are there are overwritten when the user says so #pty', function()
+  it('existing files are overwritten after a confirmation only #pty', function()
     local path, folder = os.tmpname(), terminal.new_folder()
     local question = ('%s exists. Overwrite it? [y/N] '):format(path)
     local function answered(answer)
@@ -209,7 +209,7 @@ describe('%config', function()
     has(out, 'off\n')
   end)
 
-  it('shows internal frames when asked', function()
+  it('%config can show internal frames', function()
     local _, err = type_lines "%config traceback full\nerror 'x'\n"
     has(err, '[ltensor repl.session]')
     _, err = type_lines "local function f() error 'x' end f()\n"
@@ -355,7 +355,7 @@ expect Out[2]: 2.0
     end
   end)
 
-  it('that does not look is told of after a second, and killed by the third Ctrl-C #pty', function()
+  it('work that does not stop is reported after a second and ended by the third Ctrl-C #pty', function()
     local out = follow [[
 send print('be' .. 'gun') io.popen("trap '' INT; exec sleep 15"):close()\r
 expect begun
@@ -418,7 +418,7 @@ describe('completion', function()
     ]]):format(text), '--sim-gpus 2'):gsub('\n$', ''))
   end
 
-  it('knows arguments, dtypes, devices and what is loaded later', function()
+  it('completion offers arguments, dtypes, devices and modules that are loaded later', function()
     assert.equal('dtype =  dim = ', words 'x:sum{d')
     assert.equal('keepdim = ', words 'torch.sum(x, {dim = 1, k')
     assert.equal('UPLO = ', words 'torch.linalg.eigh{x, U')

@@ -33,7 +33,7 @@ describe('<***>', function()
 end)
 
 describe('a difference', function()
-  it('shows what was expected and what came', function()
+  it('a difference shows expected and actual lines', function()
     assert.same({'  a', '- b', '+ c', '  d'}, compare.difference({'a', 'b', 'd'}, {'a', 'c', 'd'}))
     assert.same({'+ a'}, compare.difference({}, {'a'}))
     assert.same({'- a'}, compare.difference({'a'}, {}))

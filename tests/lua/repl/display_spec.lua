@@ -56,7 +56,7 @@ send \e[A
     assert.equal('In [1]: x中文中文中文中文中文中文中文\n中文y', (shown.text:gsub('中文中\n', '中文\n中')))
   end)
 
-  it('shows what has no shape of its own', function()
+  it('the cell shows control characters as escapes', function()
     assert.equal('In [1]: a^B\u{FFFD}b', screen("send a\\x16\\x02\\x16\\xffb\n", 80).text)
   end)
 
@@ -87,7 +87,7 @@ screen
     assert.equal("In [1]: local a = 'a long line that does not fit into forty columns'", shown[3].text)
   end)
 
-  it('lists words below the cell and asks before a long list', function()
+  it('completion lists words below the cell and confirms a long list', function()
     local shown = screen [[
 send words = {first_one = 1, first_two = 2}\r
 expect In [2]: 
@@ -102,7 +102,7 @@ expect first_two
     follow 'send torch.\\t\\t\nexpect possibilities? (y or n)\nsend y\nexpect absolute\n'
   end)
 
-  it('has what was typed again where Down goes past the newest cell', function()
+  it('Down past the newest cell restores the typed text', function()
     local shown = screens(follow([[
 send first = 1\r
 expect In [2]: 

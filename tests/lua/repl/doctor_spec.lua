@@ -15,7 +15,7 @@ local function contents(path)
 end
 
 describe('--doctor', function()
-  it('says how each thing stands, a line each', function()
+  it('--doctor prints one line for each feature', function()
     local out = run '--doctor'
     local first, last
     for line in out:gmatch '[^\n]+' do
@@ -39,7 +39,7 @@ describe('--doctor', function()
     assert.equal(package.loadlib(name, '*') and 'ok' or 'missing', state)
   end)
 
-  it('says what a missing piece would give', function()
+  it('--doctor explains the effect of missing libraries', function()
     local out = run('--doctor', 'TERM=dumb LC_ALL=C PATH=/nowhere')
     assert.is_truthy(out:find('missing  colours        none: TERM is dumb', 1, true), out)
     assert.is_truthy(out:find('missing  characters     the locale (C) is not UTF-8', 1, true), out)

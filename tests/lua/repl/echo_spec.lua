@@ -70,19 +70,19 @@ describe('objects', function()
     assert.equal('constant', shown(setmetatable({}, {__repr = 'constant'})))
   end)
 
-  it('that say something amiss are still shown', function()
+  it('objects with a failing __tostring are still shown', function()
     assert.is_truthy(shown(setmetatable({}, {__tostring = function() return {} end})):find '^<table 0x%x+>$')
     assert.is_truthy(shown(setmetatable({}, {__tostring = function() error 'no' end})):find 'could not be shown: .*no')
     assert.is_truthy(shown(setmetatable({}, {__tostring = function() error {} end})):find 'could not be shown: table')
   end)
 
-  it('are asked once', function()
+  it('objects are converted once', function()
     local asked = 0
     shown(setmetatable({}, {__tostring = function() asked = asked + 1 return 'x' end}), 1)
     assert.equal(1, asked)
   end)
 
-  it('functions tell their parameters and place', function()
+  it('functions show their parameters and source line', function()
     assert.equal('<function print>', shown(print))
     assert.equal('<function math.sin>', shown(math.sin))
     local f = load('return function(a, b, ...) end', '=(cell 3)')()

@@ -131,7 +131,7 @@ expect In [3]:
 ]]
   end)
 
-  it('goes back to earlier lines of the cell in vi command mode, whose motions stay in a line', function()
+  it('vi command mode moves to earlier lines of the cell, and its motions stay in a line', function()
     follow [[
 send %config editing vi\r
 expect In [2]: 
@@ -153,7 +153,7 @@ expect line	1
 ]]
   end)
 
-  it('shows the editing mode where the inputrc asks for it', function()
+  it('editing shows the mode if the inputrc enables it', function()
     local path = os.tmpname()
     local file = assert(io.open(path, 'w'))
     file:write [[
@@ -213,7 +213,7 @@ expect {'aaaaaaaaaaaaaaa',\r\n 'bbbbbbbbbbbbbbb',\r\n 'c'}
 ]], 'PTY_COLUMNS=40')
   end)
 
-  it('pages long values, unless told not to', function()
+  it('long values are paged unless paging is off', function()
     follow([[
 send t = {} for i = 1, 60 do t[i] = ('v'):rep(30) end t\r
 expect paged: Out[1]:

@@ -14,7 +14,7 @@ describe('JSON', function()
     assert.equal(text, json.encode(json.decode(text)))
   end)
 
-  it('keeps numbers as they are: integers, floats, what is large', function()
+  it('JSON preserves integers, floats and large numbers', function()
     local text = '[1, 1.0, -0.0, 9007199254740993, -9223372036854775808, 0.1, 0.30000000000000004, 1e22, 1e999, -1e999]'
     local numbers = json.decode(text)
     assert.equal('integer', math.type(numbers[1]))
@@ -37,11 +37,11 @@ describe('JSON', function()
     assert.equal('{\n "b": 3,\n "a": 2\n}\n', json.encode(json.decode '{"b": 1, "a": 2, "b": 3}'))
   end)
 
-  it('is written as UTF-8, whatever a cell has printed', function()
+  it('JSON is valid UTF-8 for every output of a cell', function()
     assert.equal('[\n "a\u{FFFD}\u{FFFD}é\u{FFFD}"\n]\n', json.encode {'a\xff\xc3é\xe2'})
   end)
 
-  it('that is faulty says where', function()
+  it('a JSON error contains its position', function()
     local deep = ('['):rep(200) .. (']'):rep(200)
     assert.equal(deep, (json.encode(json.decode(deep)):gsub('%s', '')))
     for text, message in pairs {

@@ -79,7 +79,7 @@ describe('a kernel #cpu', function()
     assert.is_false(wire.takes_input)
   end)
 
-  it('counts what is stored', function()
+  it('the kernel counts stored cells only', function()
     assert.equal(1, ask('execute_request', {code = '7'}).execution_count)
     local _, published = ask('execute_request', {code = '8', silent = true})
     assert.same({'status busy', 'status idle'}, types(published))
@@ -92,7 +92,7 @@ describe('a kernel #cpu', function()
     assert.same({'7', '_'}, {table.unpack(state.session.inputs)})
   end)
 
-  it('tells errors, and passes over the cells that wait', function()
+  it('an error aborts the queued cells', function()
     wire.waiting = {request('execute_request', object {code = '1'}), request('comm_info_request', object {})}
     local reply, published = ask('execute_request', {code = "error 'no'"})
     assert.same({'error', 'no'}, {reply.status, reply.evalue})
@@ -108,7 +108,7 @@ describe('a kernel #cpu', function()
     assert.equal(1, #wire.waiting)
   end)
 
-  it('takes requests that say nothing sensible', function()
+  it('the kernel survives malformed requests', function()
     local hostile = {'', 'null', '[]', '7', '{', '"x"', '\xff', '{"msg_type": 1}', '{"msg_type": "nobody_request"}'}
     for _, header in ipairs(hostile) do
       wire.sent = {}
@@ -138,7 +138,7 @@ describe('a kernel #cpu', function()
     assert.is_false(ask('inspect_request', {code = 'no_such_name', cursor_pos = 3}).found)
   end)
 
-  it('says whether a cell is complete', function()
+  it('is_complete reports if a cell is complete', function()
     for code, status in pairs {['x = 1'] = 'complete', [''] = 'complete', ['?print'] = 'complete', ['for i = 1, 2 do'] = 'incomplete',
       ['x = = 1'] = 'invalid', ['%time x = {'] = 'incomplete'} do
       assert.equal(status, ask('is_complete_request', {code = code}).status, code)
@@ -192,7 +192,7 @@ describe('a kernel #cpu', function()
     assert.same({'3', '3'}, some:entries(state.session, {hist_access_type = 'tail', n = 1, output = true})[1][3])
   end)
 
-  it('ends when it is asked to', function()
+  it('the kernel ends at a shutdown request', function()
     assert.is_true(ask('shutdown_request', {restart = true}).restart)
     assert.is_true(state.ended)
   end)
@@ -222,7 +222,7 @@ describe('--kernel #cpu', function()
     assert.equal('ipc:///tmp/x-5', files.heartbeat)
   end)
 
-  it('says what is wrong with it', function()
+  it('--kernel reports invalid arguments', function()
     for text, message in pairs {['{'] = 'the text ends early', ['7'] = 'no connection file', ['{}'] = "_port' is to be a number, got nothing",
       ['{"signature_scheme": "hmac-md5"}'] = "not by 'hmac-md5'", ['{"transport": "udp"}'] = "not 'udp'"} do
       local ok, problem = pcall(jupyter.connection, connection(text))
@@ -235,12 +235,12 @@ describe('--kernel #cpu', function()
 
   local function run(arguments, before) return process.run(('%s %s %s 2>&1'):format(before or '', process.quote(process.ltensor), arguments)) end
 
-  it('needs to know which', function()
+  it('--kernel needs a subcommand', function()
     assert.is_truthy(run '--kernel':find('needs a connection file, or the word install', 1, true))
     assert.is_truthy(run('--kernel ' .. connection '{}' .. ' more'):find("'more' is not expected", 1, true))
   end)
 
-  it('says what to install where the plugin is not there', function()
+  it('--kernel names the packages for a missing plugin', function()
     local out = run('--kernel install --user', 'LTENSOR_LIB_DIR=/nowhere')
     assert.is_truthy(out:find('libltensor_jupyter.so could not be loaded', 1, true), out)
     assert.is_truthy(out:find('apt-get install', 1, true), out)

@@ -24,7 +24,7 @@ expect Out[2]: 2
 ]==]
   end)
 
-  it('of a character may come apart; what is none becomes U+FFFD', function()
+  it('the bytes of a character may arrive separately; invalid bytes become U+FFFD', function()
     follow [==[
 send '\xe4
 sleep 30
@@ -61,7 +61,7 @@ expect Out[1]: 'onetwo'
 ]==]
   end)
 
-  it('of a paste whose end does not come are dropped by Ctrl-C', function()
+  it('Ctrl-C drops a paste without an end', function()
     for _, mode in ipairs {'emacs', 'vi'} do
       follow([[
 send %config editing ]] .. mode .. '\\r\n' .. [[

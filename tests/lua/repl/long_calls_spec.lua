@@ -56,7 +56,7 @@ end
 describe('long calls that Ctrl-C can stop #cpu', function()
   local long = ('aé"\n\0001\0z\\'):rep(700000) -- more than a piece, whose end falls anywhere
 
-  it('of strings give what those of Lua give', function()
+  it('of strings agree with Lua\'s', function()
     for _, s in ipairs {'', 'x', 'ab', '12345', 7} do
       for _, n in ipairs {-1, 0, 1, 2, 3, 1000, 400001, 2.0, 1.5, '3'} do
         for _, separator in ipairs {'', ', ', '-'} do same('string', 'rep', s, n, separator) end

@@ -51,7 +51,7 @@ expect Out[2]: 6
     terminal.remove_folder(folder)
   end)
 
-  it('run scripts whose locals live on, also after an error', function()
+  it('%run keeps the locals of a script, also after an error', function()
     write(path, "#!/usr/bin/env ltensor\nlocal kept = 5\nlocal function double() return 2 * kept end\nprint(...)\nerror 'on purpose'\n")
     local out, err = type_lines(('%%run %s one two\nkept, double()\n'):format(path))
     has(out, 'one\ttwo')
@@ -62,7 +62,7 @@ expect Out[2]: 6
     has(err, ':5: on purpose')
   end)
 
-  it('save Lua that runs, and overwrite only when told so', function()
+  it('%save writes Lua that runs and overwrites only on request', function()
     local out, err = type_lines(([[
 x = 20
 x + 1
@@ -79,7 +79,7 @@ x = = 1
     has(out, 'timed')
   end)
 
-  it('export what commands wrote and how they failed, without colours', function()
+  it('%export writes the output and errors of commands without colours', function()
     local notebook = path .. '.md'
     type_lines(([[
 !echo from the shell
@@ -102,7 +102,7 @@ io.write('10%%\r100%%\n')
     has(out, 'local   x  tensor  [2, 3], torch.float32, cpu\nglobal  y  float   2.5\n')
   end)
 
-  it('show what operations took', function()
+  it('%prun shows the time of operations', function()
     local out = type_lines '%prun torch.ones(4, 4):matmul(torch.ones(4, 4)):sum()\n'
     has(out, 'Self CPU time total')
     has(out, 'matmul')
@@ -135,7 +135,7 @@ m.answer()
 end)
 
 describe('a name #cpu', function()
-  it('that nobody defined is said to be so', function()
+  it('an undefined magic is an error', function()
     local out, err = type_lines 'prnit\nprnit(1)\nt = {alpha = 1}\nt.alpa\nx = torch.ones(1)\nx.grad\nlocal n\nn\n'
     has(out, "prnit is not defined; did you mean 'print'?")
     has(out, "t has no field alpa; did you mean 'alpha'?")
@@ -159,7 +159,7 @@ describe('a name #cpu', function()
 end)
 
 describe('the history #cpu', function()
-  it('of megabytes without a line end keeps nobody waiting', function()
+  it('a history of megabytes without a line end loads in time', function()
     local history = require 'repl.edit.history'
     local path = write(os.tmpname(), ('x'):rep(3000000))
     local start = os.clock()
@@ -180,7 +180,7 @@ describe('completion #cpu', function()
     ]]):format(text)):gsub('\n$', ''))
   end
 
-  it('knows code behind magics, parts that are not loaded, constructors and results of calls', function()
+  it('completion works behind magics, for modules that are not loaded, constructors and results of calls', function()
     assert.equal('torch', words '%time tor')
     assert.equal('sum sum_to_size', words '%timeit -n 5 x:sum')
     assert.equal('relu relu6', words 'nn.functional.rel')

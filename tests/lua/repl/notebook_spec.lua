@@ -21,7 +21,7 @@ end
 local function check(text) return run(text, '--check') end
 
 describe('--cells --check', function()
-  it('passes a notebook that says what happens', function()
+  it('--check passes a notebook whose outputs match', function()
     local out, err, status = check [[
 # Title
 
@@ -49,7 +49,7 @@ x
     assert.equal(0, status)
   end)
 
-  it('shows what differs, and where, and exits 1', function()
+  it('--check shows each difference with its position and exits with 1', function()
     local out, _, status = check '~~~lua\nprint(1)\nprint(2)\n~~~\n~~~text\n1\n3\n~~~\n~~~lua\n4\n~~~\n~~~text\n4\n~~~\n'
     assert.equal('FILE:1: cell 1 differs (- expected, + got)\n  1\n- 3\n+ 2\n1 passed, 1 failed\n', out)
     assert.equal(1, status)
@@ -61,7 +61,7 @@ x
     assert.equal('1 passed, 0 failed\n', (check '~~~lua\n1\n~~~\n~~~text gpus=1\n2\n~~~\n~~~text\n1\n~~~\n'))
   end)
 
-  it('sees what is written by any route', function()
+  it('--check captures output of every source', function()
     local out = check [[
 ~~~lua
 io.write('a\n')
@@ -116,7 +116,7 @@ d
     assert.is_truthy(check '~~~lua\n1\n~~~\n~~~copies\ncuda:0 -> cpu  24 B  print\n~~~\n':find('0 passed, 1 failed', 1, true))
   end)
 
-  it('stops where the notebook says that it needs more GPUs', function()
+  it('--check stops if the notebook requires more GPUs', function()
     local out, _, status = check "~~~lua\nprint('needs two GPUs')\n~~~\n~~~text gpus=2\n~~~\n~~~lua\nerror('x')\n~~~\n"
     assert.equal('FILE: stopped after cell 1: needs two GPUs\n1 passed, 0 failed\n', out)
     assert.equal(0, status)
@@ -159,7 +159,7 @@ describe('--cells', function()
     assert.equal(1, status)
   end)
 
-  it('shows what a cell printed before os.exit', function()
+  it('--cells shows the output of a cell before os.exit', function()
     local out, _, status = run "~~~lua\nprint('shown')\nos.exit(3)\n~~~\n"
     assert.is_truthy(out:find('shown', 1, true))
     assert.equal(3, status)
@@ -167,7 +167,7 @@ describe('--cells', function()
 end)
 
 describe('--cells --write', function()
-  it('stores what differs and keeps the rest', function()
+  it('--write stores changed outputs and keeps the rest', function()
     local before = [[
 ~~~lua
 1

@@ -32,7 +32,7 @@ end
 describe('patterns that Ctrl-C can stop #cpu', function()
   local twins = require('torch')._C.stoppable().string
 
-  it('match as those of Lua', function()
+  it('patterns match as Lua\'s', function()
     local seed = os.time()
     math.randomseed(seed)
     local function compare(lua, ours, ...)

@@ -68,7 +68,7 @@ describe('the program #cpu', function()
     assert.is_truthy(run('--version'):find '^ltensor %d+%.%d+%.%d+\nLua 5%.4')
   end)
 
-  it('refuses options it does not know', function()
+  it('the program rejects unknown options', function()
     for _, option in ipairs {'--nonsense', '-x', '-e', '--sim-gpus', '--sim-gpus two', '--check', '--cells'} do
       local _, err, status = run(option)
       assert.is_truthy(err:find('usage: ltensor', 1, true))
@@ -130,7 +130,7 @@ describe('the program #cpu', function()
       "did you mean 'print'?\n", err)
   end)
 
-  it('says that a line which begins with a parenthesis is a call', function()
+  it('a line that starts with a parenthesis is reported as a call', function()
     local hint = 'line 2 begins with a parenthesis, so Lua reads it as a call of what ends line 1: put a ; between them'
     local function said(code)
       local path = os.tmpname()

@@ -253,7 +253,7 @@ expect Out[2]: 5
 ]]
   end)
 
-  it('lists and forgets what cells have made', function()
+  it('lists and deletes the variables of cells', function()
     follow [[
 send local a = 1; b = 2\r
 expect In [2]: 

@@ -19,7 +19,7 @@ describe('the prompt is quick: #pty #speed #cpu', function()
     assert(times[1] <= 20, ('from %.1f to %.1f ms'):format(times[1], times[15]))
   end)
 
-  it('because what the first prompt does not need is loaded later', function()
+  it('because modules are loaded after the first prompt:', function()
     local out = process.lua [[
       local function is_mapped() return io.open('/proc/self/maps'):read('a'):find('openblas', 1, true) ~= nil end
       local before = is_mapped()

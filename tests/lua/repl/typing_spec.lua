@@ -18,7 +18,7 @@ describe('typing #pty #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 
-  it('begins with three lines that teach for who has typed no cell yet, later without', function()
+  it('the prompt greets users without a history with three lines of help', function()
     local script = 'screen\nsend x = 1\\r\nexpect In [2]: \n'
     local first, later = rows(follow(script)), rows(follow(script))
     assert.equal(5, #first, table.concat(first, '\n'))
@@ -52,7 +52,7 @@ screen
     assert.same({'In [4]: x = 2', 'In [4]: x = 1', 'In [4]: x'}, last)
   end)
 
-  it('keeps what was changed in cells of the history until the line is read, and undoes it at once', function()
+  it('edits of history cells remain until the line is accepted, and then are undone', function()
     follow [[
 send x = 1\r
 expect In [2]: 
@@ -111,7 +111,7 @@ expect 42
     os.remove(inputrc)
   end)
 
-  it('takes Home and End for the line of the cell, whatever inputrc says of them', function()
+  it('Home and End move within the line of the cell for every inputrc', function()
     local inputrc = os.tmpname()
     local file = assert(io.open(inputrc, 'w'))
     file:write '"\\e[1~": beginning-of-line\n"\\e[4~": end-of-line\n'

@@ -38,10 +38,12 @@ $(GEN)/build_config.h: FORCE
 	  READLINE "$(if $(LIBEDIT),libedit,readline)" MPI "$(MPIS)" | { $(write_if_changed); }
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 
-# Objects of C are compiled again when the compiler's flags change, those of CUDA for other architectures, too.
+# Objects of C are compiled again when the compiler's flags change, those of CUDA for other architectures, too. -Werror
+# does not count: it does not change an object.
+FLAGS_OF_C = $(filter-out -Werror,$(CC) $(CFLAGS_ALL) $(NO_TABLES) $(VECTOR_FLAGS) $(FAMILY_FLAGS))
 $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CFLAGS_ALL) $(NO_TABLES) $(VECTOR_FLAGS) $(FAMILY_FLAGS)' | { $(write_if_changed); }
+	@echo '$(FLAGS_OF_C)' | { $(write_if_changed); }
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(OBJ)/flags_of_c
 $(OBJ)/flags_of_cuda: FORCE
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
 ## install [PREFIX=/usr/local]: install the program, libraries, headers and pages; also with MINIMAL=1
 ## dist: a tarball for any x86-64 Linux with glibc 2.36, in dist/
 ## test-dist [TESTS=quick|smoke]: the tarball, unpacked and tested where nothing else is installed
-## deb: Debian's packages, in dist/; with the CUDA backend where nvcc is installed
+## deb [REUSE=1]: Debian's packages, in dist/; with the CUDA backend where nvcc is installed; of the build's objects
 ## test-deb: install and use the packages in a bare Debian (root and a network)
 ## test-tutorial: run each command of docs/guide/start.md in a bare Debian, with the packages in dist/
 ## test-same: two builds in two folders give the same bytes
@@ -22,7 +22,7 @@ test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz $(TESTS)
 
 deb:
-	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" sh packaging/deb.sh
+	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" REUSE=$(REUSE) sh packaging/deb.sh
 
 test-deb: deb
 	@VERSION=$(VERSION) sh tests/packages/deb.sh

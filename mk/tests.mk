@@ -89,15 +89,16 @@ SPEC_TARGETS = $(filter-out $(CUDA_BACKENDS),$(TARGETS)) $(TEST_TOOLS) $(BUILD)/
 
 ##@ Tests
 ## deps: install the packages that building and testing needs
-## test: run all tests, on the CPU and on simulated GPUs
+## test [SUITE=ci]: run all tests, on the CPU and on simulated GPUs, or those of .ci/run
 ## test SPEC=reductions [GPUS=0|1|2] [FILTER=title]: run one spec, or one of its tests
 ## check: run the fast tests
 ## lint: check Lua, shell scripts, formatting, the manual page and names in the documentation
 ## layers: check the direction of includes and of references between objects
 ## ci: run the checks of .ci/run, for a commit
 ## ci-full: run all checks, nvcc and whole sweeps included, for a night
+## cuda-check: compile with nvcc the CUDA sources that changed since .ci/cuda-checked, and write that file
 ## demo: build, then run the notebook about GPUs
-.PHONY: deps demo test check ci ci-full layers lint format
+.PHONY: deps demo test check ci ci-full cuda-check layers lint format
 deps:
 	@sh scripts/deps.sh test
 
@@ -114,8 +115,9 @@ ifdef SPEC
 	@$(RUN_TESTS) spec
 else
 	@$(SUBMAKE) all checked test-programs layers
-	@$(RUN_TESTS) full
+	@$(RUN_TESTS) $(SUITE)
 endif
+SUITE ?= full
 export SPEC GPUS FILTER
 
 check: all test-programs layers
@@ -125,6 +127,12 @@ ci:
 	@.ci/run
 ci-full:
 	@.ci/run full
+
+# The simulator's objects have the lists of the files that each source includes.
+CHANGED_OBJ = $$(BUILD=$(BUILD) sh scripts/cuda_changed.sh list | sed 's|\(.*\)\.cu$$|$(OBJ)/\1.cuda.o|')
+cuda-check: $(SIM_OBJ)
+	@objects="$(CHANGED_OBJ)"; [ -z "$$objects" ] || $(SUBMAKE) CUDA=$(CUDA) $$objects
+	@BUILD=$(BUILD) sh scripts/cuda_changed.sh record
 
 layers: $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(SIM_OBJ)
 	@NM=$(NM) $(LUA) scripts/layers.lua $(BUILD)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # make deb: Debian's packages of this tree, and their source, in dist/. Uses $BUILD, $VERSION; CUDA=yes (nvcc is there) also makes
-# ltensor-cuda, for CUDA_ARCHS. lintian has its say where it is installed.
+# ltensor-cuda, for CUDA_ARCHS. REUSE=1 takes the objects of $BUILD, which is quick; without it they are compiled with Debian's flags,
+# as packages for users are. lintian checks the packages where it is installed.
 #
 # They are built in a copy of the sources, where packaging/debian is debian/. Needs dpkg-dev and debhelper (scripts/deps.sh ci).
 set -eu
@@ -18,13 +19,14 @@ cp -a packaging/debian "$source/debian"
 profiles=
 [ "${CUDA-no}" = no ] || profiles=pkg.ltensor.cuda
 export CUDA_ARCHS
-# What the shell that builds has set for its own builds is not of the packages.
+[ -z "${REUSE-}" ] || export LTENSOR_OBJECTS="$PWD/$BUILD"
+# Settings of the calling shell for its own builds do not apply to packages.
 (
     cd "$source"
     unset BUILD CUDA WERROR MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
     DEB_BUILD_PROFILES=$profiles DEB_BUILD_OPTIONS="parallel=$(nproc)${DEB_BUILD_OPTIONS+ $DEB_BUILD_OPTIONS}" \
         dpkg-buildpackage --unsigned-source --unsigned-changes "$@"
-) >"$folder/log" 2>&1 || { tail -n 60 "$folder/log" >&2; echo "deb: all it said is in $folder/log" >&2; exit 1; }
+) >"$folder/log" 2>&1 || { tail -n 60 "$folder/log" >&2; echo "deb: its output is in $folder/log" >&2; exit 1; }
 
 mkdir -p dist
 rm -f dist/ltensor-cuda*_"$VERSION"_*.deb # of a build with nvcc, before one without
@@ -32,6 +34,6 @@ cp "$folder"/*_"$VERSION"* dist/
 if command -v lintian >/dev/null 2>&1; then
     lintian --fail-on error,warning --allow-root "$folder"/ltensor_"$VERSION"_*.changes
 else
-    echo "deb: lintian is not installed, which looks packages over"
+    echo "deb: lintian is not installed: the packages were not checked"
 fi
 (cd "$folder" && ls -- *.deb)

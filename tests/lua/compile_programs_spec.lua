@@ -9,6 +9,7 @@ local process = dofile(here .. 'support/process.lua')
 local reader = dofile(root .. 'scripts/gen/declarations.lua')
 local examples = dofile(root .. 'scripts/gen/examples.lua')
 local run_example = require 'support.run_example'
+local sample = require 'support.sample'
 
 -- On simulated GPUs each chain is compiled by the host's compiler: GENERATED=1 asks for the specs there (hours). Without one (CXX=none) they take
 -- little longer than eager ones.
@@ -25,7 +26,7 @@ local specs = { 'autograd', 'autograd_function', 'attention', 'complex', 'contai
   'out', 'overlap', 'random', 'random_pairs', 'reductions', 'saved_hooks', 'scheduler', 'sparse', 'strides', 'topk', 'transforms', 'unsigned', 'views' }
 
 local environment = _ENV
-for _, name in ipairs(specs) do
+for _, name in ipairs(sample(specs)) do
   local path = ('%s%s_spec.lua'):format(here, name)
   describe('compiled: #again', function()
     local function it_compiled(title, body) return environment.it(title, body and compiled(function() body() end)) end
@@ -42,7 +43,7 @@ describe('compiled: the examples of ops #cpu #again', function()
     local model = folder == 'src/ops' and reader.load(root .. folder) or reader.load_scripted(root .. folder)
     it('in ' .. folder .. ' show what they say', function()
       local wrong, seen = {}, {}
-      for _, op in ipairs(model.ops) do
+      for _, op in ipairs(sample(model.ops)) do
         if op.example and not seen[op.name] then
           local problem
           compiled(function() problem = run_example(examples.cells(op.example)) end)()
@@ -109,7 +110,7 @@ describe('compiled: scripts #cpu #again', function()
     { 'gpt', '--length 16 --width 32 --layers 1 --steps 8 --sample 20' }, { 'char_rnn', '--length 16 --hidden 16 --batch-size 8 --steps 12 --sample 20' },
   }
   for _, way in ipairs { '--disable-cuda', '--sim-gpus 1 --no-copies' } do
-    for _, training in ipairs(trainings) do
+    for _, training in ipairs(sample(trainings)) do
       local script, arguments = table.unpack(training)
       it(('%s %s %s has the same losses, to the last digit'):format(way, script, arguments), function()
         local data = (script == 'gpt' or script == 'char_rnn') and '--text ' .. text or '--data ' .. folder
@@ -160,7 +161,10 @@ describe('compiled: the cells of #cpu #again', function()
   -- What a page of compile's own shows of passes is that of a call by itself, and start.md is typed, not run.
   local left_out = { README = true, start = true, compile = true }
   local listing = assert(io.popen(('cd "%s" && ls docs/index.md docs/notebooks/*.md docs/guide/*.md docs/book/*.md'):format(root)))
-  for name in listing:lines() do
+  local pages = {}
+  for name in listing:lines() do pages[#pages + 1] = name end
+  listing:close()
+  for _, name in ipairs(sample(pages)) do
     local path = root .. name
     local folder, page = path:match '([^/]+)/([^/]+)%.md$'
     local ways = folder == 'book' and page ~= '06-gpus' and { '--disable-cuda' } or { '--disable-cuda', '--sim-gpus 1' }
@@ -172,5 +176,4 @@ describe('compiled: the cells of #cpu #again', function()
       end)
     end
   end
-  listing:close()
 end)

@@ -6,6 +6,7 @@ local torch = require 'torch'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
+local sample = require 'support.sample'
 
 local apart = { printing = true, random = true } -- data of other forms
 local SHOWN = 5 -- failures of a group
@@ -18,14 +19,16 @@ local run, run_large = torch.compile(reference.run, { options = { min_numel = 1 
 local all = 0 -- cases that were run
 
 local function run_all(cases)
-  local failures = {}
-  for number, case in ipairs(cases) do
+  local numbers, failures = {}, {}
+  for number = 1, #cases do numbers[number] = number end
+  numbers = sample(numbers)
+  for _, number in ipairs(numbers) do
     all = all + 1
-    local ok, message = pcall(all % every == 0 and run or run_large, case, number)
+    local ok, message = pcall(all % every == 0 and run or run_large, cases[number], number)
     if not ok then failures[#failures + 1] = tostring(message) end
   end
   if #failures > 0 then
-    error(('%d of %d cases fail\n%s'):format(#failures, #cases, table.concat(failures, '\n\n', 1, math.min(#failures, SHOWN))), 0)
+    error(('%d of %d cases fail\n%s'):format(#failures, #numbers, table.concat(failures, '\n\n', 1, math.min(#failures, SHOWN))), 0)
   end
 end
 

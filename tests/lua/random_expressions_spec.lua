@@ -1,6 +1,6 @@
 -- random_expressions_spec.lua - a hundred random expressions of each group of ops, on the CPU and on a GPU
 -- (simulated or real): the same results and gradients, or an error on both. The seed is printed;
--- LTENSOR_TEST_SEED=n makes the same expressions again, LTENSOR_TEST_EXPRESSIONS=n more of them.
+-- LTENSOR_TEST_SEED=n makes the same expressions again, LTENSOR_TEST_EXPRESSIONS=n more of them; LTENSOR_TEST_SAMPLE=n is the number in CI.
 
 local torch = require 'torch'
 
@@ -9,8 +9,9 @@ local expressions = dofile(here .. 'support/expressions.lua')
 local model = dofile(here .. '../../scripts/gen/declarations.lua').load(here .. '../../src/ops')
 
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
-local seed = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_SEED' or 20))
-local EXPRESSIONS = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_EXPRESSIONS' or 100))
+local seed = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_SEED' or os.getenv 'LTENSOR_TEST_SAMPLE_SEED' or 20))
+local percent = tonumber(os.getenv 'LTENSOR_TEST_SAMPLE') or 100
+local EXPRESSIONS = math.tointeger(tonumber(os.getenv 'LTENSOR_TEST_EXPRESSIONS')) or math.ceil(percent)
 local ATTEMPTS, DEPTH = 200 * EXPRESSIONS, 3
 
 -- Rounding differs by device, and by the order of sums.

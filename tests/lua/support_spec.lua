@@ -175,3 +175,33 @@ describe('process.run #cpu', function()
     assert.same({'out\n', 'err\n', 3}, {output, message, status})
   end)
 end)
+
+describe('support.sample #cpu', function()
+  -- The cases 1 to 50 that a fresh process chooses.
+  local function chosen(environment)
+    local output, message, status = process.lua([[
+      package.path = os.getenv 'LUA_PATH'
+      local cases = {}
+      for i = 1, 50 do cases[i] = i end
+      print(table.concat(require 'support.sample'(cases), ' '))]], '', environment)
+    assert.equal(0, status, message)
+    local numbers = {}
+    for number in output:gmatch '%d+' do numbers[#numbers + 1] = tonumber(number) end
+    return numbers
+  end
+
+  it('returns all cases without LTENSOR_TEST_SAMPLE', function()
+    assert.equal(50, #chosen 'env -u LTENSOR_TEST_SAMPLE')
+  end)
+
+  it('returns the percentage of the cases that LTENSOR_TEST_SAMPLE names, in their order, others for another seed', function()
+    local first = chosen 'LTENSOR_TEST_SAMPLE=10 LTENSOR_TEST_SAMPLE_SEED=1'
+    local second = chosen 'LTENSOR_TEST_SAMPLE=10 LTENSOR_TEST_SAMPLE_SEED=2'
+    assert.equal(5, #first)
+    for i = 2, #first do assert.is_true(first[i - 1] < first[i]) end
+    assert.are_not.same(first, second)
+    assert.same(first, chosen 'LTENSOR_TEST_SAMPLE=10 LTENSOR_TEST_SAMPLE_SEED=1')
+  end)
+
+  it('returns at least one case', function() assert.equal(1, #chosen 'LTENSOR_TEST_SAMPLE=0.1') end)
+end)

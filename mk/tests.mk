@@ -148,6 +148,7 @@ lint: $(BUILD)/shell/ltensor.1 docs
 	  @echo "lint: annotations were not checked: install emmylua_ls or lua-language-server, or set LUA_SERVER=path")
 	shellcheck -x $$(git ls-files '*.sh') .ci/run
 	mandoc -T lint $<
+	$(LUA) scripts/site/names.lua $(BUILD)
 
 ## format: format all C, C++ and CUDA code
 # The headers of released versions under tests/abi stay as they were.

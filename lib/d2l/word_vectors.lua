@@ -112,10 +112,7 @@ function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   local negatives = M.get_negatives(contexts, vocab, counter, num_noise_words)
   local dataset = {}
   for i, center in ipairs(centers) do dataset[i] = { center, contexts[i], negatives[i] } end
-  return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true, collate_fn = function(samples)
-    for i, sample in ipairs(samples) do samples[i] = sample[1] end
-    return M.batchify(samples)
-  end }), vocab
+  return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true, collate_fn = M.batchify }), vocab
 end
 
 --- TokenEmbedding(path): vectors from a text file, a word and its numbers each line (GloVe, fastText). embedding(words) is (n, size); an

@@ -250,6 +250,16 @@ describe('a loader without batches', function()
     end
   end)
 
+  it('collate_fn receives a list of samples, and a sample of several values is a list', function()
+    local received
+    local function keep(samples) received = samples return #samples end
+    for _ in data.DataLoader({ 'a', false, 'c' }, { batch_size = 3, collate_fn = keep }) do end
+    assert.same({ 'a', false, 'c' }, received)
+    for _ in data.DataLoader(data.TensorDataset(torch.arange(2), torch.ones(2)), { batch_size = 2, collate_fn = keep }) do end
+    assert.same({ 2, 2 }, { #received, #received[1] })
+    assert.same({ 1, 1 }, { received[2][1]:item(), received[2][2]:item() })
+  end)
+
   it('calls collate_fn with the sample, and takes streams', function()
     local sum = 0
     local loader = data.DataLoader(data.TensorDataset(torch.arange(4)), { batch_size = false, shuffle = true, collate_fn = function(x) return x + 10 end })

@@ -69,9 +69,18 @@ function DataLoader:__len()
   return self.drop_last and n // self.batch_size or (n - 1) // self.batch_size + 1
 end
 
+-- The list that collate_fn receives: a sample of one value is that value, others are lists of their values.
+local function unpacked(samples)
+  local list = {}
+  for i, sample in ipairs(samples) do
+    if sample.n == 1 then list[i] = sample[1] else list[i] = table.move(sample, 1, sample.n, 1, {}) end
+  end
+  return list
+end
+
 -- samples: a list of packed values. Returns one batch per value.
 function DataLoader:_collate(samples)
-  if self.collate_fn then return self.collate_fn(samples) end
+  if self.collate_fn then return self.collate_fn(unpacked(samples)) end
   local collate, batches = torch.utils.data.default_collate, {}
   for column = 1, samples[1].n do
     local values = {}

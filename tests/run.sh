@@ -153,9 +153,9 @@ specs_of_devices() {
 notebooks() { # numbers of GPUs
     for n in "$@"; do
         in_group="notebooks on $n GPUs"
-        for notebook in docs/notebooks/*.md docs/guide/*.md docs/book/06-gpus.md docs/index.md; do
+        for notebook in docs/notebooks/*.md docs/guide/*.md docs/zh/*.md docs/book/06-gpus.md docs/index.md; do
             case $notebook in *README.md | */start.md) continue ;; esac # tests/packages/tutorial.sh types the latter
-            suite "$(basename "$notebook"): $in_group" "$LTENSOR_BIN" --sim-gpus "$n" --cells --check "$notebook"
+            suite "${notebook#docs/}: $in_group" "$LTENSOR_BIN" --sim-gpus "$n" --cells --check "$notebook"
         done
     done
     in_group="the book"

@@ -154,7 +154,7 @@ local function new_group(tensor)
   return { first = first, last = last, tensor = tensor, geometry = geometry_of(tensor) }
 end
 
--- Notes which memory the tensors in a value share. Most share none: the memory of one tensor has the tensor as its entry, that of
+-- Notes which tables a value holds several times, and which memory its tensors share. Most share none: the memory of one tensor has the tensor as its entry, that of
 -- several a group.
 function Pickler:collect(value, depth)
   if torch.is_tensor(value) and value.layout ~= torch.strided then
@@ -176,6 +176,11 @@ function Pickler:collect(value, depth)
       memories[key] = group
     end
   elseif type(value) == 'table' and depth < MAX_DEPTH then
+    if self.met[value] then
+      self.repeated[value] = true
+      return
+    end
+    self.met[value] = true
     for _, item in next, value do self:collect(item, depth + 1) end
   end
 end
@@ -201,8 +206,22 @@ function Pickler:layout(tensor)
   return group.number, group.numel, tensor:storage_offset() - group.first, tensor:stride()
 end
 
+-- Writes the recall of an object that was written before; false: it was not.
+function Pickler:recall(object)
+  local index = self.memo[object]
+  if index then self:put('j' .. ('<I4'):pack(index)) end
+  return index ~= nil
+end
+
+-- Remembers the object on top of the reader's stack.
+function Pickler:remember(object)
+  self.memo[object] = self.memos
+  self:put('r' .. ('<I4'):pack(self.memos))
+  self.memos = self.memos + 1
+end
+
 function Pickler:tensor(tensor)
-  if self.memo[tensor] then return self:put('j' .. ('<I4'):pack(self.memo[tensor])) end
+  if self:recall(tensor) then return end
   local number, numel, offset, strides = self:layout(tensor)
   if not strides then
     strides = {}
@@ -219,9 +238,7 @@ function Pickler:tensor(tensor)
     'ccollections\nOrderedDict\n)R' }
   if not class then fields[#fields + 1] = ('c%s\n%s\n'):format(tostring(tensor.dtype):match '^(.*)%.([^.]*)$') end
   self:put(('ctorch._utils\n_rebuild_tensor_v%d\n'):format(class and 2 or 3), tuple(fields), 'R')
-  self.memo[tensor] = self.memos
-  self:put('r' .. ('<I4'):pack(self.memos))
-  self.memos = self.memos + 1
+  self:remember(tensor)
 end
 
 -- _rebuild_sparse_tensor(layout, components).
@@ -244,22 +261,22 @@ local function is_list(object)
 end
 
 function Pickler:table(object, path, depth)
-  if self.open[object] then structure.fail(path, 'a table contains itself') end
+  if self:recall(object) then return end
   if depth >= MAX_DEPTH then structure.fail(path, 'tables nested deeper than %d', MAX_DEPTH) end
-  self.open[object] = true
   local keys, word = structure.keys(object, path)
   local list = word == '' and is_list(object)
   if word == 'size' then
     self:put('ctorch\nSize\n', sizes_text(object), '\x85R')
   else
-    self:put(list and ']' or word == 'ordered' and 'ccollections\nOrderedDict\n)R' or '}', '(')
+    self:put(list and ']' or word == 'ordered' and 'ccollections\nOrderedDict\n)R' or '}')
+    if self.repeated[object] then self:remember(object) end -- before its items, which may hold it
+    self:put '('
     for _, key in ipairs(keys) do
       if not list then self:put(scalar(key)) end
       self:value(object[key], path and path .. '.' .. tostring(key) or tostring(key), depth + 1)
     end
     self:put(list and 'e' or 'u')
   end
-  self.open[object] = nil
 end
 
 function Pickler:value(value, path, depth)
@@ -285,7 +302,7 @@ end
 
 --- Writes a value as torch.save of PyTorch does.
 function M.save(value, path)
-  local pickler = setmetatable({ text = {}, parts = {}, groups = {}, apart = {}, storages = {}, memo = {}, memos = 0, open = {} }, Pickler)
+  local pickler = setmetatable({ text = {}, parts = {}, groups = {}, apart = {}, storages = {}, memo = {}, memos = 0, met = {}, repeated = {} }, Pickler)
   pickler:collect(value, 0)
   pickler:put '\x80\2'
   pickler:value(value, nil, 0)

@@ -110,7 +110,7 @@ function Writer:keys(object, path)
 end
 
 function Writer:table(object, path, depth)
-  if self.open[object] then self:fail(path, 'a table contains itself') end
+  if self.open[object] then self:fail(path, 'a table contains itself, which only a .pt file can hold') end
   if depth >= MAX_DEPTH then self:fail(path, 'tables nested deeper than %d', MAX_DEPTH) end
   self.open[object] = true
   local keys, word = self:keys(object, path)

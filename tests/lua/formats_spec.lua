@@ -356,13 +356,33 @@ describe('a saved .pt', function()
     assert.is_false(round_trip(false, 'x.pt'))
   end)
 
+  it('may contain itself, and tables that it holds several times stay one #cpu', function()
+    local circle = { 1, { name = 'inner' }, by_name = {} }
+    circle.self, circle.by_name.parent, circle.again = circle, circle, circle[2]
+    local list = { 'first' }
+    list[2] = list
+    circle.list = list
+    local dict = nn.Linear(1, 1):state_dict()
+    circle.dicts = { dict, dict }
+    local loaded = round_trip(circle, 'x.pt')
+    assert.equal(loaded, loaded.self)
+    assert.equal(loaded, loaded.by_name.parent)
+    assert.equal(loaded[2], loaded.again)
+    assert.equal('inner', loaded.again.name)
+    assert.equal(loaded.list, loaded.list[2])
+    assert.equal(loaded.dicts[1], loaded.dicts[2])
+    assert.equal('OrderedDict', torch.type(loaded.dicts[1]))
+    local shared = {}
+    for _ = 1, 60 do shared = { shared, shared } end -- 2^60 paths lead to the innermost table
+    local again = round_trip(shared, 'x.pt')
+    assert.equal(again[1], again[2])
+    refused("contains itself, which only a .pt file can hold (at 'by_name.parent')", torch.save, circle, path 'x.safetensors')
+  end)
+
   it('is refused when it holds something else #cpu', function()
     refused("a function cannot be saved", torch.save, { f = print }, path 'x.pt')
     refused('its state_dict()', torch.save, nn.Linear(2, 3), path 'x.pt')
     refused('a key is a table', torch.save, { [{}] = 1 }, path 'x.pt')
-    local circle = {}
-    circle.self = circle
-    refused("contains itself (at 'self')", torch.save, circle, path 'x.pt')
     local deep = {}
     for _ = 1, 1000 do deep = { deep } end
     refused('nested deeper', torch.save, deep, path 'x.pt')

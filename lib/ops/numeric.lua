@@ -380,12 +380,16 @@ end
 
 local function as_tensor(value, like) return torch.is_tensor(value) and value or torch.tensor(value, { device = like.device }) end
 
+local REFUSED = { [torch.bool] = 'Bool', [torch.complex32] = 'ComplexHalf', [torch.complex64] = 'ComplexFloat', [torch.complex128] = 'ComplexDouble' }
+
 local function isin(elements, test, invert)
   local like = torch.is_tensor(elements) and elements or test
   if not torch.is_tensor(like) then fail("isin(): argument 'elements' must be a Tensor where 'test_elements' is a number") end
   elements, test = as_tensor(elements, like), as_tensor(test, like):reshape(-1)
   for _, x in ipairs { elements, test } do
-    if x.dtype == torch.bool then fail('Unsupported input type encountered for isin(): Bool') end
+    if x.dtype == torch.bool or x.dtype.is_complex then
+      fail('Unsupported input type encountered for isin(): %s', REFUSED[x.dtype])
+    end
   end
   local found
   if test:numel() == 0 then

@@ -58,11 +58,15 @@ function M.is_random(op)
   return op.random ~= nil
 end
 
+-- Reductions that an empty list of dims leaves as they are; of the others it means all dims.
+local keeps_all = { any = true, all = true }
+
 -- A dim that an op of the library alone takes as a number from 0 is one too.
-local function kind_of(a)
+local function kind_of(a, op)
   if a.type == 'int' and a.name == 'dim' then return 'DIM' end
   local base = base_of(a)
   if is_tensor(a) then return is_list(a) and 'LIST' or 'TENSOR' end
+  if base == 'Dims' and op.group == 'reduce' and not keeps_all[op.name] then return 'REDUCED_DIMS' end
   return ({ Dim = 'DIM', Dims = 'DIMS', Size = 'SIZE' })[base] or 'VALUE'
 end
 
@@ -89,7 +93,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   local label, given, tensors, gives_list = name, {}, true, false
   text:line('static const lt_batch_arg batch_args_%s[] = {', label)
   for i, a in ipairs(op.args) do
-    text:line('    {"%s", LT_BATCH_%s},', a.name, kind_of(a))
+    text:line('    {"%s", LT_BATCH_%s},', a.name, kind_of(a, op))
     given[i] = shared.value_of(a, i - 1)
   end
   text:line('};')

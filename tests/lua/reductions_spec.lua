@@ -215,6 +215,44 @@ describe('smooth_l1_loss', function()
   end)
 end)
 
+describe('the gradient of a product', function()
+  it('is that of the other elements where one is 0 and another not finite', function()
+    local inf, nan = math.huge, 0 / 0
+    for _, case in ipairs { { { inf, 1, 0 }, { 0, nan, inf } }, { { nan, 1, 0 }, { 0, nan, nan } }, { { 2, 3, 0 }, { 0, 0, 6 } },
+      { { inf, 0, 0 }, { 0, 0, 0 }, { 0, nan, nan } }, { { inf, -inf, 0 }, { nan, nan, -inf } }, { { 1e30, 1e30, 0 }, { 0, 0, inf } } } do
+      local x = torch.tensor(case[1], { dtype = torch.float32, device = device, requires_grad = true })
+      local rows = torch.tensor({ { 2, 4, 8 }, case[1] }, { dtype = torch.float32, device = device, requires_grad = true })
+      x:prod():backward()
+      rows:prod(2):sum():backward()
+      assert.equal(tostring(torch.tensor(case[2]):float()), tostring(x.grad:cpu()))
+      assert.equal(tostring(torch.tensor(case[3] or case[2]):float()), tostring(rows.grad[2]:cpu()))
+      assert.same({ 32, 16, 8 }, rows.grad[1]:tolist())
+    end
+  end)
+end)
+
+describe('isin', function()
+  it('refuses bool and complex elements, as PyTorch does', function()
+    for dtype, name in pairs { bool = 'Bool', complex64 = 'ComplexFloat', complex128 = 'ComplexDouble' } do
+      local x = torch.ones(2, { dtype = torch[dtype], device = device })
+      for _, arguments in ipairs { { x, x }, { x, 1 }, { 1, x }, { torch.ones(2, { device = device }), x } } do
+        assert.error_matches(function() torch.isin(table.unpack(arguments)) end, 'Unsupported input type encountered for isin(): ' .. name, 1, true)
+      end
+    end
+  end)
+end)
+
+describe('any and all over an empty list of dims', function()
+  it('leave each element as its truth, uint8 as uint8', function()
+    local x = torch.tensor({ { 0, 2 }, { 3, 0 } }, { device = device })
+    assert.same({ { false, true }, { true, false } }, x:any({ dim = {}, keepdim = true }):tolist())
+    assert.same({ { 0, 1 }, { 1, 0 } }, x:to(torch.uint8):all({ dim = {} }):tolist())
+    local flags = x:gt(0)
+    flags:any({ dim = {} }):fill_(false)
+    assert.is_true(flags:any():item())
+  end)
+end)
+
 describe('a sort of many short lines', function()
   it('is that of each, stable both ways, nan the largest', function()
     torch.manual_seed(1)

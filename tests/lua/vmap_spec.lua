@@ -607,6 +607,26 @@ describe('ops that go sample by sample', function()
     _layer_norm _rms_norm bincount histc normal_tensors multinomial _sample_dirichlet _no_derivative _without_derivative _int8_convolution
     _recurrent _recurrent_backward _recurrent_network _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
 
+  it('of a reduction over an empty list of dims reduces those of a sample alone', function()
+    local x = torch.arange(24):double():reshape(2, 3, 4) + 1
+    local calls = {
+      norm = function(t) return torch.norm(t, 2, {}) end, fro = function(t) return torch.norm(t, 'fro', {}) end,
+      vector_norm = function(t) return torch.linalg.vector_norm(t, math.huge, {}) end,
+      gradient = function(t) return torch.func.grad(function(u) return u:amax({}) end)(t) end,
+      any = function(t) return t:gt(8):any { dim = {} } end, all = function(t) return t:gt(8):all { dim = {}, keepdim = true } end,
+      squeeze = function(t) return t:unsqueeze(1):squeeze { dim = {} } end, flip = function(t) return torch.flip(t, {}) end,
+    }
+    for _, name in ipairs { 'sum', 'mean', 'nansum', 'nanmean', 'count_nonzero', 'amax', 'amin', 'var', 'std', 'logsumexp' } do
+      calls[name] = function(t) return t[name](t, { dim = {} }) end
+      calls[name .. ' keepdim'] = name ~= 'count_nonzero' and function(t) return t[name](t, { dim = {}, keepdim = true }) end or nil
+    end
+    for name, f in pairs(calls) do
+      local expected = torch.stack { f(x[1]), f(x[2]) }
+      local got = torch.func.vmap(f)(x)
+      assert(got.shape == expected.shape and got:eq(expected):all():item(), name)
+    end
+  end)
+
   it('are listed', function()
     local found = {}
     for _, op in ipairs(declarations.load(root .. 'src/ops').ops) do

@@ -31,7 +31,20 @@
 /* Continuation lines stand below what follows this, a parameter's too. */
 #define OPENING "tensor("
 
-lt_print_options *lt_print_settings(void) { return &lt_here.context->print; }
+lt_print_options lt_print_settings(lt_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const lt_print_options options = c->print;
+    pthread_mutex_unlock(&c->lock);
+    return options;
+}
+
+void lt_print_set(lt_context *c, const lt_print_options *options)
+{
+    pthread_mutex_lock(&c->lock);
+    c->print = *options;
+    pthread_mutex_unlock(&c->lock);
+}
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -142,11 +155,11 @@ done:
     return status;
 }
 
-static lt_status find_elements(elements *e, lt_tensor *t)
+static lt_status find_elements(elements *e, lt_tensor *t, const lt_print_options *options)
 {
-    bool summarize = t->numel > lt_print_settings()->threshold, any = true;
+    bool summarize = t->numel > options->threshold, any = true;
     *e = (elements){.dtype = (lt_dtype)t->dtype, .ndim = t->ndim};
-    e->edge = summarize ? lt_print_settings()->edgeitems : INT64_MAX / 2;
+    e->edge = summarize ? options->edgeitems : INT64_MAX / 2;
     for (int d = 0; d < t->ndim; d++) {
         e->cut[d] = t->sizes[d] > 2 * e->edge;
         e->shown[d] = e->cut[d] ? 2 * e->edge : t->sizes[d];
@@ -185,6 +198,7 @@ typedef struct notation {
 
 typedef struct printer {
     text out;
+    lt_print_options options;
     elements shown;
     notation parts[2]; /* the second of complex elements only */
 } printer;
@@ -225,8 +239,8 @@ static void choose_notation(printer *p, int part)
     n->whole = m.whole;
     if (!m.any)
         n->sci = false;
-    else if (lt_print_settings()->sci_mode >= 0)
-        n->sci = lt_print_settings()->sci_mode != 0;
+    else if (p->options.sci_mode >= 0)
+        n->sci = p->options.sci_mode != 0;
     else
         n->sci = m.max / m.min > 1000.0 || m.max > 1.0e8 || m.min < 1.0e-4;
 }
@@ -238,11 +252,11 @@ static void add_float(printer *p, const notation *n, double x)
     else if (isinf(x))
         text_add(&p->out, x < 0 ? "-inf" : "inf");
     else if (n->sci)
-        text_add(&p->out, "%.*e", lt_print_settings()->precision, x);
+        text_add(&p->out, "%.*e", p->options.precision, x);
     else if (n->whole)
         text_add(&p->out, "%.0f.", x);
     else
-        text_add(&p->out, "%.*f", lt_print_settings()->precision, x);
+        text_add(&p->out, "%.*f", p->options.precision, x);
 }
 
 /* Adds a number as it is, returns its columns. */
@@ -336,7 +350,7 @@ static void write_dimension(printer *p, int d, const char *at, int indent)
     if (inside > 0) {
         l.newlines = inside;
     } else {
-        l.per_line = (lt_print_settings()->linewidth - indent) /
+        l.per_line = (p->options.linewidth - indent) /
                      (p->parts[0].width + 2 + (is_complex(p) ? p->parts[1].width + 1 : 0));
         if (l.per_line < 1) l.per_line = 1;
     }
@@ -360,7 +374,7 @@ static lt_status write_elements(printer *p, lt_tensor *t, int indent)
         text_add(&p->out, "[]");
         return LT_OK;
     }
-    LT_TRY(find_elements(&p->shown, t));
+    LT_TRY(find_elements(&p->shown, t, &p->options));
     p->parts[0].width = p->parts[1].width = 1;
     for (int part = 0; part <= is_complex(p) && p->shown.owner != NULL; part++) {
         if (lt_dtype_is_inexact(p->shown.dtype)) choose_notation(p, part);
@@ -376,13 +390,15 @@ static lt_status write_elements(printer *p, lt_tensor *t, int indent)
 
 typedef struct trailer {
     text *out;
+    const lt_print_options *options;
     int64_t column; /* where the last line ends */
 } trailer;
 
 /* Counted as PyTorch does: 1 too many at the start, 2 on a text of one line. */
-static void trailer_begin(trailer *s, text *out, size_t start)
+static void trailer_begin(trailer *s, printer *p, size_t start)
 {
-    s->out = out;
+    text *out = s->out = &p->out;
+    s->options = &p->options;
     s->column = (int64_t)(out->n - start) + 2;
     for (size_t i = start; i < out->n; i++)
         if (out->v[i] == '\n') s->column = (int64_t)(out->n - i) + 1;
@@ -394,7 +410,7 @@ __attribute__((format(printf, 2, 3))) static void trailer_add(trailer *s, const 
     va_start(args, format);
     int64_t columns = vsnprintf(NULL, 0, format, args), indent = (int64_t)strlen(OPENING);
     va_end(args);
-    if (s->column + columns + 2 > lt_print_settings()->linewidth) {
+    if (s->column + columns + 2 > s->options->linewidth) {
         text_add(s->out, ",\n");
         text_repeat(s->out, ' ', indent);
         s->column = indent + columns;
@@ -427,7 +443,7 @@ static void trailer_add_size(trailer *s, const lt_tensor *t)
 static void trailer_add_sparse(trailer *s, const lt_tensor *t)
 {
     const lt_sparse *parts = lt_sparse_of(t);
-    if (parts->layout == LT_SPARSE_COO) s->column = lt_print_settings()->linewidth;
+    if (parts->layout == LT_SPARSE_COO) s->column = s->options->linewidth;
     if (t->device.type != LT_CPU) {
         char device[16];
         trailer_add(s, "device='%s'", lt_format_device(device, sizeof device, t->device));
@@ -455,12 +471,12 @@ static lt_status trailer_add_gradient(trailer *s, lt_tensor *t)
 }
 
 /* start: of the line that begins with OPENING. */
-static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
+static lt_status write_trailer(printer *p, size_t start, lt_tensor *t)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
     bool usual = dtype == lt_default_dtype();
     trailer s;
-    trailer_begin(&s, out, start);
+    trailer_begin(&s, p, start);
     if (lt_is_sparse(t)) {
         trailer_add_sparse(&s, t);
         return trailer_add_gradient(&s, t);
@@ -473,7 +489,7 @@ static lt_status write_trailer(text *out, size_t start, lt_tensor *t)
         if (t->ndim != 1) trailer_add_size(&s, t);
     } else {
         usual = is_usual(dtype);
-        if (lt_print_settings()->edgeitems == 0) trailer_add_size(&s, t);
+        if (p->options.edgeitems == 0) trailer_add_size(&s, t);
     }
     if (!usual) trailer_add(&s, "dtype=torch.%s", lt_dtype_name(dtype));
     return trailer_add_gradient(&s, t);
@@ -487,7 +503,8 @@ static lt_status write_component(printer *p, const char *name, lt_tensor *t)
     LT_TRY(write_elements(p, t, (int)(2 * strlen(OPENING) + strlen(name) + 1)));
     if (t->numel == 0) {
         /* never on another line */
-        trailer size = {.out = &p->out, .column = (int64_t)start - (int64_t)p->out.n};
+        trailer size = {
+            .out = &p->out, .options = &p->options, .column = (int64_t)start - (int64_t)p->out.n};
         trailer_add_size(&size, t);
     }
     text_add(&p->out, ")");
@@ -535,14 +552,14 @@ static lt_status write_tensor(printer *p, lt_tensor *t)
     text_add(&p->out, OPENING);
     LT_TRY(lt_is_sparse(t) ? write_components(p, t) : write_elements(p, t, (int)strlen(OPENING)));
     LT_TRY(p->out.status);
-    LT_TRY(write_trailer(&p->out, start, t));
+    LT_TRY(write_trailer(p, start, t));
     text_add(&p->out, ")");
     return p->out.status;
 }
 
 lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n)
 {
-    printer p = {.out = {.status = LT_OK}};
+    printer p = {.out = {.status = LT_OK}, .options = lt_print_settings(lt_here.context)};
     /* A point is a point in every language. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (plain != (locale_t)0) before = uselocale(plain);

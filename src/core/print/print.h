@@ -5,8 +5,9 @@
 #include "ltensor.h"
 #include "print_options.h"
 
-/* The options of this thread's context. */
-lt_print_options *lt_print_settings(void);
+/* A copy of the options of a context, which another thread may set at the same time. */
+lt_print_options lt_print_settings(lt_context *c);
+void lt_print_set(lt_context *c, const lt_print_options *options);
 
 /* "tensor([[1., 1.]], device='cuda:0', requires_grad=True)"; parameters begin with "Parameter
  * containing:\n". *out ends with a zero, *n is its length without it; freed by lt_mem_free.

@@ -88,7 +88,8 @@ static int set_printoptions(lua_State *L)
     static const char *const names[] = {"default", "short", "full", NULL};
     static const char *const known[] = {"precision", "threshold", "edgeitems", "linewidth",
                                         "sci_mode",  "profile",   NULL};
-    lt_print_options o = lt_lua_state_here(L)->context->print;
+    lt_context *context = lt_lua_state_here(L)->context;
+    lt_print_options o = lt_print_settings(context);
     lua_settop(L, 1);
     lt_lua_check_names(L, 1, "set_printoptions", known);
     if (lua_getfield(L, 1, "profile") != LUA_TNIL) {
@@ -108,13 +109,14 @@ static int set_printoptions(lua_State *L)
     o.linewidth = (int)read_option(L, "linewidth", 1, INT_MAX, o.linewidth);
     o.sci_mode = -1;
     if (lua_getfield(L, 1, "sci_mode") != LUA_TNIL) o.sci_mode = lua_toboolean(L, -1);
-    lt_lua_state_here(L)->context->print = o;
+    lt_print_set(context, &o);
     return 0;
 }
 
 static int get_printoptions(lua_State *L)
 {
-    const lt_print_options *o = &lt_lua_state_here(L)->context->print;
+    const lt_print_options options = lt_print_settings(lt_lua_state_here(L)->context),
+                           *o = &options;
     lua_createtable(L, 0, 5);
     lua_pushinteger(L, o->precision);
     lua_setfield(L, -2, "precision");

@@ -57,6 +57,7 @@ typedef enum lt_batch_kind {
     LT_BATCH_LIST,
     LT_BATCH_DIM,
     LT_BATCH_DIMS,
+    LT_BATCH_REDUCED_DIMS, /* an empty list is that of all dims */
     LT_BATCH_SIZE,
     LT_BATCH_VALUE /* stays as it is */
 } lt_batch_kind;

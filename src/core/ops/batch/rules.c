@@ -276,9 +276,11 @@ static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
         lt_batch_slot *slot = &in.call.v[i];
         const lt_batch_kind kind = c->op->args[i].kind;
         if (kind == LT_BATCH_DIM) status = shift(&slot->i, ndim + more);
-        if (kind == LT_BATCH_DIMS) status = shift_dims(slot, c->present[i], ndim + more);
+        const bool dims = kind == LT_BATCH_DIMS || kind == LT_BATCH_REDUCED_DIMS;
+        const bool given = c->present[i] && (kind == LT_BATCH_DIMS || slot->dims.n > 0);
+        if (dims) status = shift_dims(slot, given, ndim + more);
         if (kind == LT_BATCH_SIZE && c->present[i]) status = prepend(&slot->dims, size);
-        if (kind == LT_BATCH_DIMS) in.call.present[i] = true;
+        if (dims) in.call.present[i] = true;
     }
     if (status == LT_OK) status = finish(&in, c, level);
     inner_close(&in);

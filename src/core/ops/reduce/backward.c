@@ -29,6 +29,8 @@
 #include "op/prod.h"
 #include "op/reshape.h"
 #include "op/scatter.h"
+#include "step/gt.h"
+#include "step/isfinite.h"
 #include "step/sgn.h"
 
 static lt_tensor *zero(lt_scope *s) { return do_number(s, 0); }
@@ -146,8 +148,18 @@ static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *
     return do_mul(s, grad, others);
 }
 
+/* The product of a 0 and of the other elements of each line but one: nan where one of them is not
+ * finite, else 0. */
+static lt_tensor *zero_times_others(lt_scope *s, lt_tensor *self, const lt_dims *dim)
+{
+    lt_tensor *odd = do_logical_not(s, do_isfinite(s, self));
+    lt_tensor *others_odd = do_gt(s, do_sum_dims(s, odd, dim, dim != NULL), odd);
+    return do_where(s, others_odd, do_number(s, NAN), zero(s));
+}
+
 /* The same in fewer steps, for gradients that are not differentiated. Where one element is 0, only
- * its own derivative is something else than 0; where several are, none. */
+ * its own derivative is the product of the others; where several are, none is. Of a whole tensor
+ * with several, all are 0 then, as in PyTorch. */
 static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
 {
     if (lt_is_differentiated(self)) return times_others_exactly(s, grad, self, dim);
@@ -158,9 +170,12 @@ static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, co
     lt_status status = dim == NULL ? lt_prod(factors, LT_DTYPE_NONE, &product)
                                    : lt_prod_dim(factors, dim->v[0], true, LT_DTYPE_NONE, &product);
     product = lt_scope_hold(s, status, product);
-    lt_tensor *of_zeros = do_where(s, do_eq(s, zeros, do_number(s, 1)), product, zero(s));
-    lt_tensor *of_others = do_where(s, do_eq(s, zeros, zero(s)), product, zero(s));
-    return do_mul(s, grad, do_where(s, is_zero, of_zeros, do_div(s, of_others, factors)));
+    lt_tensor *one = do_eq(s, zeros, do_number(s, 1)), *none = do_eq(s, zeros, zero(s));
+    lt_tensor *with_zero = zero_times_others(s, self, dim);
+    if (dim == NULL) with_zero = do_where(s, one, with_zero, zero(s));
+    lt_tensor *of_zeros = do_where(s, one, product, with_zero);
+    lt_tensor *of_others = do_where(s, none, do_div(s, product, factors), with_zero);
+    return do_mul(s, grad, do_where(s, is_zero, of_zeros, of_others));
 }
 
 lt_status lt__prod_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)

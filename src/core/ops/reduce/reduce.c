@@ -21,6 +21,7 @@
 #include "op/any.h"
 #include "op/argmax.h"
 #include "op/argmin.h"
+#include "op/clone.h"
 #include "op/count_nonzero.h"
 #include "op/cumprod.h"
 #include "op/cumsum.h"
@@ -409,12 +410,22 @@ lt_status lt_argmin_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_t
 
 /* ---- truth ----------------------------------------------------------------------------------- */
 
-/* uint8 flags give a uint8 flag, as in PyTorch; all else gives bool. */
+/* Whether each element is not 0, in memory of its own. */
+static lt_status each_truth(lt_tensor *self, lt_tensor **out)
+{
+    return self->dtype == LT_BOOL ? lt_clone(self, out) : lt_cast(self, LT_BOOL, out);
+}
+
+/* uint8 flags give a uint8 flag; all else gives bool. An empty list of dims, other than of sums,
+ * reduces none. Both as in PyTorch. */
 static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, bool keepdim,
                        lt_tensor **out)
 {
     lt_tensor *flag = NULL;
-    LT_TRY(reduce(op, self, dim, keepdim, (lt_dtype)self->dtype, LT_BOOL, 0, &flag));
+    if (dim != NULL && dim->n == 0)
+        LT_TRY(each_truth(self, &flag));
+    else
+        LT_TRY(reduce(op, self, dim, keepdim, (lt_dtype)self->dtype, LT_BOOL, 0, &flag));
     lt_status status = lt_cast(flag, (lt_dtype)self->dtype == LT_UINT8 ? LT_UINT8 : LT_BOOL, out);
     lt_tensor_release(flag);
     return status;

@@ -39,10 +39,10 @@ for _, path in ipairs(files) do text_of[path] = read(path) end
 local refused = {
   { 'src/core/', 'core includes no Lua, no CUDA and no engine header', '^lua', '^lauxlib', '^cuda', '^cublas', 'comm/', '^mpi%.h$' },
   { 'src/comm/', 'what lies between processes includes no Lua and no CUDA header', '^lua', '^lauxlib', '^cuda' },
-  { 'src/comm/mpi/', 'an engine includes engine.h alone', '^tensor%.h$', '^mem%.h$', '^error%.h$', 'comm%.h$', 'inside%.h$' },
+  { 'src/comm/mpi/', 'an engine includes engine.h alone', '^tensor%.h$', '^memory/', '^error%.h$', 'comm%.h$', 'inside%.h$' },
   { 'src/lua/', 'the binding includes no CUDA and no readline header', '^cuda_', '^cublas', '^readline' },
   { 'src/cuda/', 'a backend includes of core what is without state: backend.h, iter.h, random.h, half.h, the formulas', '^lua', '^lauxlib',
-    '^tensor%.h$', '^autograd', '^mem%.h$', '^ops/' },
+    '^tensor%.h$', '^autograd', '^memory/', '^ops/' },
 }
 
 local function includes(path) return text_of[path]:gmatch '#%s*include%s*[<"]([^">]+)[>"]' end
@@ -136,7 +136,7 @@ end
 
 -- Ceilings: of each part the units of its largest cycle, and its cycles.
 local ceilings = {
-  { 'src/core/', units = 52, cycles = 10 },
+  { 'src/core/', units = 56, cycles = 10 },
   { 'src/comm/', units = 4, cycles = 1 },
   { 'src/lua/', units = 6, cycles = 5 },
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "inside.h"
+#include "memory/alloc.h"
 
 typedef enum fake_kind { FAKE_BARRIER, FAKE_BROADCAST, FAKE_ALL_GATHER, FAKE_ALL_TO_ALL } fake_kind;
 

@@ -13,7 +13,6 @@
 #include "comm.h"
 #include "engine.h"
 #include "error.h"
-#include "mem.h"
 #include "tensor.h"
 
 #define LT_COMM_TEXT 4096 /* bytes of a message, with its end */

@@ -5,6 +5,7 @@
 
 #include "context/clock.h"
 #include "inside.h"
+#include "memory/alloc.h"
 
 enum { ASK = 'Q', ANSWER = 'A', FAILURE = 'F', END = 'B' };
 

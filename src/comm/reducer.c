@@ -6,7 +6,7 @@
 
 #include "autograd/autograd.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "tensor.h"
 #include "op/clone.h"
 #include "op/copy_.h"

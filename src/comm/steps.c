@@ -10,6 +10,7 @@
 
 #include "dtypes/dtype.h"
 #include "inside.h"
+#include "memory/block.h"
 
 enum {
     SEGMENT_BYTES = 4 << 20,

@@ -11,6 +11,7 @@
 #include "context/interrupt.h"
 #include "hollow.h"
 #include "inside.h"
+#include "memory/alloc.h"
 
 lt_work *lt_work_retain(lt_work *w)
 {

@@ -16,6 +16,7 @@
 #include "context/clock.h"
 #include "context/interrupt.h"
 #include "inside.h"
+#include "memory/alloc.h"
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 enum { HOLLOW_VERSION = 1 << 30 };
 

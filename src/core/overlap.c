@@ -6,7 +6,7 @@
 
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 /* The bytes of the storage between a tensor's first and behind its last. */
 typedef struct span {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 static const char *const layout_names[] = {"torch.strided", "torch.sparse_coo", "torch.sparse_csr",
                                            "torch.sparse_csc"};

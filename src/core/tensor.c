@@ -10,7 +10,7 @@
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/freelist.h"
 
 /* A storage and the first tensor that uses it are one allocation, the home; host data up to
  * INLINE_BYTES is part of it. The home goes when the last user of the data and its own tensor are
@@ -49,7 +49,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0))
         return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
-    home *h = lt_mem_take(size);
+    home *h = lt_freelist_alloc(size);
     if (h == NULL) return LT_ERR_MEMORY;
     lt_storage *s = &h->storage;
     atomic_init(&s->refs, 1);
@@ -71,7 +71,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     if (with_data && !small) {
         lt_status status = counted_data(s);
         if (status != LT_OK) {
-            lt_mem_give(h, size);
+            lt_freelist_free(h, size);
             return status;
         }
     }
@@ -101,7 +101,7 @@ static inline void data_free(lt_storage *s)
 static void home_release(lt_storage *s)
 {
     if (atomic_fetch_sub_explicit(&s->holders, 1, memory_order_acq_rel) == 1)
-        lt_mem_give(s, s->home); /* the storage comes first in its home */
+        lt_freelist_free(s, s->home); /* the storage comes first in its home */
 }
 
 /* Whether this was the last use of the data. Who holds the only one needs no atomic subtraction. */
@@ -123,7 +123,7 @@ static inline void home_leave(lt_storage *s)
 {
     if (drop_use(s)) {
         data_free(s);
-        lt_mem_give(s, s->home);
+        lt_freelist_free(s, s->home);
     } else {
         home_release(s);
     }
@@ -310,7 +310,7 @@ void lt_tensor_release(lt_tensor *t)
     if (!(t->flags & LT_FLAG_AT_HOME)) {
         if (t->flags & LT_FLAGS_BATCHES)
             atomic_fetch_sub_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
-        lt_mem_give(t, sizeof *t);
+        lt_freelist_free(t, sizeof *t);
         storage_release(storage);
     } else if (storage == &home_of(t)->storage) {
         home_leave(storage);
@@ -337,7 +337,7 @@ static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes
 {
     int64_t numel;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    lt_tensor *t = lt_mem_take(sizeof *t);
+    lt_tensor *t = lt_freelist_alloc(sizeof *t);
     if (t == NULL) return LT_ERR_MEMORY;
     tensor_init(t, storage_retain(base->storage), (lt_dtype)base->dtype, ndim, 0);
     t->numel = numel;
@@ -385,7 +385,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
         lt_tensor_release(shown);
         return status;
     }
-    lt_tensor *alias = lt_mem_take(sizeof *alias);
+    lt_tensor *alias = lt_freelist_alloc(sizeof *alias);
     if (alias == NULL) return LT_ERR_MEMORY;
     tensor_init(alias, storage_retain(t->storage), (lt_dtype)t->dtype, t->ndim,
                 t->flags &

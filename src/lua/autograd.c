@@ -11,6 +11,7 @@
 
 #include "binding.h"
 #include "call.h"
+#include "memory/alloc.h"
 
 #define NODE_META "ltensor.Node"
 

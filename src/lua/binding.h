@@ -15,7 +15,6 @@
 #include "context/profile.h"
 #include "error.h"
 #include "ltensor_lua.h"
-#include "mem.h"
 #include "refuse.h"
 #include "tensor.h"
 
@@ -43,7 +42,7 @@ typedef struct lt_lua_state {
     uint64_t last_step;  /* context->allocated when it ran */
     int64_t results;     /* made since then, */
     int64_t max_results; /* and with so many it runs again, however small they are */
-    /* weight (mem.h) of the tensors that the last full collection left, or less */
+    /* pressure (memory/pressure.h) of the tensors that the last full collection left, or less */
     int64_t in_use;
     lt_pace step, full;
     uint64_t window_from;  /* context->allocated when torch.compile last opened a window */

@@ -5,6 +5,7 @@
 #include "call.h"
 #include "devices/transfer.h"
 #include "refuse.h"
+#include "memory/alloc.h"
 
 #define LIST_META "ltensor.list"
 

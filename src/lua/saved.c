@@ -10,6 +10,7 @@
 
 #include "binding.h"
 #include "call.h"
+#include "memory/alloc.h"
 
 struct lt_saved_values {
     pthread_mutex_t lock;

@@ -25,6 +25,9 @@
 #include "context/clock.h"
 #include "devices/copies.h"
 #include "settings/autocast.h"
+#include "memory/alloc.h"
+#include "memory/limit.h"
+#include "memory/pressure.h"
 
 #define STEP_BYTES   (256ll << 10) /* of new results between two steps, at least */
 #define STEP_RESULTS 4             /* and so many results, unless they have LARGE_BYTES */
@@ -168,7 +171,7 @@ void *lt_lua_alloc(void *context, void *old, size_t old_bytes, size_t bytes)
 {
     lt_context *c = context != NULL ? context : &lt_process_context;
     if (old == NULL) old_bytes = 0; /* Lua says what kind of object it is for */
-    return lt_mem_resize_counted(c, old, old_bytes, bytes);
+    return lt_mem_realloc_charged(c, old, old_bytes, bytes);
 }
 
 void lt_lua_open_state(lua_State *L)
@@ -301,7 +304,7 @@ static int memory_live(lua_State *L)
 /* memory_peak() -> the most bytes of the host that tensors held at once since it was asked last */
 static int memory_peak(lua_State *L)
 {
-    lua_pushinteger(L, LT_INSIDE(L, lt_mem_take_peak()));
+    lua_pushinteger(L, LT_INSIDE(L, lt_mem_reset_peak()));
     return 1;
 }
 
@@ -319,10 +322,10 @@ static int let_go(lua_State *L)
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     lt_box *box = lua_touserdata(L, 1);
     const lt_entry entry = lt_enter(L);
-    const int64_t before = lt_mem_weight();
+    const int64_t before = lt_mem_gc_pressure();
     box->tensor = NULL;
     lt_tensor_release(t);
-    const int64_t back = before - lt_mem_weight();
+    const int64_t back = before - lt_mem_gc_pressure();
     if (back > 0)
         atomic_fetch_sub_explicit(&lt_lua_state_here(L)->context->allocated, (uint64_t)back,
                                   memory_order_relaxed);
@@ -392,7 +395,7 @@ static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
     lua_gc(L, LUA_GCCOLLECT);
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
-    s->in_use = lt_mem_weight();
+    s->in_use = lt_mem_gc_pressure();
     lt_leave(entry);
     end_collection(&s->full, begin, s->results);
     begin_step(L, s, allocated);
@@ -437,7 +440,7 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
         return;
     }
     const double now = lt_clock();
-    const int64_t held = LT_INSIDE(L, lt_mem_weight());
+    const int64_t held = LT_INSIDE(L, lt_mem_gc_pressure());
     if (held < s->in_use) s->in_use = held;
     const int64_t garbage = held - s->in_use,
                   room = atomic_load_explicit(&s->context->use[LT_USE_HOST].limit,

@@ -23,6 +23,7 @@
 #include "op/real.h"
 #include "op/to.h"
 #include "op/transpose.h"
+#include "memory/alloc.h"
 
 /* ---- results --------------------------------------------------------------------------------- */
 

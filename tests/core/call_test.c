@@ -13,7 +13,9 @@
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
 #include "expect.h"
 #include "ltensor.h"
-#include "mem.h" /* lets allocations fail, counts what is held */
+#include "memory/block.h"
+#include "memory/limit.h"
+#include "memory/system.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 /* Arguments in a row, and arguments by name. */

@@ -17,7 +17,7 @@
 #include "expect.h"
 #include "find_backend.h"
 #include "ltensor.h"
-#include "mem.h" /* lets allocations fail */
+#include "memory/system.h"
 #include "print/print.h"
 
 static const lt_device cpu = {LT_CPU, 0}, gpu = {LT_CUDA, 0};

@@ -11,7 +11,9 @@
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
 #include "expect.h"
 #include "ltensor.h"
-#include "mem.h" /* lets allocations fail, counts what is held */
+#include "memory/block.h"
+#include "memory/limit.h"
+#include "memory/system.h"
 
 /* A leaf of no dimensions. */
 static lt_tensor *leaf(double value)

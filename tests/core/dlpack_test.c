@@ -13,7 +13,7 @@
 #include "interop/dlpack.h"
 #include "expect.h"
 #include "leaks.h"
-#include "mem.h"
+#include "memory/system.h"
 #include "tensor.h"
 #include "op/_batch_norm.h"
 #include "op/_fused_sgd_.h"

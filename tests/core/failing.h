@@ -12,7 +12,8 @@
 
 #include "error.h"
 #include "expect.h"
-#include "mem.h"
+#include "memory/limit.h"
+#include "memory/system.h"
 
 /* A function of a header: a call of it on what is right, which gives back all it made and returns
  * the status (of functions without one: LT_ERR_MEMORY where they say it another way), and calls

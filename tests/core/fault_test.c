@@ -8,7 +8,9 @@
 
 #include "autograd/autograd.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "memory/limit.h"
+#include "memory/system.h"
 #include "tensor.h"
 #include "op/add.h"
 #include "op/full.h"

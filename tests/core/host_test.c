@@ -15,7 +15,9 @@
 #include "ltensor.h"
 #include "expect.h"
 #include "find_backend.h"
-#include "mem.h" /* lets allocations fail, counts what is held */
+#include "memory/block.h"
+#include "memory/limit.h"
+#include "memory/system.h"
 
 static const lt_device cpu = {LT_CPU, 0};
 

@@ -3,7 +3,7 @@
 #ifndef LT_TEST_LEAKS_H
 #define LT_TEST_LEAKS_H
 
-#include "mem.h"
+#include "memory/limit.h"
 
 static int64_t live_before;
 

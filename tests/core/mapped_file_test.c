@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "ltensor.h"
-#include "mem.h"
+#include "memory/system.h"
 
 static char folder[] = "/tmp/mapped_file_test.XXXXXX";
 static char path[64];

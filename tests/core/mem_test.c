@@ -13,7 +13,12 @@
 
 #include "checked.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/block.h"
+#include "memory/freelist.h"
+#include "memory/limit.h"
+#include "memory/pressure.h"
+#include "memory/system.h"
 #include "tensor.h"
 
 static void sizes_are_multiplied(void **state)
@@ -126,14 +131,14 @@ static void a_freed_block_is_handed_out_again(void **state)
     assert_non_null(p);
     assert_true(capacity >= 3 * MIB);
     lt_block_free(p, capacity);
-    assert_int_equal(lt_block_kept(), capacity);
+    assert_int_equal(lt_block_cached(), capacity);
     void *q = lt_block_alloc(3 * MIB - 100, &again); /* of the same class */
     assert_ptr_equal(q, p);
     assert_int_equal(again, capacity);
-    assert_int_equal(lt_block_kept(), 0);
+    assert_int_equal(lt_block_cached(), 0);
     lt_block_free(q, again);
     lt_block_trim();
-    assert_int_equal(lt_block_kept(), 0);
+    assert_int_equal(lt_block_cached(), 0);
 }
 
 static void blocks_are_aligned_and_large_enough(void **state)
@@ -164,15 +169,15 @@ static void what_is_kept_is_bounded(void **state)
     }
     for (int i = 0; i < 40; i++) {
         lt_block_free(blocks[i], capacity[i]);
-        assert_true(lt_block_kept() <= LT_BLOCK_KEEP);
+        assert_true(lt_block_cached() <= LT_BLOCK_CACHE_MAX);
     }
-    assert_true(lt_block_kept() > 0);
+    assert_true(lt_block_cached() > 0);
     size_t large;
     lt_block_trim();
-    void *p = lt_block_alloc(LT_BLOCK_KEEP + MIB, &large); /* alone too large to be kept */
+    void *p = lt_block_alloc(LT_BLOCK_CACHE_MAX + MIB, &large); /* alone too large to be kept */
     assert_non_null(p);
     lt_block_free(p, large);
-    assert_int_equal(lt_block_kept(), 0);
+    assert_int_equal(lt_block_cached(), 0);
 }
 
 static void what_is_held_is_counted(void **state)
@@ -202,35 +207,10 @@ static void sizes_come_in_classes(void **state)
         classes += capacity != before;
         before = capacity;
         lt_block_free(p, capacity);
-        assert_true(lt_block_kept() >= capacity);
+        assert_true(lt_block_cached() >= capacity);
         lt_block_trim();
     }
     assert_int_equal(classes, 16 * 6); /* from 64 KiB to 4 MiB */
-    lt_block_trim();
-}
-
-/* Of arrays of one op no two begin at the same place of a page, and each holds all that was asked
- * for. */
-static void large_blocks_begin_at_different_places_of_a_page(void **state)
-{
-    (void)state;
-    char *blocks[3];
-    size_t capacity[3];
-    lt_block_trim();
-    for (int i = 0; i < 3; i++) {
-        blocks[i] = lt_block_alloc(MIB, &capacity[i]);
-        assert_non_null(blocks[i]);
-        memset(blocks[i], i, capacity[i]);
-        for (int j = 0; j < i; j++) {
-            const size_t apart = (size_t)(blocks[i] - blocks[j]) % 4096;
-            assert_true(apart >= 1024 && apart <= 4096 - 1024);
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(blocks[i][0], i);
-        assert_int_equal(blocks[i][capacity[i] - 1], i);
-        lt_block_free(blocks[i], capacity[i]);
-    }
     lt_block_trim();
 }
 
@@ -246,12 +226,12 @@ static void a_block_is_handed_out_for_a_little_less(void **state)
     void *q = lt_block_alloc(4 * MIB + 1, &other);
     assert_ptr_equal(q, p);
     assert_int_equal(other, capacity);
-    assert_int_equal(lt_block_kept(), 0);
+    assert_int_equal(lt_block_cached(), 0);
     assert_int_equal(lt_mem_live(), held + (int64_t)capacity);
     lt_block_free(q, other);
     q = lt_block_alloc(3 * MIB, &other);
     assert_int_equal(other, 3 * MIB);
-    assert_int_equal(lt_block_kept(), capacity);
+    assert_int_equal(lt_block_cached(), capacity);
     assert_int_equal(lt_mem_live(), held + 3 * (int64_t)MIB);
     lt_block_free(q, other);
     lt_block_trim();
@@ -271,7 +251,7 @@ static void a_larger_block_does_not_pass_a_limit(void **state)
     p = lt_block_alloc(4 * MIB, &other);
     assert_non_null(p);
     assert_int_equal(other, 4 * MIB);
-    assert_int_equal(lt_block_kept(), 0); /* the kept one counts against the limit as well */
+    assert_int_equal(lt_block_cached(), 0); /* the kept one counts against the limit as well */
     lt_block_free(p, other);
     assert_int_equal(lt_context_set_memory_limit(context, lt_host, INT64_MAX), LT_OK);
     lt_block_trim();
@@ -281,12 +261,12 @@ static void the_most_that_was_held_is_told_once(void **state)
 {
     (void)state;
     size_t a, b;
-    lt_mem_take_peak();
+    lt_mem_reset_peak();
     const int64_t held = lt_mem_live();
     void *p = lt_block_alloc(MIB, &a), *q = lt_block_alloc(2 * MIB, &b);
     lt_block_free(p, a);
-    assert_int_equal(lt_mem_take_peak(), held + 3 * (int64_t)MIB);
-    assert_int_equal(lt_mem_take_peak(), held + 2 * (int64_t)MIB);
+    assert_int_equal(lt_mem_reset_peak(), held + 3 * (int64_t)MIB);
+    assert_int_equal(lt_mem_reset_peak(), held + 2 * (int64_t)MIB);
     lt_block_free(q, b);
     lt_block_trim();
 }
@@ -300,9 +280,9 @@ static void blocks_of_another_class_are_not_handed_out(void **state)
     lt_block_free(p, capacity);
     void *q = lt_block_alloc(MIB + 1, &other);
     assert_true(other > capacity);
-    assert_int_equal(lt_block_kept(), capacity);
+    assert_int_equal(lt_block_cached(), capacity);
     lt_block_free(q, other);
-    assert_int_equal(lt_block_kept(), capacity + other);
+    assert_int_equal(lt_block_cached(), capacity + other);
     lt_block_trim();
 }
 
@@ -314,7 +294,7 @@ static void small_blocks_are_not_kept(void **state)
     void *p = lt_block_alloc(1024, &capacity);
     assert_int_equal(capacity, 1024);
     lt_block_free(p, capacity);
-    assert_int_equal(lt_block_kept(), 0);
+    assert_int_equal(lt_block_cached(), 0);
     lt_block_free(NULL, 12345);                              /* nothing */
     assert_null(lt_block_alloc((size_t)1 << 48, &capacity)); /* there is not as much */
     assert_non_null(strstr(lt_error_message(), "out of memory"));
@@ -332,34 +312,74 @@ static void blocks_of_pages_are_kept(void **state)
         assert_int_equal((uintptr_t)p % 64, 0);
         assert_true(capacity >= n && capacity <= n + n / 4 + 64);
         lt_block_free(p, capacity);
-        assert_int_equal(lt_block_kept(), capacity);
+        assert_int_equal(lt_block_cached(), capacity);
         assert_ptr_equal(lt_block_alloc(n, &again), p);
         assert_int_equal(again, capacity);
-        assert_int_equal(lt_block_kept(), 0);
+        assert_int_equal(lt_block_cached(), 0);
         lt_block_free(p, capacity);
         lt_block_trim();
-        assert_int_equal(lt_block_kept(), 0);
+        assert_int_equal(lt_block_cached(), 0);
     }
 }
 
-/* What does not fit any more drives the others out. */
-static void a_block_that_does_not_fit_drives_others_out(void **state)
+/* A block that does not fit evicts the blocks that were freed first, and no others. */
+static void a_full_cache_evicts_the_oldest_blocks(void **state)
 {
     (void)state;
-    size_t large, small;
+    enum { N = 4 };
+    char *blocks[N];
+    size_t capacity[N], again;
     lt_block_trim();
-    void *a = lt_block_alloc(LT_BLOCK_KEEP, &large), *b = lt_block_alloc(MIB, &small);
-    assert_int_equal(large, LT_BLOCK_KEEP);
-    lt_block_free(a, large);
-    assert_int_equal(lt_block_kept(), LT_BLOCK_KEEP); /* all there may be */
-    lt_block_free(b, small);
-    assert_int_equal(lt_block_kept(), small);
+    const size_t quarter = LT_BLOCK_CACHE_MAX / N;
+    for (int i = 0; i < N; i++) blocks[i] = lt_block_alloc(quarter, &capacity[i]);
+    for (int i = 0; i < N; i++) lt_block_free(blocks[i], capacity[i]);
+    assert_int_equal(lt_block_cached(), LT_BLOCK_CACHE_MAX); /* all fit, just */
+    char *reused = lt_block_alloc(quarter, &again);
+    assert_ptr_equal(reused, blocks[N - 1]); /* the block that was freed last */
+    lt_block_free(reused, again);
+    size_t small;
+    char *p = lt_block_alloc(MIB, &small);
+    lt_block_free(p, small);
+    assert_int_equal(lt_block_cached(), (N - 1) * quarter + MIB);
+    for (int i = N - 1; i > 0; i--) { /* the first block is gone, the others are left */
+        assert_ptr_equal(lt_block_alloc(quarter, &again), blocks[i]);
+        assert_int_equal(again, quarter);
+    }
+    assert_int_equal(lt_block_cached(), MIB);
+    assert_ptr_equal(lt_block_alloc(MIB, &again), p);
+    lt_block_free(p, small);
+    for (int i = 1; i < N; i++) lt_block_free(blocks[i], capacity[i]);
+    char *whole = lt_block_alloc(LT_BLOCK_CACHE_MAX, &again);
+    lt_block_free(whole, again);
+    assert_int_equal(lt_block_cached(), LT_BLOCK_CACHE_MAX); /* it evicts all others */
     lt_block_trim();
-    a = lt_block_alloc(LT_BLOCK_KEEP / 2, &large), b = lt_block_alloc(LT_BLOCK_KEEP / 2, &small);
-    lt_block_free(a, large);
-    lt_block_free(b, small);
-    assert_int_equal(lt_block_kept(), LT_BLOCK_KEEP); /* both fit, just */
+    assert_int_equal(lt_block_cached(), 0);
+}
+
+/* Blocks leave the middle of a bin and of the order of ages, too. */
+static void evicted_blocks_leave_both_lists(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {48 * MIB, 64 * MIB, 48 * MIB, 64 * MIB, 48 * MIB};
+    char *blocks[5];
+    size_t capacity[5], again;
     lt_block_trim();
+    for (int i = 0; i < 5; i++) blocks[i] = lt_block_alloc(sizes[i], &capacity[i]);
+    for (int i = 0; i < 4; i++) lt_block_free(blocks[i], capacity[i]);
+    lt_block_free(blocks[4], capacity[4]); /* 272 MiB: evicts the first */
+    assert_int_equal(lt_block_cached(), 224 * MIB);
+    assert_ptr_equal(lt_block_alloc(48 * MIB, &again), blocks[4]);
+    assert_ptr_equal(lt_block_alloc(48 * MIB, &again), blocks[2]); /* between two others */
+    assert_int_equal(lt_block_cached(), 128 * MIB);
+    char *p = lt_block_alloc(208 * MIB, &again);
+    lt_block_free(p, again); /* evicts both that are left, from the oldest on */
+    assert_int_equal(lt_block_cached(), 208 * MIB);
+    lt_block_free(blocks[2], capacity[2]);
+    assert_int_equal(lt_block_cached(), 256 * MIB);
+    lt_block_free(blocks[4], capacity[4]);
+    assert_int_equal(lt_block_cached(), 96 * MIB);
+    lt_block_trim();
+    assert_int_equal(lt_block_cached(), 0);
 }
 
 typedef struct handed {
@@ -371,7 +391,7 @@ static void *give_from_here(void *argument)
 {
     handed *h = argument;
     lt_block_free(h->p, h->capacity);
-    lt_mem_give(lt_mem_take(100), 100); /* kept by this thread, freed at its end */
+    lt_freelist_free(lt_freelist_alloc(100), 100); /* kept by this thread, freed at its end */
     return NULL;
 }
 
@@ -387,7 +407,7 @@ static void a_block_given_by_another_thread_is_handed_out(void **state)
     assert_int_equal(pthread_create(&thread, NULL, give_from_here, &h), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(lt_mem_live(), before); /* both threads are in the process's context */
-    assert_int_equal(lt_block_kept(), h.capacity);
+    assert_int_equal(lt_block_cached(), h.capacity);
     void *p = lt_block_alloc(MIB, &capacity);
     assert_ptr_equal(p, h.p);
     lt_block_free(p, capacity);
@@ -421,7 +441,7 @@ static void a_forked_process_has_its_own(void **state)
             void *p = lt_block_alloc(MIB, &capacity);
             lt_block_free(p, capacity);
             lt_block_trim();
-            _exit(p != NULL && lt_block_kept() == 0 ? 0 : 1);
+            _exit(p != NULL && lt_block_cached() == 0 ? 0 : 1);
         }
         int status = -1;
         assert_int_equal(waitpid(child, &status, 0), child);
@@ -436,20 +456,20 @@ static void structs_are_kept_by_their_size(void **state)
 {
     (void)state;
 #if !defined(__SANITIZE_ADDRESS__)
-    void *p = lt_mem_take(100), *large = lt_mem_take(5000);
-    lt_mem_give(p, 100);
-    void *other = lt_mem_take(200);
-    assert_ptr_not_equal(other, p);        /* another size */
-    assert_ptr_equal(lt_mem_take(128), p); /* 100 and 128 bytes are the same piece */
-    void *next = lt_mem_take(128);
+    void *p = lt_freelist_alloc(100), *large = lt_freelist_alloc(5000);
+    lt_freelist_free(p, 100);
+    void *other = lt_freelist_alloc(200);
+    assert_ptr_not_equal(other, p);              /* another size */
+    assert_ptr_equal(lt_freelist_alloc(128), p); /* 100 and 128 bytes are the same piece */
+    void *next = lt_freelist_alloc(128);
     assert_ptr_not_equal(next, p); /* which is handed out once */
-    lt_mem_give(next, 128);
-    lt_mem_give(p, 128);
-    lt_mem_give(other, 200);
-    lt_mem_give(large, 5000); /* too large to be kept */
+    lt_freelist_free(next, 128);
+    lt_freelist_free(p, 128);
+    lt_freelist_free(other, 200);
+    lt_freelist_free(large, 5000); /* too large to be kept */
 #endif
     lt_mem_fail_after(1);
-    assert_null(lt_mem_take(100)); /* also of those that are kept */
+    assert_null(lt_freelist_alloc(100)); /* also of those that are kept */
     assert_non_null(strstr(lt_error_message(), "out of memory: you tried to allocate 100 bytes"));
 }
 
@@ -532,18 +552,18 @@ static void bytes_of_a_large_device_weigh_less(void **state)
     (void)state;
     const int large = LT_USE_DEVICE(LT_MOST_DEVICES - 1),
               little = LT_USE_DEVICE(LT_MOST_DEVICES - 2);
-    const int64_t before = lt_mem_weight(), live = lt_mem_live(), megabyte = 1 << 20;
-    assert_false(lt_mem_knows_device(large));
-    lt_mem_know_device(large, INT64_C(80) << 30);
-    lt_mem_know_device(little, INT64_C(2) << 30);
-    assert_true(lt_mem_knows_device(large));
+    const int64_t before = lt_mem_gc_pressure(), live = lt_mem_live(), megabyte = 1 << 20;
+    assert_false(lt_mem_has_device_size(large));
+    lt_mem_set_device_size(large, INT64_C(80) << 30);
+    lt_mem_set_device_size(little, INT64_C(2) << 30);
+    assert_true(lt_mem_has_device_size(large));
     const uint64_t allocated = lt_here.context->allocated;
     assert_true(lt_mem_charge(large, 64 * megabyte) && lt_mem_charge(little, 64 * megabyte));
     assert_int_equal(lt_mem_live() - live, 128 * megabyte);
-    assert_int_equal(lt_mem_weight() - before, 4 * megabyte + 64 * megabyte);
+    assert_int_equal(lt_mem_gc_pressure() - before, 4 * megabyte + 64 * megabyte);
     assert_int_equal(lt_here.context->allocated - allocated, 4 * megabyte + 64 * megabyte);
     assert_true(lt_mem_charge(large, -64 * megabyte) && lt_mem_charge(little, -64 * megabyte));
-    assert_int_equal(lt_mem_weight(), before);
+    assert_int_equal(lt_mem_gc_pressure(), before);
 }
 
 int main(void)
@@ -560,14 +580,14 @@ int main(void)
         cmocka_unit_test(what_is_kept_is_bounded),
         cmocka_unit_test(what_is_held_is_counted),
         cmocka_unit_test(sizes_come_in_classes),
-        cmocka_unit_test(large_blocks_begin_at_different_places_of_a_page),
         cmocka_unit_test(a_block_is_handed_out_for_a_little_less),
         cmocka_unit_test(a_larger_block_does_not_pass_a_limit),
         cmocka_unit_test(the_most_that_was_held_is_told_once),
         cmocka_unit_test(blocks_of_another_class_are_not_handed_out),
         cmocka_unit_test(small_blocks_are_not_kept),
         cmocka_unit_test(blocks_of_pages_are_kept),
-        cmocka_unit_test(a_block_that_does_not_fit_drives_others_out),
+        cmocka_unit_test(a_full_cache_evicts_the_oldest_blocks),
+        cmocka_unit_test(evicted_blocks_leave_both_lists),
         cmocka_unit_test(a_block_given_by_another_thread_is_handed_out),
         cmocka_unit_test(a_forked_process_has_its_own),
         cmocka_unit_test(structs_are_kept_by_their_size),

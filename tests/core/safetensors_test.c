@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "ltensor.h"
-#include "mem.h"
+#include "memory/system.h"
 #include "files/safetensors.h"
 
 enum { ROUNDS = 20000, BYTES_MAX = 4096 };

@@ -16,7 +16,7 @@
 #include "ltensor_script.h"
 #include "context/clock.h"
 #include "expect.h"
-#include "mem.h" /* lets allocations fail, counts what is held */
+#include "memory/system.h"
 
 static lt_script *new_script(lt_script_config config)
 {

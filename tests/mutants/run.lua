@@ -1,4 +1,4 @@
--- run.lua - edits the source a line at a time and sees whether the tests notice: make mutants N=20 SEED=n FILES="src/core/mem.c ..."
+-- run.lua - edits the source a line at a time and sees whether the tests notice: make mutants N=20 SEED=n FILES="src/core/memory ..."
 --
 --   lua5.4 run.lua BUILD N SEED KIND FILES...
 --

@@ -3,7 +3,7 @@
 
 #include "error.h"
 #include "files/safetensors.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 struct lt_archive {
     lt_safetensors file;

@@ -17,7 +17,6 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
 #include "tensor.h"
 #include "values.h"
 #include "op/to.h"

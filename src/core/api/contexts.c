@@ -11,7 +11,7 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "random/random.h"
 
 #define PROGRESS_SECONDS 0.1

@@ -8,7 +8,7 @@
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "random/random.h"
 
 int lt_device_count(lt_device_type type)

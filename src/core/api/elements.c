@@ -4,7 +4,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "hollow.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "tensor.h"
 #include "op/copy_.h"
 #include "op/to.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 typedef struct named {
     char *name;

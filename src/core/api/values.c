@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "tensor.h"
 
 /* A value as large as the first version had it, so that programs compiled then are understood. */

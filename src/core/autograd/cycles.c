@@ -11,7 +11,7 @@
 #include "autograd/internal.h"
 #include "context/clock.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 /* ---- the noted tensors ----------------------------------------------------------------------- */
 

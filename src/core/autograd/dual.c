@@ -9,7 +9,7 @@
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/_alias.h"
 #include "op/as_strided.h"
 #include "op/copy_.h"

@@ -16,7 +16,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "graph.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "sparse.h"
 #include "op/add.h"
 #include "op/ones_like.h"

@@ -4,7 +4,7 @@
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/add.h"
 #include "op/clone.h"
 #include "op/conj.h"

@@ -8,7 +8,7 @@
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "sparse.h"
 #include "op/any.h"
 #include "op/isnan.h"

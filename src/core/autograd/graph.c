@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 /* ---- records --------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include "autograd/internal.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 static _Atomic int64_t next_id = 1;
 

@@ -3,7 +3,7 @@
 #include "autograd/graph.h"
 #include "autograd/internal.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 static lt_status visit_roots(lt_graph *g, lt_tensor *const *roots, int n)
 {

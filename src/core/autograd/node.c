@@ -11,13 +11,13 @@
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/conj.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A forked process has one thread: what others do here must be done before. After mem.c's handlers,
- * so that this lock is taken first, as it is where both are needed. */
+/* A forked process has one thread: what others do here must be done before. After the handlers of
+ * memory/block.c, so that this lock is taken first, as it is where both are needed. */
 __attribute__((constructor(202))) static void keep_fork_apart(void)
 {
     pthread_atfork(lt_autograd_lock, lt_autograd_unlock, lt_autograd_unlock);

@@ -17,7 +17,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "hollow.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 static uint32_t version_of(const lt_tensor *t)
 {

@@ -5,7 +5,7 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 /* t's node stores no gradient in t any more. */
 static void forget_retained(lt_tensor *t)

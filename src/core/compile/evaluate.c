@@ -7,7 +7,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "iter.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 /* Memory for a value, before its storage has it. */
 typedef struct block {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mem.h"
+#include "memory/freelist.h"
 
 static void leave_window(lt_pending *p)
 {
@@ -34,7 +34,7 @@ void lt_pending_give_up(lt_pending *p)
 void lt_pending_done(lt_pending *p)
 {
     lt_pending_give_up(p);
-    lt_mem_give(p, sizeof *p);
+    lt_freelist_free(p, sizeof *p);
     atomic_fetch_sub_explicit(&lt_hollow_storages, 1, memory_order_relaxed);
 }
 
@@ -49,14 +49,14 @@ lt_pending *lt_pending_of(const lt_storage *s)
 lt_status lt_pending_new(struct lt_window *w, lt_tensor *result, const lt_pending *facts,
                          lt_tensor *const *inputs)
 {
-    lt_pending *p = lt_mem_take(sizeof *p);
+    lt_pending *p = lt_freelist_alloc(sizeof *p);
     if (p == NULL) return LT_ERR_MEMORY;
     *p = *facts;
     for (int i = 0; i < p->n; i++) {
         lt_status status = lt_tensor_alias(inputs[i], &p->inputs[i]);
         if (status != LT_OK) {
             drop_inputs(p);
-            lt_mem_give(p, sizeof *p);
+            lt_freelist_free(p, sizeof *p);
             return status;
         }
         atomic_fetch_add_explicit(&p->inputs[i]->storage->readers, 1, memory_order_relaxed);

@@ -5,7 +5,7 @@
 #include "error.h"
 #include "evaluate.h"
 #include "iter.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "pending.h"
 #include "pointwise_ops.h"
 

@@ -16,7 +16,8 @@
 #include "context.h"
 #include "error.h"
 #include "interrupt.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/block.h"
 
 #define LOOK_NS 10000000 /* between two looks at the interrupt flag */
 

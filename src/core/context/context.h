@@ -59,7 +59,7 @@ struct lt_context {
     _Atomic int sync_mode;         /* copies.h */
 
     /* memory */
-    /* the weight (mem.h) of tensors handed out, less of those that let_go gave back; paces Lua's
+    /* scaled bytes (memory/pressure.h) of all allocations, less those that let_go freed; paces Lua's
      * collector */
     _Atomic uint64_t allocated;
     lt_use use[LT_USES];
@@ -128,7 +128,8 @@ typedef struct lt_thread {
     /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
     struct lt_window *window;
     struct lt_window *open_window; /* the same while it is suspended */
-    struct lt_budget *budget; /* of the file that this thread loads (mem.h); NULL: it loads none */
+    struct lt_budget
+        *budget; /* of the file that this thread loads (memory/budget.h); NULL: it loads none */
     /* a gradient that the next elementwise op which reads it may write to (autograd/engine.c);
      * NULL: there is none */
     struct lt_tensor *spent;

@@ -2,7 +2,7 @@
  *
  * fork() copies only the calling thread. A mutex that another thread holds at that moment would
  * stay locked in the child for ever, and the data that it protects might be half changed. So the
- * forking thread acquires the library's static mutexes first. mem.c registers first and is
+ * forking thread acquires the library's static mutexes first. memory/block.c registers first and is
  * therefore acquired last: the other modules allocate under their locks. */
 #ifndef LT_FORK_H
 #define LT_FORK_H

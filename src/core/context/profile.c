@@ -8,7 +8,8 @@
 #include "devices/device_type.h"
 #include "clock.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/limit.h"
 #include "tensor.h"
 
 _Thread_local bool lt_profiling;

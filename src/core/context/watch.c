@@ -107,7 +107,7 @@ static lt_status start(void)
 static void in_child(void)
 {
     watch.running = false;
-    watch.call_time = INFINITY; /* mem.c begins anew with the next block that it keeps */
+    watch.call_time = INFINITY; /* memory/block.c starts again with the next block */
     make_condition();
     (void)start();
     pthread_mutex_unlock(&watch.lock);

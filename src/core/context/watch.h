@@ -1,6 +1,6 @@
 /* watch.h - the thread that tells contexts that their deadline has passed, or that their progress
  * callback is due: operations look at a flag, not at a clock. It also calls what frees idle memory
- * (mem.c). It runs while there is something to watch. */
+ * (memory/block.c). It runs while there is something to watch. */
 #ifndef LT_WATCH_H
 #define LT_WATCH_H
 

@@ -4,7 +4,7 @@
 
 #include "cpu.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/block.h"
 
 static lt_status cpu_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block)
 {

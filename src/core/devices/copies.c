@@ -11,7 +11,7 @@
 #include "context/context.h"
 #include "context/profile.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "tensor.h"
 
 static _Thread_local lt_copy_cause current_cause;

@@ -17,7 +17,8 @@
 #include "device_type.h"
 #include "context/interrupt.h"
 #include "libraries/library.h"
-#include "mem.h"
+#include "memory/limit.h"
+#include "memory/pressure.h"
 #include "op_name.h"
 #include "tensor.h"
 
@@ -99,15 +100,15 @@ static bool core_charge(int device, int64_t bytes)
 {
     const int use = LT_USE_DEVICE(device);
     size_t available, all = 0;
-    if (!lt_mem_knows_device(use)) {
+    if (!lt_mem_has_device_size(use)) {
         if (lt_backends[LT_CUDA]->memory_info(device, &available, &all) != LT_OK) all = 0;
-        lt_mem_know_device(use, (int64_t)all);
+        lt_mem_set_device_size(use, (int64_t)all);
     }
     return lt_mem_charge(use, bytes);
 }
 static lt_status core_refuse(int device, int64_t bytes)
 {
-    return lt_mem_refuse(LT_USE_DEVICE(device), bytes);
+    return lt_mem_limit_error(LT_USE_DEVICE(device), bytes);
 }
 static lt_status core_authorize_library(const char *name)
 {

@@ -8,7 +8,8 @@
 #include "error.h"
 #include "hollow.h"
 #include "iter.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/limit.h"
 #include "sparse.h"
 #include "tensor.h"
 
@@ -57,7 +58,7 @@ static void release_pinned(void *ctx)
 {
     pinned_memory *memory = ctx;
     memory->backend->pinned_free(memory->data, memory->block);
-    lt_mem_charge_back(memory->context, LT_USE_HOST, memory->bytes);
+    lt_mem_uncharge(memory->context, LT_USE_HOST, memory->bytes);
     lt_mem_free(memory);
 }
 
@@ -74,7 +75,7 @@ static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_t
     memory->backend = backend;
     memory->bytes = numel * (int64_t)lt_dtype_size(dtype);
     memory->context = lt_here.context;
-    lt_status status = lt_mem_afford((size_t)memory->bytes) ? LT_OK : LT_ERR_MEMORY;
+    lt_status status = lt_mem_reserve((size_t)memory->bytes) ? LT_OK : LT_ERR_MEMORY;
     if (status == LT_OK) {
         status = backend->pinned_alloc((size_t)memory->bytes, &memory->data, &memory->block);
         if (status != LT_OK) lt_mem_charge(LT_USE_HOST, -memory->bytes);

@@ -9,7 +9,7 @@
 #include "context/interrupt.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "paths.h"
 #include "tensor.h"
 

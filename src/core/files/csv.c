@@ -9,7 +9,8 @@
 
 #include "csv_number.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/budget.h"
 #include "tensor.h"
 
 enum {

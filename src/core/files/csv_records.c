@@ -8,7 +8,8 @@
 
 #include "context/interrupt.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/budget.h"
 #include "paths.h"
 
 enum { FIRST_BYTES = 1 << 18 };

@@ -19,7 +19,8 @@
 
 #include "error.h"
 #include "libraries/library.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "checked.h"
 #include "tensor.h"
 
 #if defined(__has_include)

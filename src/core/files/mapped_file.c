@@ -12,7 +12,7 @@
 #include "context/context.h"
 #include "counting.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "tensor.h"
 
 typedef struct mapping {

@@ -15,7 +15,7 @@
 #include "counting.h"
 #include "error.h"
 #include "mapped_file.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "paths.h"
 #include "saved_form.h"
 #include "tensor.h"

@@ -10,7 +10,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "hollow.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "sparse.h"
 #include "tensor.h"
 

@@ -13,7 +13,7 @@
 #include "cpu/common/threads.h"
 #include "dtypes/dtype.h"
 #include "library.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "openmp.h"
 
 /* One prototype for the four types of elements, in the order of `kind_of`: a pointer of Fortran's

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/_slice.h"
 #include "op/all.h"
 #include "op/any.h"

@@ -21,7 +21,7 @@
 #include "error.h"
 #include "counting.h"
 #include "hollow.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "sparse.h"
 #include "tensor.h"
 #include "op/_to_copy.h"

@@ -4,6 +4,7 @@
 
 #include "devices/copies.h"
 #include "gpu.h"
+#include "memory/alloc.h"
 
 #define LIST_META "ltensor.CopyList" /* holds core's array until it has become a table */
 

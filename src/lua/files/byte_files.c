@@ -14,6 +14,7 @@
 #include "files/byte_source.h"
 #include "files/saved_form.h"
 #include "hollow.h"
+#include "memory/budget.h"
 
 static const char SOURCE_META[] = "ltensor.ByteSource";
 static const char OUTPUT_META[] = "ltensor.ByteOutput";

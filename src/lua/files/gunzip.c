@@ -14,7 +14,7 @@
 #include "context/interrupt.h"
 #include "error.h"
 #include "files/paths.h"
-#include "mem.h"
+#include "memory/budget.h"
 
 enum {
     DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "memory/budget.h"
 
 enum {
     MAX_DEPTH = 200,

@@ -10,6 +10,9 @@
 #include "binding.h"
 #include "error.h"
 #include "files/paths.h"
+#include "memory/alloc.h"
+#include "memory/budget.h"
+#include "checked.h"
 
 const char *lt_lua_check_path(lua_State *L, int arg)
 {

@@ -16,7 +16,7 @@
 #include "api/values.h"
 #include "context/interrupt.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "stoppable.h"
 
 /* Instructions between two looks of the hook: fewer where there are large strings and tables, since

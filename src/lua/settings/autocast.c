@@ -11,6 +11,7 @@
 #include "devices/device_type.h"
 #include "dtypes/dtype.h"
 #include "op/_to_copy.h"
+#include "memory/alloc.h"
 
 #define CACHE "ltensor.autocast"
 

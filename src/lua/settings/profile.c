@@ -2,6 +2,7 @@
 #include "context/profile.h"
 
 #include "binding.h"
+#include "memory/alloc.h"
 
 /* profile_start(gpu) */
 static int start(lua_State *L)

@@ -4,7 +4,7 @@
 #define LT_CPU_SCRATCH_H
 
 #include "checked.h"
-#include "mem.h"
+#include "memory/block.h"
 
 typedef struct lt_scratch {
     _Alignas(64) char near[4096];

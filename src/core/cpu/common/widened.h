@@ -5,7 +5,7 @@
 
 #include "dtypes/dtype.h"
 #include "loops.h"
-#include "mem.h"
+#include "memory/block.h"
 
 typedef struct lt_widened {
     float *data;

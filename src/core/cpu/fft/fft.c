@@ -9,7 +9,7 @@
 #include "cpu/cpu.h"
 #include "error.h"
 #include "line.h"
-#include "mem.h"
+#include "memory/block.h"
 #include "plan.h"
 
 /* Whether so many lines are worth more side by side than one after the other. */

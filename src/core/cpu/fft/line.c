@@ -7,7 +7,7 @@
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/block.h"
 
 static const lt_fft_loops *loops_of(const lt_fft_plan *p) { return &lt_loops.fft[p->is_double]; }
 

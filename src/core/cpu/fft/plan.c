@@ -6,10 +6,11 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "context/context.h"
 #include "context/fork.h"
 #include "error.h"
 #include "line.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 enum { CACHED = 32, SHORT = 64 /* lines alone that are not worth a matrix */ };
 #define CACHE_BYTES ((int64_t)64 << 20)

@@ -9,7 +9,7 @@
 #include "error.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "cpu/common/threads.h"
 
 #define CHUNK 65536

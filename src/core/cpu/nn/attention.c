@@ -10,7 +10,7 @@
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/block.h"
 #include "cpu/common/threads.h"
 
 #define QUERIES 128

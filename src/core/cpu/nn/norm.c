@@ -8,7 +8,7 @@
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/block.h"
 #include "cpu/common/threads.h"
 
 /* rows whose parts of the parameters' gradients are summed before they are added in double */

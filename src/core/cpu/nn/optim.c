@@ -5,7 +5,7 @@
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "cpu/common/threads.h"
 
 #define PIECE 16384 /* elements that a thread takes at a time */

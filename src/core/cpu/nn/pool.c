@@ -10,7 +10,7 @@
 #include "cpu/common/widened.h"
 #include "cpu/cpu.h"
 #include "cpu/pointwise/chain_lines.h"
-#include "mem.h"
+#include "memory/block.h"
 
 #define ROW 1024 /* windows side by side whose places are held at a time */
 

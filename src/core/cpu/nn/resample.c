@@ -8,7 +8,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
-#include "mem.h"
+#include "memory/block.h"
 
 #define LINES LT_RESAMPLED_LINES
 #define WORK  ((int64_t)32768) /* elements of the result in a job */

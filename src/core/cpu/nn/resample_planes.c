@@ -8,7 +8,8 @@
 #include "cpu/cpu.h"
 #include "cpu/nn/resample.h"
 #include "dtypes/dtype.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "checked.h"
 
 #define LINES  LT_RESAMPLED_LINES
 #define TILE   ((int64_t)32)     /* lines that rows are made of at a time, where they are short */

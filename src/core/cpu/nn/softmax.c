@@ -10,7 +10,8 @@
 #include "cpu/common/fetch.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
 
 #define NEAR   524288 /* bytes that a near cache keeps from one pass to the next */

@@ -20,7 +20,6 @@
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/scratch.h"
-#include "mem.h"
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 

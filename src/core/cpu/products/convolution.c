@@ -11,6 +11,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "context/interrupt.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu_info.h"

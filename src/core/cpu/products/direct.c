@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
 
 #define SLACK 16 /* elements behind the last row that the loop may read */

@@ -16,7 +16,8 @@
 #include "cpu/common/threads.h"
 #include "dnnl_plan.h"
 #include "dtypes/dtype.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "checked.h"
 
 #define CHANNELS 16 /* of a part: a multiple of the vectors of oneDNN's layouts */
 

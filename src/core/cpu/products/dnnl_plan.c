@@ -17,7 +17,7 @@
 #include "cpu_info.h"
 #include "libraries/library.h"
 #include "libraries/openmp.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 #if defined(__has_include)
 #if __has_include(<oneapi/dnnl/dnnl.h>)

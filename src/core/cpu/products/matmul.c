@@ -8,7 +8,9 @@
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/scratch.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "memory/block.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
 #include "tiles.h"
 

@@ -11,7 +11,8 @@
 #include "cpu/common/threads.h"
 #include "cpu_info.h"
 #include "dtypes/dtype.h"
-#include "mem.h"
+#include "memory/block.h"
+#include "checked.h"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__has_include)
 #if __has_include(<amxbf16intrin.h>)

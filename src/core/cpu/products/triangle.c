@@ -9,7 +9,7 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "mem.h"
+#include "memory/block.h"
 
 #define ROWS    LT_TRIANGLE_ROWS
 #define STRIP   96 /* rows, from which threads take off the products of those above at once */

@@ -9,7 +9,8 @@
 #include "context/interrupt.h"
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
 
 #define BLOCK   1024 /* elements of a line of which the extreme is taken before it is compared */

@@ -22,7 +22,8 @@
 #include "error.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "checked.h"
 #include "cpu/common/threads.h"
 
 #define BLOCK LT_LINE_BLOCK /* elements converted at a time */

@@ -6,7 +6,8 @@
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "checked.h"
 #include "reduce.h"
 #include "cpu/common/threads.h"
 

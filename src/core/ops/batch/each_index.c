@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "batch.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/_index.h"
 #include "op/_index_put_.h"
 #include "op/arange.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "batch.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/expand.h"
 #include "op/gather.h"
 #include "op/index_select.h"

@@ -11,7 +11,7 @@
 
 #include "autograd/forward.h"
 #include "levels.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/all.h"
 #include "op/amax.h"
 #include "op/amin.h"

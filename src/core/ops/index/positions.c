@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "autograd/dual.h"
-#include "mem.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"
 #include "iter.h"

@@ -17,7 +17,7 @@
 #include "devices/copies.h"
 #include "counting.h"
 #include "devices/device.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "iter.h"
 #include "op/_linalg_cholesky.h"
 #include "op/_linalg_eig.h"

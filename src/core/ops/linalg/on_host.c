@@ -7,7 +7,7 @@
 #include "devices/copies.h"
 #include "devices/device.h"
 #include "dtypes/dtype.h"
-#include "mem.h"
+#include "memory/alloc.h"
 
 #define ARRAYS 7
 

@@ -5,7 +5,7 @@
 
 #include "products.h"
 
-#include "mem.h"
+#include "memory/alloc.h"
 #include "counting.h"
 #include "dtypes/promotion.h"
 #include "ops/steps.h"

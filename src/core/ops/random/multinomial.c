@@ -9,7 +9,7 @@
 
 #include "ops/compose.h"
 #include "context/interrupt.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "random/random.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"

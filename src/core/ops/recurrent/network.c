@@ -2,7 +2,7 @@
  * a library for that (devices/network.h). Without one the answer is an empty list, and the layers
  * are done one by one (recurrent.c). */
 #include "devices/network.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "ops/compose.h"
 #include "ops/recurrent/recurrent.h"
 #include "op/_recurrent_network.h"

@@ -7,7 +7,8 @@
  * runs backwards. Half types are computed in float. */
 #include "devices/cell.h"
 #include "ops/common.h"
-#include "mem.h"
+#include "memory/alloc.h"
+#include "checked.h"
 #include "ops/pointwise.h"
 #include "ops/recurrent/recurrent.h"
 #include "op/_recurrent.h"

@@ -4,7 +4,7 @@
 #include "checked.h"
 #include "dims.h"
 #include "counting.h"
-#include "mem.h"
+#include "memory/alloc.h"
 #include "ops/steps.h"
 #include "op/_fill_diagonal_backward.h"
 #include "op/_slice.h"

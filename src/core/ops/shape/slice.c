@@ -3,7 +3,6 @@
 #include "context/interrupt.h"
 #include "dims.h"
 #include "counting.h"
-#include "mem.h"
 #include "ops/steps.h"
 #include "op/_slice.h"
 #include "op/as_strided.h"

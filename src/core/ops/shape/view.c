@@ -5,7 +5,6 @@
 #include "checked.h"
 #include "ops/common.h"
 #include "counting.h"
-#include "mem.h"
 #include "op/_alias.h"
 #include "op/_unsafe_view.h"
 #include "op/as_strided.h"

@@ -2,7 +2,7 @@
  * counted. */
 #include "parts.h"
 
-#include "mem.h"
+#include "memory/alloc.h"
 #include "op/_sparse_coo.h"
 #include "op/index_add.h"
 #include "op/repeat_interleave.h"

@@ -1,0 +1,305 @@
+/* block.c - see block.h.
+ *
+ * Blocks up to SMALL bytes belong to malloc. Larger ones have sixteen sizes per power of two, and a
+ * bin of the cache for each size. A bin is a stack: the block that was freed last is reused first,
+ * since it is the likeliest to be in a processor cache. A second list orders all cached blocks by
+ * age. Both lists are stored in the blocks.
+ *
+ * malloc provides blocks up to MEDIUM bytes, but does not cache them: it returns its last pages to
+ * the system whenever a garbage collection frees many blocks at once. */
+#include "block.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "alloc.h"
+#include "context/watch.h"
+#include "freelist.h"
+#include "limit.h"
+#include "system.h"
+
+#define FIRST_BIN 10 /* the logarithm of SMALL */
+#define SMALL     ((size_t)1 << FIRST_BIN)
+#define MEDIUM    ((size_t)64 << 10) /* bytes: sixteen pages, so that rounding wastes at most 6 % */
+#define LARGEST   ((size_t)1 << 47)  /* bytes: the address space of a process */
+#define CLASSES   16                 /* sizes per power of two: rounding wastes at most 6 % */
+#define BINS      (40 * CLASSES)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* A cached block serves requests up to so many classes smaller, which is a quarter. */
+#define LARGER (CLASSES / 4)
+
+/* The cache is worth a thread that empties it (watch.c) from so many bytes on. Blocks return to the
+ * system after one to two of these periods without use. */
+#define IDLE_BYTES   ((size_t)16 << 20)
+#define IDLE_SECONDS 5.0
+
+typedef struct cached_block {
+    struct cached_block *next, *previous; /* in the bin, of which the first is reused first */
+    struct cached_block *newer, *older;
+    size_t size;
+    uint32_t period; /* in which it was freed */
+} cached_block;
+
+static struct {
+    pthread_mutex_t lock;
+    cached_block *bins[BINS];
+    cached_block *oldest, *newest;
+    size_t bytes;
+    uint32_t period; /* counts runs of trim_idle_blocks */
+    bool timed;      /* trim_idle_blocks will run */
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* Rounds n > SMALL up to the next size of a block; *bin receives its bin. */
+static size_t size_class(size_t n, int *bin)
+{
+    const int log = 63 - __builtin_clzll(n - 1); /* 2^log < n <= 2^(log+1) */
+    const size_t step = ((size_t)1 << log) / CLASSES;
+    const size_t rounded = (n + step - 1) & ~(step - 1);
+    *bin = (log - FIRST_BIN) * CLASSES + (int)((rounded - ((size_t)1 << log)) / step);
+    return rounded;
+}
+
+/* ---- memory of the system -------------------------------------------------------------------- */
+
+static void *system_block(size_t n)
+{
+    if (n <= MEDIUM) return aligned_alloc(64, n);
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    if (n >= 2 * HUGE_PAGE) madvise(p, n, MADV_HUGEPAGE);
+    return p;
+}
+
+static void free_system_block(void *p, size_t n)
+{
+    if (n <= MEDIUM)
+        free(p);
+    else
+        munmap(p, n);
+}
+
+/* ---- the cache: its lock is held ------------------------------------------------------------- */
+
+static void cache_insert(int bin, void *p, size_t size)
+{
+    cached_block *block = p;
+    *block = (cached_block){
+        .next = cache.bins[bin], .older = cache.newest, .size = size, .period = cache.period};
+    if (block->next != NULL) block->next->previous = block;
+    cache.bins[bin] = block;
+    if (block->older != NULL)
+        block->older->newer = block;
+    else
+        cache.oldest = block;
+    cache.newest = block;
+    cache.bytes += size;
+}
+
+static void cache_remove(cached_block *block)
+{
+    int bin;
+    size_class(block->size, &bin);
+    if (block->next != NULL) block->next->previous = block->previous;
+    if (block->previous != NULL)
+        block->previous->next = block->next;
+    else
+        cache.bins[bin] = block->next;
+    if (block->newer != NULL)
+        block->newer->older = block->older;
+    else
+        cache.newest = block->older;
+    if (block->older != NULL)
+        block->older->newer = block->newer;
+    else
+        cache.oldest = block->newer;
+    cache.bytes -= block->size;
+}
+
+static void evict_oldest(void)
+{
+    cached_block *block = cache.oldest;
+    cache_remove(block);
+    free_system_block(block, block->size);
+}
+
+static void shrink_cache(size_t max_bytes)
+{
+    while (cache.bytes > max_bytes) evict_oldest();
+}
+
+/* ---- the cache: its lock is not held --------------------------------------------------------- */
+
+/* Removes a block of this bin or of one of the next from the cache; NULL: there is none. *n, which
+ * has been charged, becomes its size; the difference is charged. */
+static void *reuse_block(int bin, size_t *n)
+{
+    const int end = bin + LARGER < BINS ? bin + LARGER : BINS - 1;
+    pthread_mutex_lock(&cache.lock);
+    while (bin < end && cache.bins[bin] == NULL) bin++;
+    cached_block *block = cache.bins[bin];
+    if (block != NULL && block->size != *n &&
+        !lt_mem_charge(LT_USE_HOST, (int64_t)(block->size - *n)))
+        block = NULL;
+    if (block != NULL) {
+        cache_remove(block);
+        *n = block->size;
+    }
+    pthread_mutex_unlock(&cache.lock);
+    return block;
+}
+
+/* Runs every IDLE_SECONDS while the cache is large: evicts the blocks that were freed before the
+ * last run. Returns the seconds until the next run. */
+static double trim_idle_blocks(void)
+{
+    double seconds = IDLE_SECONDS;
+    pthread_mutex_lock(&cache.lock);
+    while (cache.oldest != NULL && cache.oldest->period != cache.period) evict_oldest();
+    cache.period++;
+    if (cache.bytes < IDLE_BYTES) {
+        cache.timed = false;
+        seconds = INFINITY;
+    }
+    pthread_mutex_unlock(&cache.lock);
+    return seconds;
+}
+
+/* In a context with a limit, a new block replaces cached ones rather than exceed the limit together
+ * with them. */
+static void shrink_cache_to_limit(void)
+{
+    const lt_use *use = &lt_here.context->use[LT_USE_HOST];
+    const int64_t limit = atomic_load_explicit(&use->limit, memory_order_relaxed);
+    if (limit == INT64_MAX) return;
+    const int64_t room = limit - atomic_load_explicit(&use->live, memory_order_relaxed);
+    pthread_mutex_lock(&cache.lock);
+    shrink_cache(room > 0 ? (size_t)room : 0);
+    pthread_mutex_unlock(&cache.lock);
+}
+
+void lt_block_trim(void)
+{
+    pthread_mutex_lock(&cache.lock);
+    shrink_cache(0);
+    pthread_mutex_unlock(&cache.lock);
+}
+
+size_t lt_block_cached(void)
+{
+    pthread_mutex_lock(&cache.lock);
+    const size_t bytes = cache.bytes;
+    pthread_mutex_unlock(&cache.lock);
+    return bytes;
+}
+
+int64_t lt_memory_trim(void)
+{
+    pthread_mutex_lock(&cache.lock);
+    const int64_t bytes = (int64_t)cache.bytes;
+    shrink_cache(0);
+    pthread_mutex_unlock(&cache.lock);
+    lt_freelist_trim();
+#ifdef __GLIBC__
+    if (!lt_has_host_allocator()) malloc_trim(0);
+#endif
+    return bytes;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Uncharges a block that the system cannot provide. */
+static void *fail_block(size_t n, size_t charged)
+{
+    lt_mem_charge(LT_USE_HOST, -(int64_t)charged);
+    return lt_out_of_memory(n);
+}
+
+/* A block that is not cached when it is freed. */
+static void *alloc_uncached(size_t n, size_t *capacity)
+{
+    const size_t rounded = n > 0 ? (n + 63) & ~(size_t)63 : 64;
+    if (!lt_mem_reserve(rounded)) return NULL;
+    void *p = lt_system_aligned_alloc(rounded);
+    if (p == NULL && lt_mem_reclaim()) p = lt_system_aligned_alloc(rounded);
+    if (p == NULL) return fail_block(n, rounded);
+    *capacity = rounded;
+    return p;
+}
+
+void *lt_block_alloc(size_t n, size_t *capacity)
+{
+    int bin;
+    if (lt_mem_is_fault() || n > LARGEST) return lt_out_of_memory(n);
+    if (n <= SMALL || lt_has_host_allocator()) return alloc_uncached(n, capacity);
+    lt_system_mark_used();
+    size_t rounded = size_class(n, &bin);
+    if (!lt_mem_reserve(rounded)) return NULL;
+    void *p = reuse_block(bin, &rounded);
+    if (p == NULL) {
+        shrink_cache_to_limit();
+        p = system_block(rounded);
+    }
+    if (p == NULL) {
+        lt_mem_reclaim();
+        p = reuse_block(bin, &rounded);
+    }
+    if (p == NULL) {
+        lt_block_trim();
+        p = system_block(rounded);
+    }
+    if (p == NULL) return fail_block(n, rounded);
+    *capacity = rounded;
+    return p;
+}
+
+void *lt_block_array(int64_t n, size_t size, size_t *capacity)
+{
+    const size_t bytes = lt_mem_array_bytes(n, size);
+    return bytes != SIZE_MAX ? lt_block_alloc(bytes, capacity) : NULL;
+}
+
+void lt_block_free(void *p, size_t capacity)
+{
+    if (p == NULL) return;
+    lt_mem_charge(LT_USE_HOST, -(int64_t)capacity);
+    if (capacity <= SMALL || lt_has_host_allocator()) {
+        lt_system_aligned_free(p, capacity);
+        return;
+    }
+    if (capacity > LT_BLOCK_CACHE_MAX) {
+        free_system_block(p, capacity);
+        return;
+    }
+    int bin;
+    size_class(capacity, &bin);
+    pthread_mutex_lock(&cache.lock);
+    shrink_cache(LT_BLOCK_CACHE_MAX - capacity);
+    cache_insert(bin, p, capacity);
+    const bool starts_timer = !cache.timed && cache.bytes >= IDLE_BYTES;
+    if (starts_timer) cache.timed = true;
+    pthread_mutex_unlock(&cache.lock);
+    if (starts_timer) lt_watch_call(trim_idle_blocks, IDLE_SECONDS);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------ */
+
+static void lock_before_fork(void) { pthread_mutex_lock(&cache.lock); }
+static void unlock_in_parent(void) { pthread_mutex_unlock(&cache.lock); }
+static void unlock_in_child(void)
+{
+    cache.timed = false; /* the child has no thread of watch.c */
+    pthread_mutex_unlock(&cache.lock);
+}
+
+/* The first of the library's handlers, so that this lock is acquired last (fork.h). */
+__attribute__((constructor(201))) static void register_fork_handlers(void)
+{
+    pthread_atfork(lock_before_fork, unlock_in_parent, unlock_in_child);
+}

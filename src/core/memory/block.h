@@ -1,0 +1,28 @@
+/* block.h - allocates blocks for the data of CPU tensors, and caches freed ones.
+ *
+ * A freed block stays mapped in a cache of the process, so that a loop over large temporaries
+ * causes no page faults. The cache holds at most LT_BLOCK_CACHE_MAX bytes; beyond that the blocks
+ * that were freed first are evicted. Blocks that stay unused for some seconds return to the
+ * system. */
+#ifndef LT_MEMORY_BLOCK_H
+#define LT_MEMORY_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* At least n bytes, aligned to 64. *capacity receives the usable size. Counts against the limit of
+ * the context. When memory is exhausted, collects garbage, empties the cache and tries again; NULL,
+ * with the error set, when that fails, too. */
+void *lt_block_alloc(size_t n, size_t *capacity);
+/* The same for n entries of `size` bytes, as lt_mem_array. */
+void *lt_block_array(int64_t n, size_t size, size_t *capacity);
+/* In the context in which the block was allocated. NULL: does nothing. */
+void lt_block_free(void *p, size_t capacity);
+
+/* Empties the cache. */
+void lt_block_trim(void);
+/* Bytes in the cache. */
+size_t lt_block_cached(void);
+#define LT_BLOCK_CACHE_MAX ((size_t)256 << 20)
+
+#endif

@@ -1,0 +1,89 @@
+/* freelist.c - see freelist.h. Sizes are rounded up to multiples of GRAIN, with a list for each. A
+ * thread's lists are freed when it ends. */
+#include "freelist.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "charged.h"
+#include "system.h"
+
+#define GRAIN      64 /* bytes: a cache line */
+#define LISTS      24 /* sizes below 1.5 KiB: a tensor with its storage and up to 1 KiB of data */
+#define LIST_BYTES ((size_t)16 << 20) /* of one list: the structs that a collection frees at once */
+
+typedef struct free_struct {
+    struct free_struct *next;
+} free_struct;
+
+static _Thread_local struct {
+    free_struct *first[LISTS];
+    uint32_t n[LISTS];
+    bool registered; /* the end of the thread frees them */
+} lists;
+
+static pthread_key_t lists_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+static void free_lists(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < LISTS; i++) {
+        while (lists.first[i] != NULL) {
+            free_struct *s = lists.first[i];
+            lists.first[i] = s->next;
+            lt_system_free(s);
+        }
+        lists.n[i] = 0;
+    }
+    lists.registered = false;
+}
+
+static void make_key(void) { pthread_key_create(&lists_key, free_lists); }
+
+void lt_freelist_trim(void) { free_lists(NULL); }
+
+/* AddressSanitizer must see every use of a freed struct. */
+#if defined(__SANITIZE_ADDRESS__)
+#define USE_LISTS false
+#else
+#define USE_LISTS true
+#endif
+
+void *lt_freelist_alloc(size_t n)
+{
+    if (lt_mem_is_fault()) return lt_out_of_memory(n);
+    if (lt_charges_allocations()) return lt_charged_alloc_reserve(n);
+    const size_t list = (n + GRAIN - 1) / GRAIN;
+    free_struct *s = list < LISTS ? lists.first[list] : NULL;
+    if (s != NULL) {
+        lists.first[list] = s->next;
+        lists.n[list]--;
+        return s;
+    }
+    void *p = lt_system_alloc(list * GRAIN);
+    return p != NULL ? p : lt_out_of_memory(n);
+}
+
+void lt_freelist_free(void *p, size_t n)
+{
+    if (lt_is_charged(p)) {
+        lt_charged_free(p);
+        return;
+    }
+    const size_t list = (n + GRAIN - 1) / GRAIN;
+    if (!USE_LISTS || list >= LISTS || lists.n[list] >= LIST_BYTES / (list * GRAIN)) {
+        lt_system_free(p);
+        return;
+    }
+    if (!lists.registered) {
+        pthread_once(&key_once, make_key);
+        pthread_setspecific(lists_key, &lists);
+        lists.registered = true;
+    }
+    free_struct *s = p;
+    s->next = lists.first[list];
+    lists.first[list] = s;
+    lists.n[list]++;
+}

@@ -1,4 +1,4 @@
-# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with chosen ops alone, in $(BUILD)/minimal. No simulated GPUs, no image formats, no loops for several steps of a chain.
+# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with chosen ops alone, in $(BUILD)/minimal. No simulated GPUs, no image formats.
 #
 # The objects are those of any build, but for the code that offers ops by name and the elementwise kernels: kernels hang in tables, so
 # scripts/reached.lua finds out which ones the chosen ops come to, and the others' entries are empty.
@@ -15,8 +15,8 @@ MIN_FAMILIES := $(KERNEL_FAMILIES) complex
 FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o))
 TABLE_OBJ := $(OBJ)/src/core/cpu/backend.o $(OBJ)/src/core/cpu/common/loops.o
 MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
-MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o $(OBJ)/src/core/cpu/pointwise/chain_fuse.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
-                  $(addprefix $(OBJ)/src/core/minimal/,no_image.o no_fuse.o) $(MIN_CALLS_OBJ)
+MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
+                  $(OBJ)/src/core/minimal/no_image.o $(MIN_CALLS_OBJ)
 MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
 MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
 MIN_BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o

@@ -1,5 +1,5 @@
--- compile_fused_spec.lua - cheap steps of a compiled function, which are one loop (src/core/cpu/pointwise/chain_fuse.c): each gives what it gives alone,
--- to the bit, whatever stands beside it.
+-- compile_fused_spec.lua - cheap ops of a compiled function, which are evaluated together: each gives the bits that it gives alone, whatever op stands
+-- beside it.
 
 local torch = require 'torch'
 

@@ -28,9 +28,4 @@ static inline const void *lt_fetched_from(const void *from)
     return (const void *)((uintptr_t)from & ~(uintptr_t)(LT_FETCHED_PART - 1));
 }
 
-/* Bytes that loops read and write by turns from which on a chain of them asks. Processors of AMD
- * have a third cache of their own few cores, and look ahead beyond the page: of what lies there,
- * and somewhat more, steps that ask take up to a third longer (Zen 3). 0: always. */
-int64_t lt_fetch_beyond(void);
-
 #endif

@@ -20,7 +20,7 @@ lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
             lt_product_##set, lt_triangle_##set, lt_pool_##set, lt_direct_##set,                   \
             lt_depthwise_##set, lt_csr_##set, lt_optim_##set, lt_cells_##set, lt_fft_##set,        \
             lt_turn_##set, lt_reverse_##set, lt_resample_##set, lt_complex_##set, lt_sample_##set, \
-            lt_locate_##set, lt_fused_##set                                                        \
+            lt_locate_##set                                                                        \
     }
 #if defined(__x86_64__)
 static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2),

@@ -7,7 +7,6 @@
 #ifndef LT_CPU_LOOPS_H
 #define LT_CPU_LOOPS_H
 
-#include "cpu/common/fused.h"
 #include "cpu/fft/lanes.h"
 #include "devices/backend.h"
 #include "dtypes/half.h"
@@ -37,19 +36,14 @@ typedef union lt_total {
     uint64_t u;
 } lt_total;
 
-/* Accumulators of a line, of which element i goes to number i % LT_LINE_ROW. */
-typedef struct lt_lanes {
-    /* watched: sums of elements that an extreme has taken, which are nan if one was, or may be */
-    _Alignas(64) char of[LT_LINE_ROW * 8], watched[64];
-} lt_lanes;
-
 /* A line that comes in pieces of at least LT_LINE_BLOCK elements: what was made of those that came;
  * zeroed at first. */
 typedef struct lt_line_part {
     bool begun;
     int64_t rows;               /* that the lanes have taken */
     lt_total parts[8], careful; /* careful: of pieces with a nan */
-    lt_lanes lanes;
+    /* accumulators of the rows, of which element i of a line goes to number i % LT_LINE_ROW */
+    _Alignas(64) char lanes[LT_LINE_ROW * 8];
 } lt_line_part;
 
 /* The loops of one reduction in one type of elements. */
@@ -66,17 +60,6 @@ typedef struct lt_reduce_loops {
      * each of a multiple of LT_LINE_BLOCK. */
     void (*piece)(lt_line_part *part, const void *elements, int64_t n, double parameter,
                   lt_total *total);
-    /* For whoever makes elements and takes rows of them into the lanes of a part: `take` is the
-     * step of fused.h that does, 0: there is none, nor what follows here. Once opened the lanes
-     * have room for LT_ROWS_FLUSH rows less those that part->rows counts. */
-    int take;
-    void (*open)(lt_line_part *part);
-    bool (*may_have_nan)(const lt_lanes *lanes); /* what the lanes have taken since then */
-    /* joins lanes that have taken LT_ROWS_FLUSH rows into the parts, and opens them again */
-    void (*flush)(lt_line_part *part);
-    /* Joins a line, of which the part has taken all but the last n elements, into its total; false:
-     * not, since one may be nan. */
-    bool (*finish)(lt_total *total, lt_line_part *part, const void *elements, int64_t n);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes
      * apart. Columns are contiguous; the parameters, one a column, are of the elements' type,
      * accumulators of `lane` bytes, at most 8. begin: acc holds nothing yet (of no rows, too). At
@@ -93,24 +76,6 @@ typedef struct lt_reduce_loops {
  * of columns are added by fours first. */
 #define LT_ROWS_FLUSH    32
 #define LT_COLUMNS_FLUSH 128
-
-/* Lines that the steps of a chain make. */
-typedef struct lt_taken_lines {
-    int64_t length, lines, there; /* there: elements from the first one on that may be read */
-    const lt_reduce_loops *loops;
-    const lt_line_part *opened; /* a part whose lanes have taken nothing */
-    lt_total *totals;
-} lt_taken_lines;
-
-/* Steps of a chain, of which an lt_fused is the context. */
-typedef struct lt_fused_loops {
-    /* strides are not looked at: operands are dense. Of steps that take n is a multiple of
-     * LT_FUSED_RUN, and what would be stored last the lanes */
-    lt_loop all;
-    /* Lines one after the other, whose steps take and have no other output; returns how many are
-     * joined into their totals: one that may have a nan is the first that is not. */
-    int64_t (*lines)(char *const *ptrs, const lt_fused *f, const lt_taken_lines *l);
-} lt_fused_loops;
 
 typedef enum lt_rows_op {
     LT_ROWS_SUM,
@@ -394,7 +359,6 @@ typedef struct lt_cpu_loops {
     const lt_complex_loops *complex;     /* op -1 ends them */
     const lt_sample_loops *sample;       /* float, double */
     const lt_locate_loop *locate;        /* by lt_locating */
-    const lt_fused_loops *fused;         /* by LT_FUSED_F32, _F64 */
 } lt_cpu_loops;
 
 /* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
@@ -442,8 +406,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_resample_loops lt_resample_##isa[2];                                           \
     extern const lt_complex_loops lt_complex_##isa[];                                              \
     extern const lt_sample_loops lt_sample_##isa[2];                                               \
-    extern const lt_locate_loop lt_locate_##isa[LT_LOCATE_COUNT];                                  \
-    extern const lt_fused_loops lt_fused_##isa[LT_FUSED_TYPES];
+    extern const lt_locate_loop lt_locate_##isa[LT_LOCATE_COUNT];
 LT_DECLARE_LOOPS(baseline)
 LT_DECLARE_LOOPS(avx2)
 LT_DECLARE_LOOPS(avx512)

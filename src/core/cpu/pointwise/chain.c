@@ -12,23 +12,17 @@
 #include "roll.h"
 
 enum {
-    CHUNK = 131072,    /* most elements that a thread takes at once */
-    CACHE = 24 * 1024, /* bytes of a block of all values */
-    /* and of one: so few that the processor begins with the next block while it waits for memory */
-    NEAR = 2048,
-    /* the same where it asks ahead for several values, and no loop has blocks of its own: it waits
-     * more */
-    NEAR_MANY = 1024,
-    /* where it does not wait: nothing is in memory, or so little that it lies in near caches, */
-    NEAR_ALL = 8192,
-    SECOND = 2 * 1024 * 1024, /* of so many bytes */
-    ONE_LOOP = 32768,         /* elements, where one loop does all and goes over them once; */
-    ONE_LOOP_TABLE = 4096,    /* where that reads a table, which lies in the first-level cache */
-    PERIOD = 16 * 1024,       /* bytes of the longest line of a table */
-    MOST_SLOTS = LT_CHAIN_VALUES,
-    LEAST = 64 /* elements of a block */
+    CHUNK = 131072, /* elements that a thread takes at once, at most */
+    /* Bytes of a block: of one value, so that the loops' calls cost little beside their work, and
+     * of all values that a block goes through, which half of a first-level cache of 48 KB holds.
+     * tests/bench/compile on an AMD EPYC (Zen 3, 2026-11-28), one thread: 2 KB of a value are 2 to
+     * 3 % slower, 8 KB no faster. */
+    VALUE_BYTES = 4096,
+    BLOCK_BYTES = 24 * 1024,
+    ROW_BYTES = 16 * 1024, /* of the longest row of a table, which a first-level cache holds, too */
+    MIN_LENGTH = 64        /* elements of a block */
 };
-_Static_assert(MOST_SLOTS *LEAST * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
+_Static_assert(LT_CHAIN_VALUES *MIN_LENGTH * 16 <= LT_CHAIN_SCRATCH, "any chain has room");
 
 /* ---- from a chain to a program --------------------------------------------------------------- */
 
@@ -41,7 +35,7 @@ static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *ga
         lt_chain_instruction *in = &p->instructions[p->n++];
         in->step = NULL;
         in->loop = NULL;
-        in->n = in->outputs = 1;
+        in->n = 1;
         in->value[0] = v;
         in->converted[0] = false;
     }
@@ -75,7 +69,6 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
     lt_chain_instruction *in = &p->instructions[p->n++];
     in->step = step;
     in->n = 1 + step->n;
-    in->outputs = 1;
     for (int k = 0; k < in->n; k++) {
         const int v = in->value[k] = k == 0 ? step->out : step->in[k - 1];
         in->stride[k] = values[v].number ? 0 : (int64_t)lt_dtype_size(values[v].dtype);
@@ -89,49 +82,47 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
     }
 }
 
-bool lt_chain_in_slot(const lt_chain_program *p, int v)
+static bool in_slot(const lt_chain_program *p, int v)
 {
     const lt_chain_value *value = &p->chain->values[v];
     return v != p->seen && p->period[v] == 0 && (lt_is_gathered(value) || value->data == NULL);
 }
 
-/* A slot for each value that needs one, from the instruction that makes it to the last that reads
- * it. An output takes the slot of an input that ends there where their elements are of one size:
- * loops of one output read an element before they write it. */
-static int share_slots(lt_chain_program *p)
+/* Ends the live ranges of inputs of instruction i whose last use it is: of those that have, or have
+ * not, elements of the output's size. Their slots are free from then on. */
+static int end_ranges(lt_chain_program *p, int i, bool of_output_size, int *last, int *free_slots,
+                      int n_free)
 {
     const lt_chain_value *values = p->chain->values;
-    int last[LT_CHAIN_VALUES], slots = 0, spare = 0, free_slots[MOST_SLOTS];
+    const lt_chain_instruction *in = &p->instructions[i];
+    for (int k = 1; k < in->n; k++) {
+        const int v = in->value[k];
+        const bool same =
+            lt_dtype_size(values[v].dtype) == lt_dtype_size(values[in->value[0]].dtype);
+        if (p->slot[v] < 0 || last[v] != i || same != of_output_size) continue;
+        free_slots[n_free++] = p->slot[v];
+        last[v] = -1;
+    }
+    return n_free;
+}
+
+/* Linear scan over the instructions: each value without memory gets a slot for its live range, from
+ * the instruction that makes it to the last one that reads it. Returns the number of slots. An
+ * output may take the slot of an input that ends there if their elements have one size: loops read
+ * an element before they write it. */
+static int assign_slots(lt_chain_program *p)
+{
+    int last[LT_CHAIN_VALUES], free_slots[LT_CHAIN_VALUES], n_free = 0, n_slots = 0;
     for (int v = 0; v < p->chain->n_values; v++) p->slot[v] = last[v] = -1;
     for (int i = 0; i < p->n; i++)
         for (int k = 0; k < p->instructions[i].n; k++) last[p->instructions[i].value[k]] = i;
     for (int i = 0; i < p->n; i++) {
-        const lt_chain_instruction *in = &p->instructions[i];
-        if (in->n == 0) continue;
-        const int out = in->outputs == 1 ? in->value[0] : -1;
-        int ended[LT_CHAIN_OPERANDS], n_ended = 0;
-        for (int k = in->outputs; k < in->n; k++) {
-            const int v = in->value[k];
-            bool again = false;
-            for (int e = 0; e < n_ended; e++) again = again || ended[e] == p->slot[v];
-            if (p->slot[v] < 0 || last[v] != i || again) continue;
-            ended[n_ended++] = p->slot[v];
-            if (out >= 0 && lt_chain_in_slot(p, out) && p->slot[out] < 0 &&
-                lt_dtype_size(values[v].dtype) == lt_dtype_size(values[out].dtype)) {
-                p->slot[out] = p->slot[v];
-                n_ended--;
-                last[v] = -1;
-            }
-        }
-        for (int k = 0; k < in->outputs; k++) {
-            const int v = in->value[k];
-            if (lt_chain_in_slot(p, v) && p->slot[v] < 0)
-                p->slot[v] = spare > 0 ? free_slots[--spare] : slots++;
-        }
-        for (int e = 0; e < n_ended; e++)
-            if (out < 0 || ended[e] != p->slot[out]) free_slots[spare++] = ended[e];
+        const int out = p->instructions[i].value[0];
+        n_free = end_ranges(p, i, true, last, free_slots, n_free);
+        if (in_slot(p, out)) p->slot[out] = n_free > 0 ? free_slots[--n_free] : n_slots++;
+        n_free = end_ranges(p, i, false, last, free_slots, n_free);
     }
-    return slots;
+    return n_slots;
 }
 
 /* Marks the lines that tables are made of. */
@@ -143,7 +134,7 @@ static void find_periods(lt_chain_program *p)
         p->period[v] = 0;
         if (walk == NULL || walk->ndim != 2 || walk->strides[1][1] != 0) continue;
         const int64_t line = walk->sizes[0] * (int64_t)lt_dtype_size(p->chain->values[v].dtype);
-        if (line > PERIOD || bytes + line > LT_CHAIN_TABLES / 2) continue;
+        if (line > ROW_BYTES || bytes + line > LT_CHAIN_TABLES / 2) continue;
         bytes += line;
         p->period[v] = walk->sizes[0];
     }
@@ -157,46 +148,28 @@ static int64_t table_bytes(const lt_chain_program *p)
         if (p->period[v] > 0)
             bytes +=
                 (p->period[v] + p->length) * (int64_t)lt_dtype_size(p->chain->values[v].dtype) +
-                LEAST;
+                MIN_LENGTH;
     return bytes;
 }
 
+/* As many elements as the first-level cache has room for, of slots and of values in memory. */
 static void choose_length(lt_chain_program *p, int slots)
 {
-    int64_t streams = 0, memory = 0, slot = 1, largest = 1;
-    int far = 0;
-    bool converts = false;
+    int64_t memory = 0, slot = 1, largest = 1;
     for (int v = 0; v < p->chain->n_values; v++) {
         const lt_chain_value *value = &p->chain->values[v];
         const int64_t size = (int64_t)lt_dtype_size(value->dtype);
-        if (!value->number && size > largest) largest = size;
-        if (lt_chain_in_slot(p, v) && size > slot) slot = size;
-        if ((value->data != NULL || v == p->seen) && !value->number && !lt_is_gathered(value))
-            streams += size;
-        if (value->data == NULL || value->number || lt_is_gathered(value)) continue;
-        far++;
-        memory += size;
+        if (value->number) continue;
+        if (size > largest) largest = size;
+        if (in_slot(p, v) && size > slot) slot = size;
+        if (!lt_is_gathered(value) && (value->data != NULL || v == p->seen)) memory += size;
     }
-    int loops = 0;
-    for (int i = 0; i < p->n; i++) {
-        converts = converts || p->instructions[i].loop == lt_run_blocks;
-        loops += p->instructions[i].n > 0;
-    }
-    const bool once = loops == 1 && p->instructions[p->n - 1].context == &p->fused[0];
-    p->asks = !once && memory * p->chain->numel >= lt_fetch_beyond();
-    const int64_t near = memory * p->chain->numel <= SECOND ? NEAR_ALL
-                         : far > 1 && !converts && p->asks  ? NEAR_MANY
-                                                            : NEAR;
     p->slot_size = slot;
-    p->length = LEAST;
-    if (once)
-        p->length = table_bytes(p) > 0 ? ONE_LOOP_TABLE : ONE_LOOP;
-    else
-        while (p->length * largest < near && 2 * p->length * (slots * slot + streams) <= CACHE)
-            p->length *= 2;
+    p->length = MIN_LENGTH;
+    while (p->length * largest < VALUE_BYTES &&
+           2 * p->length * (slots * slot + memory) <= BLOCK_BYTES)
+        p->length *= 2;
     while (table_bytes(p) > LT_CHAIN_TABLES) p->length /= 2;
-    if (p->length % LT_FUSED_RUN != 0) p->taker = NULL;
-    p->takes_lines = once && p->taker != NULL && table_bytes(p) == 0 && p->fused[0].outputs == 1;
 }
 
 /* ---- running it ------------------------------------------------------------------------------ */
@@ -229,28 +202,18 @@ static void put_down_tables(lt_chain_run *run, char **tables)
         walk(&p->chain->values[v], at, 0, line);
         repeat(at, line, line + p->length, size);
         tables[v] = at;
-        at += ((line + p->length) * size + LEAST - 1) / LEAST * LEAST;
+        at += ((line + p->length) * size + MIN_LENGTH - 1) / MIN_LENGTH * MIN_LENGTH;
     }
 }
 
 void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
 {
-    bool made[LT_CHAIN_VALUES] = {false};
     char *tables[LT_CHAIN_VALUES];
     run->program = p;
-    run->takes = false;
-    run->calls = run->inputs = run->moves = 0;
+    run->calls = run->moves = 0;
     put_down_tables(run, tables);
-    for (int i = 0; i < p->chain->n_steps; i++) made[p->chain->steps[i].out] = true;
-    for (int v = 0; v < p->chain->n_values; v++) {
-        const lt_chain_value *value = &p->chain->values[v];
-        if (made[v] || value->number || lt_is_gathered(value)) continue;
-        run->input[run->inputs++] =
-            (lt_chain_move){.value = v, .size = (int64_t)lt_dtype_size(value->dtype)};
-    }
     for (int i = 0; i < p->n; i++) {
         const lt_chain_instruction *in = &p->instructions[i];
-        if (in->n == 0) continue;
         run->call[run->calls].instruction = in;
         char **addresses = run->call[run->calls++].address;
         for (int k = 0; k < in->n; k++) {
@@ -259,7 +222,7 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
             char **address = &addresses[k];
             if (in->converted[k])
                 *address = (char *)in->number[k];
-            else if (lt_chain_in_slot(p, v))
+            else if (in_slot(p, v))
                 *address = run->scratch + p->slot[v] * p->length * p->slot_size;
             else if (value->number)
                 *address = value->data;
@@ -269,9 +232,6 @@ void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p)
                                     (int64_t)lt_dtype_size(value->dtype)};
         }
     }
-    for (int m = 0; m < run->inputs; m++)
-        run->fetched[m] =
-            (p->length * run->input[m].size / LT_FETCHED_LINE + run->calls - 1) / run->calls;
 }
 
 /* Elements [from, from + n) of lines that are repeated, along dimension 1: one is walked, the
@@ -300,34 +260,14 @@ static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
         walk(v, to, from, n);
 }
 
-/* Asks for elements of what lies in memory, the block from `from` on: before call number i its
- * part, since the processor takes few such requests at a time. Inlined for the reason of
- * lt_fetch. */
-static inline __attribute__((always_inline)) void fetch(const lt_chain_run *run, int i,
-                                                        int64_t from)
-{
-    const lt_chain_program *p = run->program;
-    for (int m = 0; m < run->inputs; m++) {
-        const lt_chain_move *input = &run->input[m];
-        const int64_t lines = p->length * input->size / LT_FETCHED_LINE, each = run->fetched[m],
-                      end = each * (i + 1) < lines ? each * (i + 1) : lines;
-        const char *at = p->chain->values[input->value].data + from * input->size;
-        lt_fetch(at + each * i * LT_FETCHED_LINE, (end - each * i) * LT_FETCHED_LINE);
-    }
-}
-
 static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
 {
-    const lt_chain_program *p = run->program;
-    const int64_t ahead = from + LT_FETCHED_AHEAD;
     for (int i = 0; i < run->calls; i++) {
         const lt_chain_instruction *in = run->call[i].instruction;
-        if (p->asks && ahead + p->length <= p->chain->numel) fetch(run, i, ahead);
         if (in->loop != NULL)
-            in->loop(run->call[i].address, in->stride, n,
-                     run->takes && i == run->calls - 1 ? &p->taking : in->context);
+            in->loop(run->call[i].address, in->stride, n, in->context);
         else
-            gather(&p->chain->values[in->value[0]], run->call[i].address[0], from, n);
+            gather(&run->program->chain->values[in->value[0]], run->call[i].address[0], from, n);
     }
 }
 
@@ -344,25 +284,6 @@ static void move_to(lt_chain_run *run, int64_t at, char *room)
         else
             *move->address = data != NULL ? data + at * move->size : room;
     }
-}
-
-void lt_chain_take(lt_chain_run *run, int64_t from, int64_t to, lt_lanes *lanes)
-{
-    const int64_t length = run->program->length;
-    run->takes = true;
-    for (int64_t at = from; at < to; at += length) {
-        move_to(run, at, (char *)lanes);
-        run_block(run, at, length < to - at ? length : to - at);
-    }
-    run->takes = false;
-}
-
-int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_lines *l)
-{
-    const lt_chain_program *p = run->program;
-    lt_line_part part; /* its lanes are the operand that is taken into */
-    move_to(run, from, (char *)&part.lanes);
-    return p->taker->lines(run->call[0].address, &p->taking, l);
 }
 
 const char *lt_chain_compute(lt_chain_run *run, int64_t from, int64_t to, char *room)
@@ -397,7 +318,7 @@ bool lt_chain_divides(const lt_chain_program *p, int64_t elements)
     return !writes || elements % LT_CHAIN_UNIT == 0;
 }
 
-void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen, int take)
+void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
 {
     bool gathered[LT_CHAIN_VALUES] = {false};
     p->chain = c;
@@ -408,8 +329,7 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen, int take
         add_gathers(p, &c->steps[i], gathered);
         add_step(p, &c->steps[i]);
     }
-    lt_chain_fuse(p, take);
-    choose_length(p, share_slots(p));
+    choose_length(p, assign_slots(p));
 }
 
 typedef struct job {
@@ -441,7 +361,7 @@ lt_status lt_cpu_chain(const lt_chain *c, bool *done)
     const lt_chain_value *rolled = only_rolled(c);
     *done = true;
     if (rolled != NULL) return lt_cpu_roll(rolled, c->values[c->steps[0].out].data, c->numel);
-    lt_chain_prepare(&p, c, -1, 0);
+    lt_chain_prepare(&p, c, -1);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
     return lt_cpu_share((c->numel + j.piece - 1) / j.piece, threads, run_piece, &j);

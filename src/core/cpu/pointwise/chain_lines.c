@@ -18,7 +18,7 @@ void lt_chain_lines_of(lt_chain_lines *l, const lt_fed *fed, int64_t length, int
                        lt_dtype to)
 {
     const lt_dtype dtype = fed->chain->values[fed->value].dtype;
-    lt_chain_prepare(&l->program, fed->chain, fed->value, 0);
+    lt_chain_prepare(&l->program, fed->chain, fed->value);
     l->length = length;
     l->size = (int64_t)lt_dtype_size(to);
     l->at_once = at_once > 0 ? at_once : length < NEAR ? NEAR / length : 1;

@@ -4,24 +4,21 @@
 #define LT_CPU_CHAIN_PROGRAM_H
 
 #include "blocks.h"
-#include "cpu/common/fused.h"
 #include "devices/chain.h"
 
 enum {
     LT_CHAIN_SCRATCH = 128 * 1024, /* bytes of a thread's slots */
     LT_CHAIN_INSTRUCTIONS = LT_CHAIN_STEPS + LT_CHAIN_VALUES,
-    LT_CHAIN_OPERANDS = LT_FUSED_OPERANDS,
-    LT_CHAIN_FUSED = 8,         /* most loops of several steps */
+    LT_CHAIN_OPERANDS = 1 + LT_CHAIN_INPUTS,
     LT_CHAIN_TABLES = 64 * 1024 /* bytes of what is read again and again */
 };
 
 /* What is done for a block. */
 typedef struct lt_chain_instruction {
-    const lt_chain_step *step; /* that it does alone; NULL: it gathers, or does several */
+    const lt_chain_step *step; /* NULL: it gathers */
     lt_loop loop;              /* NULL: the elements of value[0] are gathered */
     const void *context;
-    int n, outputs,
-        value[LT_CHAIN_OPERANDS]; /* operands, the outputs first; none: another one does its step */
+    int n, value[LT_CHAIN_OPERANDS]; /* operands, the output first */
     int64_t stride[LT_CHAIN_OPERANDS];
     bool converted[LT_CHAIN_OPERANDS]; /* a number that lies in `number`, as the loop takes it */
     _Alignas(16) char number[1 + LT_CHAIN_INPUTS][16];
@@ -33,29 +30,16 @@ typedef struct lt_chain_program {
     int seen; /* the value that whoever runs it looks at; -1: none */
     int n;
     int64_t length;            /* elements of a block */
-    bool asks;                 /* for blocks of memory before it comes to them */
     int64_t slot_size;         /* bytes of a slot for one element */
     int slot[LT_CHAIN_VALUES]; /* of each value, -1: none */
     /* elements of a line that is repeated all along: each thread puts it down once, with as many
      * more as a block has; 0: no line */
     int64_t period[LT_CHAIN_VALUES];
     lt_chain_instruction instructions[LT_CHAIN_INSTRUCTIONS];
-    int n_fused;
-    lt_fused fused[LT_CHAIN_FUSED]; /* contexts of instructions */
-    /* of the last instruction, if it may take the value that is seen into lanes; NULL */
-    const lt_fused_loops *taker;
-    lt_fused taking;  /* its context then */
-    bool takes_lines; /* from any element on */
 } lt_chain_program;
 
-/* A program does not move once it is prepared, nor does a run. take: of lt_reduce_loops. */
-void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen, int take);
-
-/* Whether value number v lies in a slot. */
-bool lt_chain_in_slot(const lt_chain_program *p, int v);
-
-/* Puts steps together; before values get slots. take: as above. */
-void lt_chain_fuse(lt_chain_program *p, int take);
+/* A program does not move once it is prepared, nor does a run. */
+void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen);
 
 /* An address of elements of a value, which goes on from block to block; table: of one with a
  * period. */
@@ -68,10 +52,7 @@ typedef struct lt_chain_move {
 /* A program in a thread's hands, with the addresses that each instruction's loop is given. */
 typedef struct lt_chain_run {
     const lt_chain_program *program;
-    int calls, inputs, moves;
-    bool takes;                           /* now */
-    lt_chain_move input[LT_CHAIN_VALUES]; /* what lies in memory before the chain runs */
-    int64_t fetched[LT_CHAIN_VALUES];     /* lines of it that each call asks for */
+    int calls, moves;
     lt_chain_move move[LT_CHAIN_INSTRUCTIONS * LT_CHAIN_OPERANDS];
     struct {
         const lt_chain_instruction *instruction;
@@ -81,12 +62,6 @@ typedef struct lt_chain_run {
 } lt_chain_run;
 
 void lt_chain_begin(lt_chain_run *run, const lt_chain_program *p);
-
-/* Elements [from, to) taken into lanes, by a program that may; both are multiples of
- * LT_FUSED_RUN. */
-void lt_chain_take(lt_chain_run *run, int64_t from, int64_t to, lt_lanes *lanes);
-/* Lines from element `from` on, by a program that takes lines: as lt_fused_loops has it. */
-int64_t lt_chain_take_lines(lt_chain_run *run, int64_t from, const lt_taken_lines *l);
 
 /* Elements [from, to) of all values. Those of the value that is seen lie where it says: in `room`,
  * aligned to 64, unless they are written anyway. */

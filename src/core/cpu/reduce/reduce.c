@@ -436,8 +436,7 @@ lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int 
     lt_reduce_plan p;
     lt_chain_program program; /* not zeroed as a whole */
     LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
-    lt_chain_prepare(&program, fed->chain, fed->value,
-                     p.npasses == 1 && p.convert == NULL ? p.passes[0]->take : 0);
+    lt_chain_prepare(&program, fed->chain, fed->value);
     p.chain = &program;
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }

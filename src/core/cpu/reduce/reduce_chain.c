@@ -7,11 +7,10 @@
 #include "reduce.h"
 
 enum {
-    PIECE =
-        2 *
-        LT_LINE_BLOCK, /* elements that go to a reduction together: the first-level cache has room for what comes next, too */
-    LINE = 8192,       /* elements of the longest line that is taken whole */
-    TAKEN = 256        /* and of the shortest that the chain's own loop takes */
+    /* elements that go to a reduction together: the first-level cache has room for what comes
+     * next, too */
+    PIECE = 2 * LT_LINE_BLOCK,
+    LINE = 8192 /* elements of the longest line that is taken whole */
 };
 _Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE,
                "there is room for batches of short lines");
@@ -45,71 +44,18 @@ static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64
     }
 }
 
-/* Rows of a line that the chain's own loop takes, as many as follow one another from `at` on; what
- * may have a nan goes by pieces. Returns where the rest begins. */
-static int64_t take_rows(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t to,
-                         lt_line_part *part)
-{
-    while (to - at >= LT_FUSED_RUN) {
-        p->passes[0]->open(part);
-        const int64_t room = (LT_ROWS_FLUSH - part->rows) * LT_LINE_ROW,
-                      n = (to - at < room ? to - at : room) / LT_FUSED_RUN * LT_FUSED_RUN;
-        const lt_lanes before = part->lanes;
-        lt_chain_take(&w->run, at, at + n, &part->lanes);
-        if (p->passes[0]->may_have_nan(&part->lanes)) {
-            part->lanes = before;
-            take_pieces(p, w, at, n, part, NULL);
-        } else {
-            part->rows += n / LT_LINE_ROW;
-        }
-        at += n;
-    }
-    p->passes[0]->open(part);
-    return at;
-}
-
 void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
 {
     workspace w;
     lt_line_part part = {0};
     lt_chain_begin(&w.run, p->chain);
-    if (p->chain->taker != NULL && from % LT_CHAIN_UNIT == 0)
-        from = take_rows(p, &w, from, to, &part);
-    if (from < to)
-        take_pieces(p, &w, from, to - from, &part, total);
-    else
-        p->passes[0]->piece(&part, NULL, 0, p->parameter, total);
-}
-
-/* Lines of at most LINE elements that the chain's own loop takes; one that may have a nan is made
- * anew. */
-static void take_lines(const lt_reduce_plan *p, workspace *w, char *out, int64_t step,
-                       int64_t first, int64_t n)
-{
-    lt_total totals[LT_REDUCE_BATCH];
-    lt_line_part none = {0};
-    p->passes[0]->open(&none);
-    for (int64_t j = 0; j < n; j += LT_REDUCE_BATCH) {
-        const int64_t m = n - j < LT_REDUCE_BATCH ? n - j : LT_REDUCE_BATCH;
-        lt_reduce_begin(p, 0, totals, m);
-        for (int64_t done = 0; done < m; done++) {
-            const int64_t from = (first + j + done) * p->count;
-            const lt_taken_lines l = {p->count,     m - done, p->chain->chain->numel - from,
-                                      p->passes[0], &none,    totals + done};
-            done += lt_chain_take_lines(&w->run, from, &l);
-            if (done < m)
-                take_pieces(p, w, (first + j + done) * p->count, p->count, &(lt_line_part){0},
-                            totals + done);
-        }
-        lt_reduce_store(p, out + j * step, step, totals, NULL, m);
-    }
+    take_pieces(p, &w, from, to - from, &part, total);
 }
 
 void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n)
 {
     const int64_t step = p->it->ndim > p->reduced_dims ? p->it->strides[0][p->reduced_dims] : 0;
-    const bool takes = p->chain->takes_lines && p->count >= TAKEN && p->count < LINE;
-    if (p->count > LINE || (p->npasses == 1 && p->count > PIECE && !takes)) {
+    if (p->count > LINE || (p->npasses == 1 && p->count > PIECE)) {
         for (int64_t j = 0; j < n; j++) {
             lt_total total;
             lt_reduce_begin(p, 0, &total, 1);
@@ -120,10 +66,6 @@ void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     }
     workspace w;
     lt_chain_begin(&w.run, p->chain);
-    if (takes) {
-        take_lines(p, &w, out, step, first, n);
-        return;
-    }
     int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
     if (at_once >= LT_REDUCE_LINES)
         at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */

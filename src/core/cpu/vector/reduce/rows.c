@@ -190,31 +190,21 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #define EACH_FLOATS(identity, name)                                                                \
     [LT_ROWS_F32] = ROW(d, identity, name, f32, .lines = lines_##name##_f32),                      \
     [LT_ROWS_F64] = ROW(d, identity, name, f64, .lines = lines_##name##_f64)
-#define TAKEN_ROW(identity, name, NAME, s)                                                         \
-    ROW(d, identity, name, s, .take = LT_FUSED_TAKE_##NAME, .open = open_##name##_##s,             \
-        .may_have_nan = may_have_nan_##name##_##s, .flush = flush_##name##_##s,                    \
-        .finish = finish_##name##_##s)
-/* clang-format off */
-#define TAKEN_FLOATS(identity, name, NAME) \
-    [LT_ROWS_F32] = TAKEN_ROW(identity, name, NAME, f32), [LT_ROWS_F64] = TAKEN_ROW(identity, name, NAME, f64)
-/* clang-format on */
 #define OF_FLOATS(identity, name, of)                                                              \
     [LT_ROWS_F32] = OF_ROW(d, identity, name, of, f32, NULL), [LT_ROWS_F64] =                      \
                                                                   OF_ROW(d, identity, name, of,    \
                                                                          f64, NULL)
 
 const lt_reduce_loops LT_LOOP(rows)[LT_ROWS_OPS][LT_ROWS_TYPES] = {
-    [LT_ROWS_SUM] = {TAKEN_FLOATS(0, sum, SUM), [LT_ROWS_I64] = ROW(i, 0, sum, i64),
-                     [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
+    [LT_ROWS_SUM] =
+        {FLOATS(0, sum), [LT_ROWS_I64] = ROW(i, 0, sum, i64), [LT_ROWS_U8] = ROW(i, 0, sum, u8)},
     [LT_ROWS_PROD] = {FLOATS(1, prod), [LT_ROWS_I64] = ROW(i, 1, prod, i64)},
-    [LT_ROWS_MAX] =
-        {TAKEN_FLOATS(-(double)INFINITY, max, MAX), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
-         [LT_ROWS_U8] = ROW(i, 0, max, u8)},
-    [LT_ROWS_MIN] =
-        {TAKEN_FLOATS((double)INFINITY, min, MIN), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
-         [LT_ROWS_U8] = ROW(i, 1, min, u8)},
+    [LT_ROWS_MAX] = {FLOATS(-(double)INFINITY, max), [LT_ROWS_I64] = ROW(i, INT64_MIN, max, i64),
+                     [LT_ROWS_U8] = ROW(i, 0, max, u8)},
+    [LT_ROWS_MIN] = {FLOATS((double)INFINITY, min), [LT_ROWS_I64] = ROW(i, INT64_MAX, min, i64),
+                     [LT_ROWS_U8] = ROW(i, 1, min, u8)},
     [LT_ROWS_SUM_ABS] = {OF_FLOATS(0, sum_abs, sum)},
-    [LT_ROWS_SUM_SQUARE] = {TAKEN_FLOATS(0, sum_square, SUM_SQUARE)},
+    [LT_ROWS_SUM_SQUARE] = {FLOATS(0, sum_square)},
     [LT_ROWS_SUM_OFF] = {EACH_FLOATS(0, sum_off)},
     [LT_ROWS_SUM_SQUARE_OFF] = {EACH_FLOATS(0, sum_square_off)},
     [LT_ROWS_SUM_POWER] = {OF_FLOATS(0, sum_power, sum)},

@@ -1,11 +1,10 @@
-/* bindings.c - what the keys do in a cell of several lines: arrows move between its lines and
- * beyond them through the history, Home and End mean a line, Return hands over a cell that is
- * whole, Right takes what is suggested.
+/* bindings.c - key bindings for cells of several lines: arrow keys move between lines and through
+ * the history, Home and End move within a line, Return accepts a complete cell, Right accepts the
+ * suggestion.
  *
- * The user's inputrc decides about the keys: functions of readline that know one line only are
- * replaced by ours wherever they are bound. libedit has nothing to bind; its own keys stay.
- * Includes readline, display.h and recall.h; knows no Lua.
- */
+ * The user's inputrc has priority: functions of readline that handle a single line are replaced by
+ * ours wherever they are bound. libedit has nothing to bind and keeps its own keys. Includes
+ * readline, display.h and recall.h; does not include Lua. */
 #include "bindings.h"
 
 #ifndef LT_LIBEDIT
@@ -22,8 +21,8 @@
 
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-static bool continues;          /* what is read continues lines read before */
-static bool reopened;           /* the user went back to those lines */
+static bool continues;          /* the input continues earlier lines */
+static bool reopened;           /* the user returned to those lines */
 static bool in_vi_command_mode; /* when they did */
 static bindings_judge *judge;
 
@@ -35,7 +34,7 @@ static int complete_or_indent(int count, int key)
     int at = rl_point;
     while (at > 0 && (rl_line_buffer[at - 1] == ' ' || rl_line_buffer[at - 1] == '\t')) at--;
     if (at == 0 || rl_line_buffer[at - 1] == '\n') return rl_insert_text("  ");
-    /* A second Tab lists the words; readline asks whether the last one was its own function. */
+    /* A second Tab lists the words. Readline tests that the previous command was its own function. */
     if (rl_last_func == complete_or_indent) rl_last_func = rl_complete;
     return rl_complete(count, key);
 }
@@ -71,7 +70,7 @@ static void go_to_line(int start, int offset)
 static int history_up(int count, int key);
 static int history_down(int count, int key);
 
-/* What the arrows search for: what stands before the cursor. NULL on an empty line, and until
+/* The search prefix of the arrow keys: the text before the cursor. NULL on an empty line, until
  * another key is pressed: then they step through all entries. */
 static const char *searched(void)
 {
@@ -81,8 +80,8 @@ static const char *searched(void)
     return prefix = rl_point > 0 ? strndup(rl_line_buffer, (size_t)rl_point) : NULL;
 }
 
-/* Puts the cursor where the next one goes on: before the end of the first line, or behind what is
- * searched for. */
+/* Puts the cursor where the next step continues: at the end of the first line, or after the search
+ * prefix. */
 static void show_older(int count)
 {
     const char *prefix = searched();
@@ -196,7 +195,7 @@ const char *bindings_suggestion(void)
     return NULL;
 }
 
-/* Puts what is suggested, or its first word, into the line; false when nothing is. */
+/* Inserts the suggestion, or its first word; false if there is none. */
 static bool take_suggestion(bool word)
 {
     const char *rest = display_suggests() ? bindings_suggestion() : NULL;
@@ -232,7 +231,7 @@ static int go_to_end(int count, int key)
     return 0;
 }
 
-/* Right, and a word forward, take what is suggested when nothing is right of the cursor. */
+/* Right and forward-word accept the suggestion if the cursor is at the end. */
 static int forward_char(int count, int key)
 {
     return take_suggestion(false) ? 0 : rl_forward_char(count, key);
@@ -288,8 +287,8 @@ static int vi_insert_before_line(int count, int key)
 
 static bool redoing;
 
-/* The last change once more. Of one whose motion is this key readline would do the last change for
- * ever. */
+/* Repeats the last change. If the motion of the change is this key, readline would repeat it
+ * forever. */
 static int vi_redo(int count, int key)
 {
     if (redoing) return rl_ding();
@@ -387,8 +386,7 @@ static void replace(Keymap map, const replacement *list)
     }
 }
 
-/* Alt-Return is a new line. Readline has it change to vi's keys, which nobody expects who finds it
- * by chance. */
+/* Alt-Return inserts a new line. Readline's default switches to vi mode, which surprises users. */
 static void bind_alt_return(void)
 {
     static const char *const keys[] = {"\033\r", "\033\n"};

@@ -1,4 +1,4 @@
-/* bindings.h - what the keys do in a cell of several lines; see bindings.c. */
+/* bindings.h - key bindings for cells of several lines; see bindings.c. */
 #ifndef REPL_BINDINGS_H
 #define REPL_BINDINGS_H
 
@@ -11,10 +11,9 @@ typedef bool bindings_judge(int *indent);
 /* A line begins to be read: from now on readline's functions, wherever the user's inputrc binds
  * them, are ours. With `continues`, Up goes back to the lines that this one continues. */
 void bindings_begin(bool continues, bindings_judge *judge);
-/* Whether the user went back to those lines. */
+/* True if the user returned to those lines. */
 bool bindings_reopened(void);
-/* What to do when readline has begun the line: the next one goes on in the mode of the one
- * before. */
+/* Called after readline started a line: the next line continues in the mode of the previous one. */
 void bindings_restore_mode(void);
 /* The rest of the newest cell of the history that begins as the line, with the cursor at its end;
  * or NULL. */

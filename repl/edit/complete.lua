@@ -1,14 +1,15 @@
--- What could stand before the cursor: names, fields, methods, named arguments, magics, paths.
+-- Completions at the cursor: names, fields, methods, named arguments, magics, paths.
 --
--- Completion only reads, as repl.edit.values does: it never calls user code, loads a module or raises. May use
--- repl.lexer, repl.edit.values, repl.edit.lazy, repl.magic's names, and repl.edit.readline for paths.
+-- Completion only reads, like repl.edit.values: it does not call user code, load a module or raise.
+-- May use repl.lexer, repl.edit.values, repl.edit.lazy, the names of repl.magic, and
+-- repl.edit.readline for paths.
 
 local lexer = require 'repl.lexer'
 local values = require 'repl.edit.values'
 
 local complete = {}
 
--- Names that could stand alone: locals, globals, keywords, and what the text itself has named.
+-- Names that can start an expression: locals, globals, keywords, and names in the text itself.
 local function names(session, prefix, tokens)
   local seen, found = {}, {}
   local function add(name)
@@ -42,7 +43,7 @@ local function device_names()
   return found
 end
 
--- Paths that begin with `path`, each reduced to what replaces `word` at its end.
+-- Paths that begin with `path`, each reduced to the replacement of `word` at its end.
 local function paths(path, word)
   local found = {}
   local kept = #path - #word
@@ -83,7 +84,7 @@ end
 
 -- ---- named arguments -----------------------------------------------------------------------
 
--- The position of the name of the function whose call's table argument is open at the end of the tokens.
+-- The position of the name of the function whose table argument is open at the end of the tokens.
 local function open_call(tokens)
   local depth = 0
   for index = #tokens, 1, -1 do
@@ -139,7 +140,7 @@ local function named_arguments(session, tokens, at, prefix)
   return found
 end
 
--- `torch.float32` and the like that begin with `prefix`, for what follows `dtype =`.
+-- `torch.float32` and other dtypes that begin with `prefix`, after `dtype =`.
 local function dtypes(prefix)
   local torch, found = package.loaded.torch, {}
   for name, value in next, type(torch) == 'table' and torch or {} do

@@ -1,11 +1,10 @@
-/* display.c - draws the cell that readline edits: its lines each after a prompt, Lua in colours.
+/* display.c - draws the cell that readline edits: one prompt per line, with syntax colours.
  *
- * Readline calls redraw() whenever something may have changed. The cell is laid out as rows of the
- * terminal; only rows that differ from those drawn before are written, from the first difference
- * on. A cell higher than the terminal is drawn in part, around the cursor. The cursor is moved by
- * ANSI sequences; on a terminal without them dumb.c draws. Includes readline, layout.h and dumb.h;
- * knows no Lua.
- */
+ * Readline calls redraw() after each possible change. The cell is laid out in rows of the terminal;
+ * only rows that differ from the drawn ones are written, from the first difference on. A cell
+ * higher than the terminal is drawn in part, around the cursor. ANSI sequences move the cursor; on
+ * a terminal without them, dumb.c draws. Includes readline, layout.h and dumb.h; does not include
+ * Lua. */
 #include "display.h"
 
 #ifndef LT_LIBEDIT
@@ -98,7 +97,7 @@ static int columns_of(const char *bytes, size_t size)
     return columns;
 }
 
-/* How many bytes of the rows agree, in whole characters with what combines with them. */
+/* The number of equal bytes at the start of both rows, in whole characters with combining marks. */
 static size_t common_start(const row *a, const row *b)
 {
     const char *old = drawn.bytes + a->start, *new = next.bytes + b->start;
@@ -114,8 +113,8 @@ static size_t common_start(const row *a, const row *b)
     return same;
 }
 
-/* Writes what differs in row i; all of it when `whole`. `shown`: columns that may hold something
- * now. */
+/* Writes the difference in row i; all of it if `whole`. `shown`: the number of columns that may be
+ * non-blank on the screen. */
 static void draw_row(int i, bool whole, int shown)
 {
     const row *new = &next.rows[i], *old = whole ? NULL : &drawn.rows[i];
@@ -127,9 +126,8 @@ static void draw_row(int i, bool whole, int shown)
     if (shown > new->width &&new->width < drawn_columns) fputs("\033[K", rl_outstream);
 }
 
-/* The terminal wraps a long line of its own accord, so that it can be copied as one: what comes
- * after its edge is written without moving the cursor. True when the next row must be written whole
- * for that. */
+/* The terminal wraps a long line itself, so that it can be copied as one line: text beyond its edge
+ * is written without moving the cursor. True if the next row must therefore be written whole. */
 static bool wrap_after(int i)
 {
     const row *r = &next.rows[i];
@@ -153,7 +151,7 @@ static void reflow(int columns)
     drawn.count = 0;
 }
 
-/* Draws the rows that fit on the terminal, those around the cursor. */
+/* Draws the rows around the cursor that fit on the terminal. */
 static void draw(int height)
 {
     int first = next.cursor_row < top ? next.cursor_row : top;
@@ -183,8 +181,7 @@ static void draw(int height)
     }
 }
 
-/* Writes what the mode's string has between \1 and \2, as the form of the cursor, when it is not as
- * written before. */
+/* Writes the part of the mode string between \1 and \2 (the cursor shape) if it changed. */
 static void write_mode(void)
 {
     static char written[64];
@@ -200,7 +197,7 @@ static void write_mode(void)
     }
 }
 
-/* Draws what has changed. With `at_end`, the cursor counts as behind the last character. */
+/* Draws the changes. With `at_end`, the cursor counts as after the last character. */
 static bool update(bool at_end)
 {
     int height, columns;
@@ -210,7 +207,7 @@ static bool update(bool at_end)
     if (height < 1) height = 24;
     if (drawn.count > 0 && columns != drawn_columns) reflow(columns);
     drawn_columns = columns;
-    /* without colours nobody could tell what is suggested from what was typed */
+    /* without colours, a suggestion looks like typed text */
     const char *suggestion = coloured && suggester && !at_end ? suggester() : NULL;
     layout_cell(&next, columns, classifier, suggestion, at_end ? -1 : rl_point);
     if (next.failed) return false;

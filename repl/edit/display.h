@@ -6,19 +6,18 @@
 
 #include "layout.h"
 
-/* Returns what could follow the line, or NULL. */
+/* Returns a suggestion for the rest of the line, or NULL. */
 typedef const char *display_suggester(void);
 
-/* Takes readline's drawing over, after rl_initialize(), where the terminal has cursor movement;
- * false where it has not. Without colours only what is hidden counts of the classes, and nothing is
- * suggested. */
+/* Replaces readline's redisplay after rl_initialize() if the terminal has cursor movement; false
+ * otherwise. Without colours, only hidden text is marked, and there are no suggestions. */
 bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours);
-/* Whether what is suggested is shown. */
+/* True if a suggestion is shown. */
 bool display_suggests(void);
-/* The cursor is at the start of an empty row: what is drawn next begins there. With `prompt`, the
- * prompt of readline() that is about to be called. */
+/* The cursor is at the start of an empty row, where the next drawing begins. `prompt`: the prompt
+ * of the next readline() call. */
 void display_begin(const char *prompt);
-/* Draws what has changed and puts the cursor behind the last character. */
+/* Draws the changes and puts the cursor after the last character. */
 void display_finish(void);
 /* The line is done: draws it for the last time; with `new_line`, the cursor goes to a row of its
  * own. */

@@ -1,10 +1,9 @@
-/* dumb.c - cells of several lines on a terminal that cannot move its cursor, as TERM=dumb says of
- * editors' shells.
+/* dumb.c - cells of several lines on a terminal that cannot move its cursor, such as TERM=dumb in
+ * the shells of editors.
  *
- * Readline draws lines of its own well there, but shows the end of a line inside of one as ^J. A
- * cell that has several is written whole, below, whenever it has changed otherwise than by what was
- * added to its end. Includes readline only.
- */
+ * Readline draws single lines well there, but shows a newline within a line as ^J. A cell of
+ * several lines is written whole, below, after each change other than text added at its end.
+ * Includes readline only. */
 #include "dumb.h"
 
 #ifndef LT_LIBEDIT
@@ -15,7 +14,7 @@
 
 #include <readline/readline.h>
 
-static char *shown; /* what was written last, NULL for none */
+static char *shown; /* the last written text; NULL for none */
 static size_t shown_size;
 
 void dumb_begin(void)

@@ -1,8 +1,8 @@
--- The colours of Lua as it is typed: a class for every byte of a cell.
+-- Syntax colours of Lua: a class for each byte of a cell.
 --
--- Classes are letters that repl/edit/display.c paints: k keyword, s string, n number, c comment, x a command of
--- the prompt (`!`, `%`, `?`), b two brackets that belong together, h what is not shown, blank for the rest. Text that is no Lua is coloured as far as it goes. Uses
--- repl.lexer.
+-- Classes are letters that repl/edit/display.c paints: k keyword, s string, n number, c comment, x
+-- a command of the prompt (`!`, `%`, `?`), b a pair of matching brackets, h hidden, blank for the
+-- rest. Text that is not Lua is coloured as far as it is valid. Uses repl.lexer.
 
 local lexer = require 'repl.lexer'
 
@@ -54,7 +54,7 @@ function highlight.classes(text, skipped, point, hidden)
   local tokens = lexer.tokens(text:sub(position))
   for _, token in ipairs(tokens) do
     local start, stop = token.start + offset, token.stop + offset
-    -- comments leave no token: what lies between two is blank or a comment
+    -- comments are not tokens: the text between two tokens is blank or a comment
     local dashes = text:find('--', position, true)
     if dashes and dashes < start then
       fill(' ', dashes - 1)

@@ -1,14 +1,15 @@
-/* keys.c - the bytes that readline reads from the terminal: whole characters, tidy pastes, and
+/* keys.c - the bytes that readline reads from the terminal: whole characters, sanitized pastes, and
  * Ctrl-C.
  *
- * Readline gets nothing that it cannot bear. In its buffer a part of a character, or a NUL, makes
- * vi's motions go round for ever, and a paste without its end is read beyond its memory. So a
- * character of several bytes is handed over when all of it is there, what is no character, or has
- * no place on the screen, becomes U+FFFD, a paste has lines that end in one character and no NUL,
- * and its end comes also after Ctrl-C. The buffer is looked through before each wait, for commands
- * of readline can still take a character apart. Ctrl-C is the end of input for readline, from which
- * it returns in whatever mode it is. Includes readline, display.h and interrupt.h; knows no Lua.
- */
+ * Readline receives only input that it can handle. A part of a character or a NUL in its buffer
+ * makes vi motions loop forever, and a paste without its end is read beyond its memory. Therefore:
+ * - a character of several bytes is passed on when it is complete; invalid and unprintable
+ *   characters become U+FFFD;
+ * - a paste has lines with one end character and no NUL, and its end is sent even after Ctrl-C;
+ * - the buffer is checked before each wait, because commands of readline can still split a
+ *   character.
+ * For readline, Ctrl-C is the end of input, after which it returns from every mode. Includes
+ * readline, display.h and interrupt.h; does not include Lua. */
 #include "keys.h"
 
 #include <errno.h>
@@ -77,8 +78,8 @@ static int wait_for_byte(int terminal, const sigset_t *mask, const struct timesp
     return EOF;
 }
 
-/* SIGINT stays open while readline works: Ctrl-C makes the terminal discard its output, and a write
- * that waits for room is not told of the room that this makes; the signal must end it. */
+/* SIGINT remains unblocked while readline works: Ctrl-C makes the terminal discard its output, and
+ * a blocked write is not notified of the free space; the signal must end it. */
 static int read_byte(int terminal, const struct timespec *limit)
 {
     sigset_t blocked, mask;
@@ -95,11 +96,11 @@ static int read_byte(int terminal, const struct timespec *limit)
     return byte;
 }
 
-/* ---- what they mean -------------------------------------------------------------------------- */
+/* ---- meaning of bytes ------------------------------------------------------------------------ */
 
-/* The bytes of the character at the start of `text`; 0 when there is none that readline bears. It
- * takes those without a place on the screen (U+0085, U+2028, what is not assigned) for nothing, and
- * vi's motions then never arrive. */
+/* The number of bytes of the character at the start of `text`; 0 if readline cannot handle it.
+ * Readline treats unprintable characters (U+0085, U+2028, unassigned ones) as empty, so vi motions
+ * never advance over them. */
 static size_t character_size(const char *text, size_t size)
 {
     wchar_t wide;
@@ -119,10 +120,10 @@ static void repair_line(void) {}
 
 static bool is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
 
-/* Whether readline takes the next byte as one with Meta, whatever belongs to it. */
+/* True if readline reads the next byte as one with Meta. */
 static bool follows_escape(void) { return RL_ISSTATE(RL_STATE_METANEXT) != 0; }
 
-/* Whether a command is reading more bytes: those of a paste, or a single one. */
+/* True if a command reads more bytes: a paste, or a single byte. */
 static bool waits_for_byte(void) { return RL_ISSTATE(RL_STATE_MOREINPUT) != 0; }
 
 /* Makes the line consist of characters and puts the cursor between two of them. */
@@ -145,7 +146,7 @@ static bool note_paste(int byte)
     const char *mark = pasting ? paste_end : paste_start;
     bool drop = pasting && (byte == '\0' || (byte == '\n' && after_return));
     after_return = byte == '\r' || (after_return && byte == '\0');
-    if (drop) return false; /* readline takes what is around it for one */
+    if (drop) return false; /* readline drops it with its neighbours */
     matched = byte == mark[matched] ? matched + 1 : byte == mark[0];
     if (mark[matched] == '\0') {
         pasting = !pasting;
@@ -182,8 +183,8 @@ static void complete_character(int terminal, int byte)
         enqueue(replacement, used);
 }
 
-/* What readline reads at the end of input. A paste must end, also one that a macro of the keyboard
- * began; what else waits for a byte takes the first of those that end it. */
+/* The input for readline at the end of input. A paste must end, also one that a keyboard macro
+ * started; another command that waits for a byte receives the first byte that ends it. */
 static int key_at_end(void)
 {
     if (!pasting && (end_given || !waits_for_byte())) return EOF;
@@ -193,8 +194,8 @@ static int key_at_end(void)
     return queue[first++];
 }
 
-/* What readline reads after Ctrl-C. A search it must leave by Ctrl-G first, or the undo list of the
- * line is freed twice; should it take that as text, the next one is the end of input. */
+/* The input for readline after Ctrl-C. A search must be left by Ctrl-G first, or the undo list of
+ * the line is freed twice; if the search reads that as text, the next input is the end of input. */
 static int key_after_interrupt(void)
 {
     static bool turn;
@@ -211,7 +212,7 @@ static void show_interrupt(void)
     fputs(INTERRUPT_MARK, rl_outstream);
 }
 
-/* What readline reads next of the queue: a byte, for libedit a whole character. */
+/* The next input from the queue: a byte, for libedit a whole character. */
 static int next_queued(void)
 {
 #ifdef LT_LIBEDIT

@@ -1,7 +1,5 @@
-/* layout.c - the cell that readline edits as rows of a terminal: its lines each after a prompt, the
- * rest of an earlier cell that begins so after it. Includes readline and layout.h; knows no Lua and
- * writes nothing.
- */
+/* layout.c - lays out the cell in rows of the terminal: one prompt per line, and the suggestion
+ * after the text. Includes readline and layout.h; does not include Lua and writes nothing. */
 #include "layout.h"
 
 #ifndef LT_LIBEDIT
@@ -52,7 +50,7 @@ static void add_row(screen *s)
     s->rows[s->count++] = (row){s->length, s->length, 0, false};
 }
 
-/* Adds what is shown for one character; it never crosses the terminal's edge. */
+/* Adds the representation of one character; it never crosses the terminal's edge. */
 static void add_glyph(screen *s, const char *bytes, size_t size, int width, char class, int columns)
 {
     if (s->rows[s->count - 1].width + width > columns && s->rows[s->count - 1].width > 0) {
@@ -99,7 +97,7 @@ static size_t add_character(screen *s, const char *text, size_t size, char class
     return used;
 }
 
-/* Adds the prompt without what takes no columns: what \1 and \2 enclose. */
+/* Adds the prompt without its zero-width parts, which \1 and \2 enclose. */
 static void add_prompt(screen *s, const char *prompt, int columns)
 {
     bool hidden = false;
@@ -121,7 +119,7 @@ static void add_inner_prompt(screen *s, int columns)
     for (const char *p = "...: "; *p && !s->failed; p++) add_glyph(s, p, 1, 1, 'p', columns);
 }
 
-/* What the user has readline show for the editing mode (show-mode-in-prompt of the inputrc). */
+/* The string that readline shows for the editing mode (show-mode-in-prompt of the inputrc). */
 const char *layout_mode(void)
 {
     const char *shown = rl_variable_value("show-mode-in-prompt");
@@ -133,7 +131,7 @@ const char *layout_mode(void)
     return text ? text : "";
 }
 
-/* Adds what could follow the cell. */
+/* Adds the suggestion after the cell. */
 static void add_suggestion(screen *s, const char *text, int columns)
 {
     size_t size = strlen(text);

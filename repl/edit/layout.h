@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Classes of bytes that have a meaning here; the others are for who paints. */
+/* Classes of bytes with a meaning in this module; the painter interprets the others. */
 #define LAYOUT_HIDDEN    'h' /* is not shown: blanks before `end` */
-#define LAYOUT_SUGGESTED 'g' /* could follow what was typed */
+#define LAYOUT_SUGGESTED 'g' /* suggested text */
 
 typedef struct {
     size_t start, end; /* of its bytes */
@@ -16,7 +16,7 @@ typedef struct {
 } row;
 
 typedef struct {
-    char *bytes, *classes; /* what is shown, and the class of each byte */
+    char *bytes, *classes; /* the shown bytes, and the class of each one */
     size_t length, capacity;
     row *rows;
     int count, row_capacity;
@@ -35,7 +35,7 @@ void layout_begin(const char *prompt);
  * character. */
 void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion,
                  int point);
-/* What the user has readline show for the editing mode (show-mode-in-prompt of the inputrc). */
+/* The string that readline shows for the editing mode (show-mode-in-prompt of the inputrc). */
 const char *layout_mode(void);
 
 #endif

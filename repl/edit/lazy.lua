@@ -1,8 +1,8 @@
--- Parts of torch that are not loaded yet, by their sources: what names they have, what a constructor takes.
+-- Names and constructor arguments of modules that are not loaded yet, read from their sources.
 --
--- A table that finds its members when they are first named says in `__names` (torch's metatable in `__parts`) which
--- these are, and in which module where that has another name. Completion loads no module: it reads the text that the
--- program has of it. Depends on torch._C.module_source only.
+-- A table that loads its members on first use lists them in `__names` (torch's metatable in
+-- `__parts`), with the module if that has another name. Completion loads no module: it reads the
+-- embedded source text. Depends on torch._C.module_source only.
 
 local lazy = {}
 
@@ -67,13 +67,13 @@ local function add_keys(text, found)
   for key in text:gmatch '([%a_][%w_]*)%s*=' do found[key] = true end
 end
 
--- The same for a table that says in which file each is.
+-- The same for a table that maps each name to its file.
 local function add_files(text, found)
   add_keys(text, found)
   for key, file in text:gmatch "([%a_][%w_]*)%s*=%s*'([%w_.]+)'" do found[key] = file end
 end
 
--- What the module of the part offers, as a set of names; a name's value is its file, or true.
+-- The names of a module as a set; the value of a name is its file, or true.
 function lazy.names(part)
   if part.known then return part.known end
   local found, text = {}, source_of(part.module)
@@ -105,15 +105,15 @@ end
 
 local function plain(name) return (name:gsub('%d', '')) end
 
--- The arguments in parentheses as they are documented: those by position, then those in the table.
+-- The documented arguments in parentheses: positional ones, then those in the table.
 local function add_arguments(text, add)
   for word, after in text:gmatch '([%a_][%w_]*)%s*([=,})]?)' do
     if after ~= '' and word ~= 'true' and word ~= 'false' and word ~= 'nil' and word ~= 'none' then add(word) end
   end
 end
 
--- Names of the arguments that the constructor of the class `name` takes by name, as the comment at the head of its
--- module and its reader of arguments say.
+-- Named arguments of the constructor of class `name`, from the first comment of its module and its
+-- declaration.
 function lazy.arguments(module, name)
   local text, found, seen = source_of(module), {}, {}
   local function add(word)

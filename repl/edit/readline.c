@@ -1,11 +1,10 @@
-/* readline.c - line editing for the prompt; the only file that knows readline (or libedit, with
- * LT_LIBEDIT, which does without some conveniences).
+/* readline.c - line editing for the prompt; the only file that depends on readline (or libedit,
+ * with LT_LIBEDIT, which lacks some features).
  *
- * Keys are read by keys.c, so that Ctrl-C is ours to handle and leaves no readline state behind.
- * The interpreter that reads is known only while read() runs. Completion calls a Lua function,
- * protected; it gets the text before the cursor and returns the words that could stand there.
- * Includes readline, the Lua API, display.h and keys.h.
- */
+ * keys.c reads keys, so that Ctrl-C is handled here and leaves no readline state behind. The
+ * interpreter is stored only while read() runs. Completion calls a Lua function in protected mode;
+ * it receives the text before the cursor and returns candidates. Includes readline, the Lua API,
+ * display.h and keys.h. */
 #include "readline.h"
 
 #include <lauxlib.h>
@@ -21,7 +20,7 @@
 
 #ifdef LT_LIBEDIT
 #include <editline/readline.h>
-#define WORD_BREAKS rl_basic_word_break_characters /* what it breaks words at in completion */
+#define WORD_BREAKS rl_basic_word_break_characters /* word separators of completion */
 #else
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -92,7 +91,7 @@ static void set_readline(const char *name, const char *value)
 
 #else
 
-/* Asks the function that judges input about what is in the buffer. */
+/* Calls the function that decides if the input in the buffer is complete. */
 static bool wants_more(int *indent)
 {
     *indent = 0;
@@ -125,8 +124,8 @@ static const char *classify(const char *text, int length, int point)
     return usable ? classes : NULL;
 }
 
-/* As readline prepares it, but reads do not wait: Ctrl-C discards what poll has already
- * announced. */
+/* As readline prepares it, but with nonblocking reads: Ctrl-C discards input that poll has already
+ * reported. */
 static void prepare_terminal(int meta)
 {
     struct termios settings;
@@ -154,8 +153,8 @@ static void on_sigwinch(int signal_number)
     resized = 1;
 }
 
-/* Tells readline the size of the terminal; false when it is narrower than readline's redisplay
- * bears. */
+/* Passes the size of the terminal to readline; false if it is narrower than readline's redisplay
+ * supports. */
 static bool take_size(void)
 {
     enum { NARROWEST = 8 };
@@ -185,8 +184,7 @@ static void handle_readline_signals(void)
     rl_forced_update_display();
 }
 
-/* While a line is edited these signals, and its keys, are for it. Sizes that changed meanwhile are
- * asked for here. */
+/* Handles these signals while a line is edited, and queries a changed terminal size. */
 static void watch_signals(bool on)
 {
     static struct sigaction before_cont, before_winch;
@@ -237,8 +235,7 @@ static void choose_locale(void)
     if ((!all || !*all) && setlocale(LC_CTYPE, "C.UTF-8")) setenv("LC_CTYPE", "C.UTF-8", 1);
 }
 
-/* What readline's variables were before the first read(), for hosts that use readline
- * themselves. */
+/* Readline's variables before the first read(), restored for hosts that use readline themselves. */
 static struct {
     bool taken;
     __typeof__(rl_readline_name) name;
@@ -312,9 +309,9 @@ static int restore(lua_State *L)
 }
 
 /* read(prompt [, initial [, cursor [, continues]]]) -> the line, nil at end of input, false after
- * Ctrl-C. `initial` stands in the line from the start, the cursor `cursor` bytes after its
- * beginning. With `continues`, Up ends the reading: a second result, true, says so. The third is
- * the number of rows of the terminal that it took. */
+ * Ctrl-C. `initial` is the initial text, with the cursor after `cursor` bytes. With `continues`, Up
+ * ends the reading with a second result, true. The third result is the number of terminal rows of
+ * the cell. */
 static int read_line(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1);

@@ -1,12 +1,10 @@
-/* recall.c - the cells of the history in the line that is edited: going to them, and what was
- * changed in them on the way.
+/* recall.c - history cells in the edited line: moving to them, and keeping their changes.
  *
- * Readline lends the list of changes of the line to the entry that is shown and to the line that it
- * saves, and frees it twice, or reads it after that, when searches and steps follow each other
- * (8.2, most easily in vi mode). So here no list is ever lent: going to another entry forgets what
- * could be undone, and the changed texts are kept in a table of ours until the line is read. What
- * is kept comes back as one change, which can be undone. Includes readline; knows no Lua.
- */
+ * Readline shares the undo list of the line with the shown history entry and with the saved line.
+ * When searches and steps alternate, it frees the list twice or reads it afterwards (8.2, most
+ * easily in vi mode). Therefore no list is shared here: moving to another entry drops the undo
+ * list, and the changed texts are kept in our table until the line is accepted. A kept text returns
+ * as one change, which can be undone. Includes readline; does not include Lua. */
 #include "recall.h"
 
 #ifndef LT_LIBEDIT
@@ -58,7 +56,7 @@ static const draft *find_draft(int entry)
     return at;
 }
 
-/* The entry that is shown will be another one: what was changed in it is kept, how is forgotten. */
+/* Called before another entry is shown: keeps its changed text and drops its undo list. */
 static void leave(void)
 {
     int entry = where_history();
@@ -88,8 +86,8 @@ static void show(int entry)
     rl_point = rl_end;
 }
 
-/* The next entry from `entry` on in the direction `step` that begins as `prefix` and differs from
- * what is shown; -1 when there is none. */
+/* The next entry from `entry` in the direction `step` that begins with `prefix` and differs from
+ * the shown one; -1 if there is none. */
 static int find(int entry, int step, const char *prefix)
 {
     for (entry += step; entry >= 0 && entry < history_length; entry += step) {

@@ -6,9 +6,9 @@
 
 /* A line begins: nothing of the history was changed in it. */
 void recall_begin(void);
-/* Shows the entry `count` further back, for a negative one forward; behind the newest is what was
- * typed. With `prefix`, the entries that begin so, each text once. The cursor goes to the end.
- * False when there is none, and nothing happens. */
+/* Shows the entry `count` further back, or forward if negative; after the newest one comes the
+ * typed text. With `prefix`, moves through entries that begin with it, each text once. The cursor
+ * moves to the end. False if there is none; nothing changes. */
 bool recall_move(int count, const char *prefix);
 /* Runs a command of readline that shows other entries by itself. */
 int recall_by(int (*command)(int count, int key), int count, int key);

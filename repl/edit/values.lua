@@ -1,9 +1,11 @@
--- Values that can be known without running anything: members of objects, and what an expression before the cursor is.
+-- Static values: members of objects, and the value of an expression before the cursor, without
+-- running code.
 --
--- Reads raw tables, `__index` tables (20 deep), the fields that a userdata keeps in its first user value, the table
--- `__methods` of metatables whose `__index` is a function, and what repl.edit.lazy knows of parts that are not
--- loaded. Of calls it knows the results that are declared: of ops, classes and string functions. It never calls user
--- code or loads a module. May use repl.lexer and repl.edit.lazy.
+-- Reads raw tables, `__index` tables (20 levels), fields in the first user value of a userdata, the
+-- table `__methods` of metatables whose `__index` is a function, and the names of repl.edit.lazy
+-- for modules that are not loaded. For calls it uses declared results: of operations, classes and
+-- string functions. Does not call user code or load a module. May use repl.lexer and
+-- repl.edit.lazy.
 
 local lazy = require 'repl.edit.lazy'
 local lexer = require 'repl.lexer'
@@ -122,11 +124,12 @@ local function is_class(value)
   return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
 end
 
--- Functions of the library string whose result is a string.
+-- Functions of the string library that return a string.
 local gives_string = {}
 for name in ('format gsub lower rep reverse sub upper'):gmatch '%S+' do gives_string[name] = true end
 
--- What a call of `callee`, the member `name` of `owner`, gives; nil when that cannot be known without making it.
+-- The result of calling `callee`, the member `name` of `owner`; nil if it is unknown without the
+-- call.
 local function result_of(callee, owner, name)
   if is_class(callee) then return callee end
   local torch = package.loaded.torch
@@ -145,7 +148,7 @@ end
 
 local value_at
 
--- The value of the call whose arguments begin at `tokens[first]`, and where it begins.
+-- The value of the call whose arguments begin at `tokens[first]`, and the index of its first token.
 local function value_of_call(session, tokens, first)
   local callee, start, owner = value_at(session, tokens, first - 1)
   local name = tokens[first - 1]
@@ -194,7 +197,7 @@ function values.of_path(session, path)
   return values.of_tokens(session, tokens, #tokens)
 end
 
--- The value of what stands before `.name` or `:name` in the line; nil when it cannot be known.
+-- The value of the expression before `.name` or `:name` in the line; nil if unknown.
 function values.owner_of(session, line, name)
   local tokens = lexer.tokens(line)
   for index = 3, #tokens do

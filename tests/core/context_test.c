@@ -18,7 +18,6 @@
 #include "find_backend.h"
 #include "ltensor.h"
 #include "memory/system.h"
-#include "print/print.h"
 
 static const lt_device cpu = {LT_CPU, 0}, gpu = {LT_CUDA, 0};
 
@@ -487,32 +486,6 @@ static void failing_allocations_leave_nothing_behind(void **state)
 }
 
 /* A test that fails does not take the others with it. */
-/* Sets two groups of options in turn. */
-static void *set_print_options(void *context)
-{
-    const lt_print_options options[] = {{1, 1, 1, 1, 1}, {2, 2, 2, 2, 0}};
-    for (int i = 0; i < 100000; i++) lt_print_set(context, &options[i % 2]);
-    return NULL;
-}
-
-static void print_options_are_read_as_one_thread_has_set_them_together(void **state)
-{
-    (void)state;
-    lt_context *context = NULL;
-    const lt_context_config config = lt_context_defaults();
-    pthread_t setter;
-    assert_ok(lt_context_new(&config, &context));
-    set_print_options(context);
-    assert_int_equal(pthread_create(&setter, NULL, set_print_options, context), 0);
-    for (int i = 0; i < 100000; i++) {
-        const lt_print_options o = lt_print_settings(context);
-        assert_true(o.precision == o.threshold && o.precision == o.linewidth);
-        assert_int_equal(o.sci_mode, o.precision == 1);
-    }
-    pthread_join(setter, NULL);
-    lt_context_release(context);
-}
-
 static int leave(void **state)
 {
     (void)state;
@@ -526,7 +499,6 @@ static int leave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(print_options_are_read_as_one_thread_has_set_them_together),
         TEST(libraries_and_devices_are_asked_for),
         TEST(a_thread_begins_in_the_process_context),
         TEST(two_contexts_with_the_same_seed_give_the_same_numbers),

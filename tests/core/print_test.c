@@ -89,7 +89,7 @@ static void elements_print_as_pytorch_prints_them(void **state)
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         lt_tensor *t = make(examples[i].dtype, examples[i].ndim, examples[i].sizes,
                             examples[i].numbers, examples[i].scale, examples[i].shift);
-        *lt_print_settings() = examples[i].options;
+        lt_print_set(own, &examples[i].options);
         assert_prints(t, examples[i].text);
         lt_tensor_release(t);
     }
@@ -113,7 +113,7 @@ static void layouts_do_not_show(void **state)
     assert_prints(view, "tensor([[0, 3],\n"
                         "        [1, 4],\n"
                         "        [2, 5]])");
-    lt_print_settings()->threshold = 2, lt_print_settings()->edgeitems = 1;
+    lt_print_set(own, &(lt_print_options){4, 2, 1, 80, -1});
     assert_prints(view, "tensor([[0, 3],\n"
                         "        ...,\n"
                         "        [2, 5]])");
@@ -139,7 +139,7 @@ static void gradients_and_parameters_are_told(void **state)
     assert_prints(t, "tensor([ 1.5000, -2.0000], requires_grad=True)");
     assert_ok(lt_mul(t, t, &product));
     assert_prints(product, "tensor([2.2500, 4.0000], grad_fn=<MulBackward0>)");
-    lt_print_settings()->linewidth = 40;
+    lt_print_set(own, &(lt_print_options){4, 1000, 3, 40, -1});
     assert_prints(product, "tensor([2.2500, 4.0000],\n"
                            "       grad_fn=<MulBackward0>)");
     t->flags |= LT_FLAG_PARAMETER;
@@ -174,7 +174,7 @@ static void options_belong_to_a_context(void **state)
     const int64_t n = 1;
     const double number = 1.0 / 3;
     lt_tensor *t = make(LT_FLOAT32, 1, &n, &number, 0, 0);
-    lt_print_settings()->precision = 1;
+    lt_print_set(own, &(lt_print_options){1, 1000, 3, 80, -1});
     assert_prints(t, "tensor([0.3])");
     lt_context_enter(before);
     assert_prints(t, "tensor([0.3333])");

@@ -1,8 +1,9 @@
--- execute_request: runs a cell and tells what it showed.
+-- execute_request: runs a cell and sends its output.
 --
--- What the cell writes goes out as it comes (repl/jupyter/plugin/sockets.c); here are its value, its error and what else the reply
--- holds. A cell with silent, or without store_history, gets no number and leaves no value behind. May use repl.input, repl.cell,
--- repl.session's interface, repl.jupyter.rich, repl.notebook.json.
+-- Output streams are published immediately (repl/jupyter/plugin/sockets.c). This module handles the
+-- value, the error and the rest of the reply. A cell with silent, or without store_history, gets no
+-- number and stores no value. May use repl.input, repl.cell, the interface of repl.session,
+-- repl.jupyter.rich, repl.notebook.json.
 
 local cell = require 'repl.cell'
 local input = require 'repl.input'

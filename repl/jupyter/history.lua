@@ -1,7 +1,8 @@
--- The cells of this session and of earlier ones, as history_request asks for them.
+-- The cells of this and earlier sessions, for history_request.
 --
--- Earlier cells are those of the prompt's file (repl.edit.history), which this session's are appended to: they count as session 1, this
--- one is session 2. Lines count from 1. May use repl.edit.history and repl.notebook.json.
+-- Earlier cells come from the prompt's history file (repl.edit.history), to which this session
+-- appends: they are session 1, this one is session 2. Lines count from 1. May use repl.edit.history
+-- and repl.notebook.json.
 
 local file = require 'repl.edit.history'
 local json = require 'repl.notebook.json'
@@ -72,7 +73,7 @@ function choose.search(list, content)
   return last(found, content.n)
 end
 
--- The cells that the request asks for, as the reply lists them.
+-- The requested cells, as a list for the reply.
 function History:entries(state, content)
   local ways = choose[content.hist_access_type] or choose.tail
   local listed = {}

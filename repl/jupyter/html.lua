@@ -1,7 +1,8 @@
 -- Tensors, tables and modules as HTML.
 --
--- A tensor's table has the numbers of its printed form: nothing is copied from a GPU once more, and what is left out there is left out
--- here. Only tables without a metatable are taken apart. May use repl.echo.
+-- The table of a tensor has the numbers of its printed form: nothing is copied from a GPU again,
+-- and the same elements are left out. Only tables without a metatable are expanded. May use
+-- repl.echo.
 
 local echo = require 'repl.echo'
 local torch = require 'torch'
@@ -197,7 +198,7 @@ function of_table(value, depth, inside)
   return element('table', table.concat(rows)) .. more(#keys)
 end
 
--- The value as HTML; text: as it is printed. Nil for what is no more than its text.
+-- The value as HTML; text: its printed form. Nil if HTML adds nothing to the text.
 function html.value(value, text)
   if is_plain(value) then
     if text:find '^<module ' then return nil end

@@ -1,12 +1,14 @@
--- `ltensor --kernel install`: writes what Jupyter reads to start kernels, share/jupyter/kernels/<name>/kernel.json.
+-- `ltensor --kernel install`: writes the kernel specification for Jupyter,
+-- share/jupyter/kernels/<name>/kernel.json.
 --
 --   (nothing)        for all users, in /usr/local
 --   --user           for this user: $JUPYTER_DATA_DIR, else $XDG_DATA_HOME/jupyter, else ~/.local/share/jupyter
 --   --prefix DIR     in DIR
---   --sys-prefix     in the Python environment that is active: $VIRTUAL_ENV or $CONDA_PREFIX
---   --name NAME      the folder's name (ltensor), for several kernels beside each other
+--   --sys-prefix     in the active Python environment: $VIRTUAL_ENV or $CONDA_PREFIX
+--   --name NAME      the folder's name (ltensor), to install several kernels
 --
--- Options before --kernel, such as --sim-gpus 2, are those that the kernel is started with. May use repl.system, repl.notebook.json.
+-- The kernel is started with the options before --kernel, such as --sim-gpus 2. May use
+-- repl.system, repl.notebook.json.
 
 local json = require 'repl.notebook.json'
 local system = require 'repl.system'
@@ -39,7 +41,7 @@ local function user_folder()
   return data .. '/jupyter'
 end
 
--- Where the arguments say that the kernel is told of, and its name.
+-- The target folder and the name of the kernel, from the arguments.
 local function read(arguments)
   local folder, name, chosen = '/usr/local/share/jupyter', 'ltensor', nil
   local index = 1

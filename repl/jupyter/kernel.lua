@@ -1,9 +1,10 @@
--- A kernel: takes requests from the wire, has them answered, and says when it is busy.
+-- A kernel: receives requests, dispatches them, and publishes its busy state.
 --
--- The wire is the plugin's module, or a table with its functions in a test: receive(), send(), begin_request(), settle(). What the
--- requests ask for is in repl.jupyter.execute and repl.jupyter.requests. A request that cannot be read, or that nobody knows, is passed
--- over; one whose answer fails is answered by an error. May use repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt,
--- repl.stoppable, repl.notes.
+-- The wire is the plugin's module, or a table with its functions in a test: receive(), send(),
+-- begin_request(), settle(). repl.jupyter.execute and repl.jupyter.requests implement the requests.
+-- Malformed and unknown requests are ignored; a request whose handler fails gets an error reply.
+-- May use repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt, repl.stoppable,
+-- repl.notes.
 
 local history = require 'repl.jupyter.history'
 local interrupt = require 'repl.interrupt'
@@ -56,12 +57,12 @@ function Kernel:install()
   torch.utils.display.show_with(function(...) return self:display(...) end, function(wait) self:clear_output(wait) end)
 end
 
--- Publishes a message of that type in answer to the request whose header, as JSON, is `parent`.
+-- Publishes a message of that type, in reply to the request with the JSON header `parent`.
 function Kernel:publish(type, parent, content) self.wire.send('iopub', type, type, parent, json.encode(content)) end
 
 local function status(self, parent, state) self:publish('status', parent, object {{'execution_state', state}}) end
 
--- Shows the value: display number `id`, or nil for a new one, whose number is returned.
+-- Shows the value as display number `id`; nil creates a display, whose number is returned.
 function Kernel:display(value, id)
   local type = id and 'update_display_data' or 'display_data'
   if not id then
@@ -74,7 +75,7 @@ function Kernel:display(value, id)
   return id
 end
 
--- Takes what the cell has shown away, at once or when it shows something else.
+-- Clears the output of the cell, immediately or with its next output.
 function Kernel:clear_output(wait) self:publish('clear_output', self.parent or '{}', object {{'wait', wait == true}}) end
 
 local function decoded(text)
@@ -82,7 +83,7 @@ local function decoded(text)
   return ok and type(value) == 'table' and value or nil
 end
 
--- What is answered where the answer itself failed.
+-- The reply if a handler failed.
 local function failure(message)
   return object {{'status', 'error'}, {'ename', 'Error'}, {'evalue', tostring(message)}, {'traceback', {tostring(message)}}}
 end
@@ -129,7 +130,7 @@ function Kernel:abort(waiting)
   end
 end
 
--- Answers requests until one asks for the end.
+-- Handles requests until a shutdown request.
 function Kernel:run()
   self:install()
   status(self, '{}', 'starting')

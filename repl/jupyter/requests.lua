@@ -1,8 +1,9 @@
--- What front ends ask for besides running cells: what the kernel is, completion, help, whether a cell is complete, earlier cells, comms,
--- the end.
+-- Requests of front ends other than running cells: kernel information, completion, help,
+-- completeness of a cell, history, comms, shutdown.
 --
--- Each function takes the kernel and the request's content and returns the reply's content, or nil for none. Places in the
--- code count Unicode characters from 0. May use repl.input, repl.edit.complete, repl.edit.indent, repl.help, repl.notebook.json.
+-- Each function receives the kernel and the content of the request and returns the content of the
+-- reply, or nil for none. Positions in the code count Unicode characters from 0. May use
+-- repl.input, repl.edit.complete, repl.edit.indent, repl.help, repl.notebook.json.
 
 local input = require 'repl.input'
 local json = require 'repl.notebook.json'
@@ -30,7 +31,7 @@ function requests.kernel_info_request()
   }
 end
 
--- The code of the request and the byte after which its cursor stands; the end where it is not said.
+-- The code of the request and the byte offset of its cursor, by default the end.
 local function place(content)
   local code = type(content.code) == 'string' and content.code or ''
   local position = math.tointeger(content.cursor_pos)
@@ -50,7 +51,7 @@ function requests.complete_request(kernel, content)
     {'metadata', object()}}
 end
 
--- The name at the cursor, or that of the function whose arguments it stands in.
+-- The name at the cursor, or that of the function whose arguments contain it.
 local function name_at(code, cursor)
   local head = code:sub(1, cursor):match '[%w_.:]*$'
   local name = (head .. code:sub(cursor + 1):match '^[%w_]*'):match '^[.:]*(.-)[.:]*$'
@@ -90,7 +91,7 @@ function requests.history_request(kernel, content)
   return object {{'status', 'ok'}, {'history', kernel.history:entries(kernel.session, content)}}
 end
 
--- Widgets have nobody to talk to here: there are no comms, and one that a front end opens is closed at once.
+-- The kernel has no comms for widgets; a comm that a front end opens is closed immediately.
 function requests.comm_info_request() return object {{'status', 'ok'}, {'comms', object()}} end
 
 function requests.comm_open(kernel, content, message)

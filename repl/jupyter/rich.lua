@@ -1,7 +1,8 @@
--- What a front end is shown of values: representations by their types, of which it takes the richest it knows.
+-- Representations of values by MIME type; the front end shows the richest one that it supports.
 --
--- text/plain is always there, as the prompt shows the value. Tensors, tables and modules are HTML as well (repl.jupyter.html); an object
--- with a method mime_bundle() says itself what it is, such as the figures of torch.utils.plot. What fails is left out. May use repl.echo,
+-- text/plain always exists, with the prompt's output. Tensors, tables and modules also have HTML
+-- (repl.jupyter.html). An object with a method mime_bundle() defines its own representations, such
+-- as the figures of torch.utils.plot. Failing representations are left out. May use repl.echo,
 -- repl.jupyter.html, repl.notebook.json, repl.notebook.plain, torch.support.base64.
 
 local base64 = require 'torch.support.base64'
@@ -18,7 +19,7 @@ local function own_bundle(value)
   return type(method) == 'function' and method(value) or {}
 end
 
--- Adds what the object says of itself. Text stays text; what is none is sent in base64.
+-- Adds the object's own representations. Text stays text; other data are encoded in base64.
 local function add_own(session, data, value)
   local ok, bundle = session:protect(own_bundle, value)
   if not ok or type(bundle) ~= 'table' then return end

@@ -1,8 +1,8 @@
--- Whether what a cell shows is what its notebook says, and how the two differ.
+-- Compares the output of a cell with the notebook, and describes differences.
 --
--- Expected lines may hold `<f>` (one printed number, whatever its width), `<...>` (any text on the
--- line) and be `<***>` (any number of lines). Blanks at the ends of lines do not count.
--- Depends on nothing.
+-- Expected lines may contain `<f>` (one printed number of any width) and `<...>` (any text on the
+-- line), or be `<***>` (any number of lines). Blanks at the ends of lines are ignored. Depends on
+-- nothing.
 
 local compare = {}
 
@@ -35,13 +35,13 @@ local function match_parts(parts, index, text, position)
     match_parts(parts, index + 1, text, position + #part)
 end
 
--- Whether one printed line is what one expected line says.
+-- True if a printed line matches an expected line.
 function compare.line(expected, got)
   expected, got = trimmed(expected), trimmed(got)
   if expected == got then return true end
   if not expected:find('<f>', 1, true) and not expected:find('<...>', 1, true) then return false end
   if expected:find('<f>', 1, true) then
-    -- columns are padded to the widest number, which the marker does not know
+    -- columns are padded to the widest number, which the marker hides
     expected, got = expected:gsub('%s+', ' '), got:gsub('%s+', ' ')
   end
   local parts, position = {}, 1
@@ -77,7 +77,7 @@ local function match_lines(expected, i, got, j)
   return j > #got
 end
 
--- Whether the printed lines are what the expected lines say.
+-- True if the printed lines match the expected lines.
 function compare.lines(expected, got) return match_lines(expected, 1, got, 1) end
 
 -- Lines that show how the two differ: "-" expected only, "+" printed only, " " both. A shortest

@@ -1,6 +1,7 @@
--- %export: the session as a notebook, Markdown or Jupyter's, with what its cells have shown.
+-- %export: the session as a notebook in Markdown or Jupyter's format, with its outputs.
 --
--- The session has kept what its cells wrote, showed and failed with. May use repl.input and the modules of repl.notebook.
+-- The session stores the output, values and errors of its cells. May use repl.input and the modules
+-- of repl.notebook.
 
 local plain = require 'repl.notebook.plain'
 
@@ -58,7 +59,7 @@ local function as_jupyter(cells)
   return ipynb.encode(ipynb.document(stored))
 end
 
--- Writes the session to `path`; its ending says which kind.
+-- Writes the session to `path`, whose suffix selects the format.
 function export.write(session, path)
   local make = path:find '%.ipynb$' and as_jupyter or path:find '%.md$' and as_markdown
   if not make then error('the name of a notebook ends in .md or .ipynb', 0) end

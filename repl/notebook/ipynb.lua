@@ -1,9 +1,9 @@
--- Jupyter's notebooks (nbformat 4) as the same data that repl.notebook.markdown gives: cells with the outputs
--- stored for them, so that both kinds run, are checked and are written by the same code.
+-- Jupyter notebooks (nbformat 4) as the data of repl.notebook.markdown: cells with their stored
+-- outputs, so that the same code runs, checks and writes both formats.
 --
--- What a cell printed is a `stream`, its value an `execute_result` (text/plain), an error an `error`.
--- Other outputs (pictures, HTML) do not take part in checks. What is not understood is kept as it is.
--- May use repl.notebook.json and repl.notebook.markdown.
+-- Printed text is a `stream`, a value an `execute_result` (text/plain), an error an `error`. Other
+-- outputs (images, HTML) are not checked. Unknown data are preserved. May use repl.notebook.json
+-- and repl.notebook.markdown.
 
 local json = require 'repl.notebook.json'
 local markdown = require 'repl.notebook.markdown'
@@ -70,8 +70,8 @@ local function stream(text)
   return json.object {{'name', 'stdout'}, {'output_type', 'stream'}, {'text', stored_text(text)}}
 end
 
--- The outputs of a cell that wrote `printed` and whose value is shown as `value` (nil: none) or that
--- failed with `message` and the lines `traceback`.
+-- The outputs of a cell with the text `printed` and the value `value` (nil: none), or with the
+-- error `message` and the lines `traceback`.
 function ipynb.outputs(number, printed, value, message, traceback)
   local outputs = {}
   if printed ~= '' then outputs[1] = stream(printed) end

@@ -37,7 +37,7 @@ local function fail(text, position, what)
   error(('line %d: %s'):format(line + 1, what), 0)
 end
 
--- What does not read as JSON, as far as a message shows it.
+-- The start of the invalid JSON, for an error message.
 local function stuck_at(text, position)
   local rest = text:match('[^%s%c][^%c]*', utf8.offset(text, 0, position))
   if not rest then return 'the text ends early' end
@@ -46,7 +46,7 @@ local function stuck_at(text, position)
   return ("no JSON at '%s'"):format((rest:gsub('\xff', '\\u0000')))
 end
 
--- The value that the text stands for; raises what is wrong with it.
+-- The value of the text; raises an error for invalid JSON.
 function json.decode(text)
   local _, damaged = utf8.len(text)
   if damaged then fail(text, damaged, 'no UTF-8') end
@@ -61,7 +61,8 @@ end
 
 -- ---- encoding ------------------------------------------------------------------------------
 
--- The shortest text that is read as the same number; infinity is what is too large for a double.
+-- The shortest text that reads as the same number; numbers beyond the range of double become
+-- infinity.
 local function encode_number(value)
   if math.type(value) == 'integer' then return tostring(value) end
   if value ~= value then return 'null' end

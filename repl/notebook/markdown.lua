@@ -6,7 +6,7 @@
 
 local markdown = {}
 
--- What an info string such as `text gpus=1 error` says.
+-- Parses an info string such as `text gpus=1 error`.
 local function info_of(words)
   local info = {kind = words:match '^%S*' or ''}
   info.gpus = math.tointeger(tonumber(words:match '%f[%S]gpus=(%d+)%f[%s\0]'))

@@ -1,11 +1,11 @@
--- What a terminal would show of a text, as plain text: without colours and other escape sequences, and with lines
--- that were written over, as progress bars are, in their last form. Depends on nothing.
+-- The visible text of terminal output: without colours and other escape sequences, and with
+-- overwritten lines, such as progress bars, in their last form. Depends on nothing.
 
 local plain = {}
 
 local CUT = '\24' -- stands for the sequence that erases the rest of the line
 
--- The text of a line whose parts begin at its start again, each over the one before.
+-- The visible text of a line whose parts overwrite each other from its start.
 local function written_over(line)
   local shown = ''
   for part in (line .. '\r'):gmatch '([^\r]*)\r' do

@@ -1,12 +1,13 @@
-/* allocator.c - small Lua objects in pools by size.
+/* allocator.c - a pool allocator for small Lua objects.
  *
- * Every result of an operation is a small userdata, which the collector frees by the thousand; the
- * C library's allocator merges such pieces and gives pages back, only to fetch them again. Lua
- * tells the size of what it frees, so a free list per size, without headers, is all that is needed.
- * The pools are one reserved range of addresses, by which a pooled object is known; objects made
- * before the installation are malloc's and stay so. What is large is not given once Ctrl-C was
- * pressed: so end functions of Lua that gather without an end and look at no hook, such as a read
- * of all of /dev/zero. Includes the Lua API and interrupt.h only. */
+ * Each result of an operation is a small userdata, which the collector frees by the thousand. The C
+ * library's allocator would merge such blocks and return pages, only to request them again. Lua
+ * passes the size of a freed block, so one free list per size without headers is enough. The pools
+ * occupy one reserved address range, which identifies their blocks; blocks allocated before the
+ * installation belong to malloc.
+ *
+ * After Ctrl-C, large allocations fail: this ends functions of Lua that accumulate data without
+ * running hooks, such as a read of all of /dev/zero. Includes the Lua API and interrupt.h only. */
 #include "allocator.h"
 
 #include <lua.h>
@@ -66,7 +67,7 @@ static bool populate(uintptr_t start, uintptr_t end)
     return start >= end;
 }
 
-/* malloc of what is large and will be filled. */
+/* malloc for large blocks that will be filled. */
 static void *take_large(size_t n)
 {
     if (interrupt_is_due()) return NULL;

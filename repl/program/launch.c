@@ -1,12 +1,11 @@
-/* launch.c - `ltensor --nproc 4 train.lua`: becomes an mpirun that starts the program as often, on
- * this machine.
+/* launch.c - `ltensor --nproc 4 train.lua`: becomes an mpirun that starts the program on this
+ * machine.
  *
- * Ranks are bound to no processor: each has a thread that moves bytes besides its own, and
- * OMP_NUM_THREADS shares the processors out where it is not set. Where there are more ranks than
- * processors, those that wait let the others work. On a terminal each line is preceded by its rank.
- * LTENSOR_MPI=openmpi|mpich chooses between two that are installed. With --max-restarts it stays
- * beside mpirun, and starts it again where it fails. Includes the C library only.
- */
+ * Ranks are not bound to processors, because each has a communication thread; OMP_NUM_THREADS
+ * divides the processors unless it is set. If there are more ranks than processors, waiting ranks
+ * yield. On a terminal, each line is prefixed by its rank. LTENSOR_MPI=openmpi|mpich selects one of
+ * two installed MPIs. With --max-restarts, the process stays beside mpirun and starts it again
+ * after a failure. Includes the C library only. */
 #include "launch.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 
 typedef struct mpi {
     const char *name, *command;
-    const char *version; /* what mpirun --version says */
+    const char *version; /* the output of mpirun --version */
 } mpi;
 
 static const mpi mpis[] = {{"openmpi", "mpirun.openmpi", "Open MPI"},
@@ -40,7 +39,7 @@ static bool is_on_path(const char *command)
     return false;
 }
 
-/* Whose mpirun is the one without a surname; NULL: of neither. */
+/* The MPI of the command `mpirun`; NULL if it is neither. */
 static const mpi *plain_mpirun(void)
 {
     char text[4096];
@@ -105,7 +104,7 @@ static int run_once(const char *command, const char **words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs it again while it fails, `restarts` times at most, unless this process is told to end. */
+/* Repeats a failing command, `restarts` times at most, unless this process is terminated. */
 static int run_again(const char *command, const char **words, int restarts)
 {
     const struct sigaction action = {.sa_handler = stop};

@@ -1,11 +1,9 @@
-/* main.c - the ltensor program: opens an interpreter with torch in it and runs what the command
- * line asks for, as `lua` would: code, libraries, a script, stdin or the prompt; or a notebook's
- * cells.
+/* main.c - the ltensor program: opens an interpreter with torch and runs the command line as `lua`
+ * would: code, libraries, a script, stdin or the prompt; or the cells of a notebook.
  *
- * All work on the interpreter happens inside one protected call. Errors go to stderr and make the
- * exit code 1. The prompt and notebooks are Lua modules embedded in the program (repl/ *.lua),
- * loaded only when needed. Includes ltensor.h, the Lua API and this folder's headers.
- */
+ * All work on the interpreter happens inside of one protected call. Errors go to stderr and make
+ * the exit code 1. The prompt and notebooks are Lua modules embedded in the program (repl/ *.lua),
+ * loaded on demand. Includes ltensor.h, the Lua API and this folder's headers. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -92,7 +90,7 @@ static void show_copies_summary(lua_State *L)
     lua_settop(L, top);
 }
 
-/* os.exit as the program has it: what is due at the end is done first. */
+/* os.exit of the program: runs the exit handlers first. */
 static int exit_program(lua_State *L)
 {
     system_end_capture();
@@ -143,7 +141,7 @@ static void set_arguments(lua_State *L, int argc, char **argv, int script)
     lua_setglobal(L, "arg");
 }
 
-/* ---- what can be run ------------------------------------------------------------------------- */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 static void print_version(lua_State *L)
 {
@@ -277,10 +275,10 @@ static bool run_prompt(lua_State *L, const options *o, const char *script)
     return report(L, call(L, 3, 0));
 }
 
-/* Does all that the command line asks for; true when nothing failed. */
+/* Executes the command line; true if nothing failed. */
 static bool run(lua_State *L, const options *o, int argc, char **argv)
 {
-    bool prompts = o->interactive && !o->cells; /* whatever fails before */
+    bool prompts = o->interactive && !o->cells; /* independent of earlier failures */
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
     if (o->doctor) return run_doctor(L);
@@ -310,7 +308,7 @@ static int protected_main(lua_State *L)
     luaL_openlibs(L);
     wrap_exit(L);
     modules_preload(L);
-    lt_lua_set_context(L, lt_context_process()); /* there is nobody else in the process */
+    lt_lua_set_context(L, lt_context_process()); /* the process has no other user */
     set_arguments(L, argc, argv, o->script);
     open_torch(L);
     lua_settop(L, 0);

@@ -1,9 +1,8 @@
 /* options.c - the command line of the program.
  *
- * Short options are those of Lua's own interpreter, with its rules: they end at the first argument
- * that is not one, at `-` (stdin) or after `--`. Long options are ours and may stand among them; in
- * --cells mode they may also follow the notebook. Includes the C library only.
- */
+ * Short options are those of Lua's interpreter, with its rules: they end at the first other
+ * argument, at `-` (stdin) or after `--`. Long options are ours and may be mixed with them; in
+ * --cells mode they may also follow the notebook. Includes the C library only. */
 #include "options.h"
 
 #include <stdlib.h>
@@ -44,8 +43,8 @@ static bool is_number(const char *text)
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* What follows the option of this name, "" when nothing does, or behind its `=`; NULL: argv[*i] is
- * another. */
+/* The value of the option of this name: the next argument, "" without one, or the text after `=`;
+ * NULL: argv[*i] is another option. */
 static const char *number_of(int argc, char **argv, int *i, const char *option)
 {
     const size_t n = strlen(option);
@@ -72,7 +71,7 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     } else if (strcmp(name, "--write") == 0) {
         out->write = true;
     } else if (strcmp(name, "--disable-cuda") == 0) {
-        setenv("LTENSOR_DISABLE_CUDA", "--disable-cuda", 1); /* what the error names */
+        setenv("LTENSOR_DISABLE_CUDA", "--disable-cuda", 1); /* named in the error */
     } else if (strcmp(name, "--no-copies") == 0) {
         setenv("LTENSOR_COPIES", "0", 1);
     } else if ((value = number_of(argc, argv, i, "--sim-gpus")) != NULL) {
@@ -92,7 +91,7 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     return true;
 }
 
-/* Handles the short option at argv[*i]. Returns NULL or what is wrong. */
+/* Handles the short option at argv[*i]. Returns NULL or an error. */
 static const char *parse_short(int argc, char **argv, int *i, options *out)
 {
     const char *option = argv[*i];
@@ -161,7 +160,7 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
             i++;
             break;
         }
-        if (strcmp(argv[i], "--kernel") == 0) { /* what follows is for it */
+        if (strcmp(argv[i], "--kernel") == 0) { /* the following arguments belong to it */
             if (i + 1 == argc) return "needs a connection file, or the word install";
             out->kernel = ++i;
             break;

@@ -8,16 +8,16 @@ typedef struct options {
     bool version, help, interactive, ignore_environment;
     bool has_code; /* -e, -l or -W given, to be run in their order from argv */
     bool cells, check, write, doctor;
-    int kernel;   /* index in argv of what follows --kernel; 0 without it */
+    int kernel;   /* index in argv of the arguments of --kernel; 0 without it */
     int nproc;    /* ranks to start; 0: this process alone */
     int restarts; /* how often they are started again */
     int script;   /* index in argv of the script or notebook; 0 when there is none */
     int first;    /* index after the last option before the script */
 } options;
 
-/* Reads argv, and takes the launcher's out of it (*argc with it). Returns NULL, or what is wrong
- * with the argument *bad. Options that act through the environment (--sim-gpus, --disable-cuda,
- * --no-copies) are carried out here. */
+/* Parses argv, and removes the launcher's options from it (and *argc). Returns NULL, or the error
+ * in the argument *bad. Applies options that act through the environment (--sim-gpus,
+ * --disable-cuda, --no-copies). */
 const char *options_parse(int *argc, char **argv, options *out, const char **bad);
 
 /* The text of --help. */

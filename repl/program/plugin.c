@@ -1,6 +1,5 @@
-/* plugin.c - see plugin.h. ZeroMQ and Nettle are what the plugin needs: the program starts, and is
- * built, without them. Includes the Lua API and libraries/library.h of core.
- */
+/* plugin.c - see plugin.h. The plugin needs ZeroMQ and Nettle; the program starts, and is built,
+ * without them. Includes the Lua API and libraries/library.h of core. */
 #include "plugin.h"
 
 #include <dlfcn.h>

@@ -5,8 +5,8 @@
 
 #include <lua.h>
 
-/* A function for Lua: opens libltensor_jupyter.so and returns its module; raises what is missing,
- * and what to install. */
+/* A function for Lua: opens libltensor_jupyter.so and returns its module. Raises an error that
+ * names the missing package. */
 int plugin_open(lua_State *L);
 
 #endif

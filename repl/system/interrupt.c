@@ -1,14 +1,16 @@
 /* interrupt.c - Ctrl-C for the prompt.
  *
- * The handler sets a flag, tells the context of the interpreter (lt_context_interrupt) and arms a
- * count hook on the main state and on the coroutine that runs; the hook raises "interrupted". No
- * hook is set in normal running, so that a tight loop runs at full speed. While the flag is up the
- * hook stays armed, so an error caught by pcall is raised again at the next instruction or call,
- * until the cell ends. A signal that comes just before C code waits for something would not end
- * that wait: until the cell ends a timer sends another one now and then, which also ends a __gc
- * that takes long. To know the running coroutine, install() replaces coroutine.resume and
- * coroutine.wrap by versions that record it. Includes the Lua API, ltensor.h's lt_context_interrupt
- * and ltensor_lua.h's lt_lua_context only.
+ * - The handler sets a flag, interrupts the context of the interpreter (lt_context_interrupt) and
+ *   installs a count hook on the main state and the running coroutine; the hook raises
+ *   "interrupted". No hook is installed otherwise, so a tight loop runs at full speed.
+ * - While the flag is set the hook stays installed: an error that pcall catches is raised again at
+ *   the next instruction or call, until the cell ends.
+ * - A signal that arrives just before C code blocks would not end that wait. Therefore a timer
+ *   repeats the signal until the cell ends; it also ends a long __gc.
+ * - To find the running coroutine, install() replaces coroutine.resume and coroutine.wrap by
+ *   versions that record it.
+ *
+ * Includes the Lua API, lt_context_interrupt of ltensor.h and lt_lua_context of ltensor_lua.h only.
  */
 #include "interrupt.h"
 
@@ -35,7 +37,7 @@ static lua_State *main_state;
 static lt_context *volatile context; /* of the cell that runs */
 static lua_State *volatile running;  /* the coroutine that runs now, or the main state */
 
-/* What the user had set on the main state before the cell; put back afterwards. */
+/* The user's hook on the main state before the cell, restored afterwards. */
 static struct {
     lua_Hook function;
     int mask, count;
@@ -68,7 +70,7 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
     }
     bool was_closing = closing;
     closing = times == 1 && inside_close(L);
-    if (closing) { /* what it calls works as well */
+    if (closing) { /* functions that it calls may run, too */
         lt_context_interrupt_clear(context);
         return;
     }
@@ -81,9 +83,9 @@ bool interrupt_is_due(void) { return times > 0 && !reached && !closing; }
 
 /* ---- hooks inside a __gc --------------------------------------------------------------------- */
 
-/* Lua runs a __gc with hooks switched off, by a byte of the state that no function sets. Where it
- * is in the version at hand is found by looking what a hook switches off; where nothing fits, 0, a
- * __gc runs to its end. */
+/* Lua runs a __gc with hooks disabled by a byte of the state that no API function sets. Its offset
+ * is found by comparing states with and without a hook. If it is not found (0), a __gc runs to its
+ * end. */
 static size_t hooks_byte;
 
 enum {
@@ -125,10 +127,10 @@ static void allow_hooks(lua_State *L)
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-#define WAKE_SIGNAL SIGURG /* ignored where nobody has a handler */
+#define WAKE_SIGNAL SIGURG /* ignored without a handler */
 
-/* A __gc that has run since the last of these signals is ended. When nothing of ours has seen the
- * interrupt for a while, the user is told why. */
+/* Ends a __gc that has run since the last of these signals. If no hook has run for some time,
+ * prints the reason. */
 static void on_wake(int signal_number)
 {
     enum { SIGNALS = 20 }; /* a second */
@@ -209,8 +211,8 @@ bool interrupt_while_editing(void)
 
 static const char failed_key = 0; /* its address is the key of watch()'s function in the registry */
 
-/* Tells the function of watch() that an error has ended co, whose value is on top of L. What the
- * function raises is lost. */
+/* Passes the error that ended co, on top of L, to the function of watch(). Errors of that function
+ * are dropped. */
 static void tell_failed(lua_State *L, lua_State *co)
 {
     if (times > 0 || !lua_checkstack(L, LUA_MINSTACK) || !lua_checkstack(co, 1)) return;
@@ -305,10 +307,10 @@ static int coroutine_wrap(lua_State *L)
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* Addresses are keys in the registry: what the fields of `coroutine` were. */
+/* Addresses are registry keys of the original fields of `coroutine`. */
 static const char resume_key = 0, wrap_key = 0;
 
-/* Puts the function into the field of the table on top of the stack; keeps what was there. */
+/* Stores the function in the field of the table on top of the stack, and saves the original. */
 static void replace_field(lua_State *L, const char *name, lua_CFunction function, const char *key)
 {
     lua_getfield(L, -1, name);

@@ -1,10 +1,9 @@
-/* notes.c - what a cell writes to the terminal, noted down as it passes.
+/* notes.c - records the terminal output of a cell.
  *
- * C's stdout, which print() and io.stdout write to, becomes a stream that notes down what it passes
- * on to file descriptor 1: `print` and `io.write` themselves stay what they are. Of a cell the
- * first 64 KB are kept. Threads that pass on what processes write add to the notes, too. Includes
- * the Lua API only.
- */
+ * C's stdout, which print() and io.stdout write to, becomes a stream that records its output and
+ * passes it to file descriptor 1; `print` and `io.write` do not change. The first 64 KB of a cell
+ * are kept. Threads that forward the output of processes add to the record. Includes the Lua API
+ * only. */
 #include "notes.h"
 
 #include <errno.h>
@@ -81,8 +80,8 @@ static void move_stdout(lua_State *L, FILE *from, FILE *to)
     stdout = to;
 }
 
-/* start([lines]): from now on notes are taken. lines: what is written passes on at the end of each
- * line, as to a terminal. */
+/* start([lines]): starts recording. lines: output is passed on at the end of each line, as to a
+ * terminal. */
 static int start(lua_State *L)
 {
     if (stdout == noting && noting) return 0;
@@ -104,7 +103,7 @@ static int stop(lua_State *L)
     return 0;
 }
 
-/* begin(): what is written from now on belongs to another cell. */
+/* begin(): the following output belongs to a new cell. */
 static int begin(lua_State *L)
 {
     (void)L;
@@ -117,7 +116,7 @@ static int begin(lua_State *L)
     return 0;
 }
 
-/* text() -> what the cell has written */
+/* text() -> the output of the cell */
 static int text(lua_State *L)
 {
     fflush(stdout);

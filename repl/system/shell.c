@@ -1,10 +1,9 @@
 /* shell.c - other programs on the program's terminal: the user's shell, a pager.
  *
- * A command keeps our terminal as its input and for Ctrl-C. Where what it writes is to be noted,
- * its output is a pseudo-terminal as wide as ours (a pipe where ours is none) that is passed on to
- * ours; what it leaves running in the background goes on writing, through a thread. Includes
- * notes.h, the Lua API and POSIX only.
- */
+ * A command keeps our terminal for input and Ctrl-C. If its output is recorded, the output is a
+ * pseudo-terminal with our width (a pipe if ours is not a terminal), which is forwarded to ours; a
+ * thread forwards the output of processes in the background. Includes notes.h, the Lua API and
+ * POSIX only. */
 #include "shell.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@
 
 #include "notes.h"
 
-/* ---- what a command writes ------------------------------------------------------------------- */
+/* ---- output of a command --------------------------------------------------------------------- */
 
 typedef struct {
     int ours, theirs; /* ends of the pseudo-terminal or pipe; -1 for none */
@@ -46,8 +45,7 @@ static outlet outlet_open(void)
         bool sized = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
         if (openpty(&o.ours, &o.theirs, NULL, NULL, sized ? &size : NULL) != 0)
             return (outlet){-1, -1, false, 0};
-        if (tcgetattr(o.theirs, &settings) ==
-            0) { /* our own terminal makes of line ends what it does */
+        if (tcgetattr(o.theirs, &settings) == 0) { /* our own terminal converts line ends */
             settings.c_oflag &= ~(tcflag_t)OPOST;
             tcsetattr(o.theirs, TCSANOW, &settings);
         }
@@ -62,7 +60,7 @@ static outlet outlet_open(void)
     return o;
 }
 
-/* Passes on what can be read within `milliseconds`; false at its end. */
+/* Forwards input that arrives within `milliseconds`; false at its end. */
 static bool outlet_pass_on(const outlet *o, int milliseconds)
 {
     struct pollfd wait = {o->ours, POLLIN, 0};
@@ -114,7 +112,7 @@ static void outlet_leave(outlet *o)
     close(o->ours);
 }
 
-/* Waits for the child; what it writes is passed on meanwhile. */
+/* Waits for the child and forwards its output. */
 static int wait_for(pid_t child, outlet *o)
 {
     enum { LOOK_MS = 20 };
@@ -146,8 +144,8 @@ static int wait_for(pid_t child, outlet *o)
 /* ---- the module ------------------------------------------------------------------------------ */
 
 /* run(command [, noted]) -> exit code; runs it in the user's shell. A signal that kills it counts
- * as 128 plus its number. While it runs, Ctrl-C is for the command alone. With `noted`, what it
- * writes is noted for the cell. */
+ * as 128 plus its number. Ctrl-C goes to the command only. With `noted`, its output is recorded for
+ * the cell. */
 static int run(lua_State *L)
 {
     const char *command = luaL_checkstring(L, 1);

@@ -1,9 +1,8 @@
-/* system.c - what the program's Lua code needs from the operating system: terminals, the clock,
- * capturing what a cell writes, and appending to files that other sessions share.
+/* system.c - operating system functions for the program's Lua code: terminals, the clock, capturing
+ * the output of a cell, and appending to files that sessions share.
  *
- * Capturing replaces the file descriptors 1 and 2, not Lua's streams, so that it also sees what C
- * code and child processes write. One capture at a time. Includes the Lua API and POSIX only.
- */
+ * Capturing replaces file descriptors 1 and 2, not Lua's streams, so it includes the output of C
+ * code and child processes. One capture at a time. Includes the Lua API and POSIX only. */
 #include "system.h"
 
 #include <errno.h>
@@ -67,8 +66,7 @@ static int start_capture(lua_State *L)
 {
     fflush(stdout);
     fflush(stderr);
-    setvbuf(stdout, NULL, _IOLBF,
-            0); /* in order with what child processes write, as on a terminal */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* keeps the order with output of child processes */
     for (int i = 0; i < 2; i++) {
         struct capture *c = &captures[i];
         if (c->file) return luaL_error(L, "a capture is under way");
@@ -83,7 +81,7 @@ static int start_capture(lua_State *L)
     return 0;
 }
 
-/* end_capture() -> what was written to stdout, what was written to stderr */
+/* end_capture() -> the output on stdout, the output on stderr */
 static int end_capture(lua_State *L)
 {
     fflush(stdout);
@@ -129,8 +127,8 @@ void system_end_capture(void)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* make_directories(path [, for_all]): creates the folder and those above it, for the user alone or
- * as the umask says. */
+/* make_directories(path [, for_all]): creates the folder and its parents, for the user only or by
+ * the umask. */
 static int make_directories(lua_State *L)
 {
     char *path = strdup(luaL_checkstring(L, 1));
@@ -140,7 +138,8 @@ static int make_directories(lua_State *L)
         if (*p != '/' && *p != '\0') continue;
         char end = *p;
         *p = '\0';
-        mkdir(path, mode); /* one that exists already is fine; the caller's open tells the rest */
+        /* an existing folder is accepted; the caller's open reports other errors */
+        mkdir(path, mode);
         *p = end;
         if (end == '\0') break;
     }
@@ -186,7 +185,7 @@ static int working_directory(lua_State *L)
     return 1;
 }
 
-/* program_folder() -> the folder of the program that runs; nil when the system does not tell */
+/* program_folder() -> the folder of the running program; nil if unknown */
 static int program_folder(lua_State *L)
 {
     char path[4096];

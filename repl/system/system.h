@@ -1,4 +1,4 @@
-/* system.h - what the program's Lua code needs from the operating system. */
+/* system.h - operating system functions for the program's Lua code. */
 #ifndef REPL_SYSTEM_H
 #define REPL_SYSTEM_H
 
@@ -7,7 +7,7 @@
 /* The Lua module repl.system; each function is described where it is defined. */
 int luaopen_repl_system(lua_State *L);
 
-/* Ends a capture that is under way and passes on what it holds; for leaving the process early. */
+/* Ends an active capture and writes its contents; for leaving the process early. */
 void system_end_capture(void);
 
 #endif

@@ -1,5 +1,4 @@
-/* message.c - see message.h. Nettle computes the signatures, cJSON reads the one field of a header
- * that is asked for here. */
+/* message.c - see message.h. Nettle computes the signatures; cJSON reads one field of a header. */
 #include "message.h"
 
 #include <cjson/cJSON.h>
@@ -146,7 +145,7 @@ void message_begin(const char *key, size_t size)
     has_key = size > 0;
     if (has_key) hmac_sha256_set_key(&signing_key, size, (const uint8_t *)key);
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        memset(bytes, 0, sizeof bytes); /* the name only tells kernels apart */
+        memset(bytes, 0, sizeof bytes); /* the name only distinguishes kernels */
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(session + 2 * i, 3, "%02x", bytes[i]);
 }
 

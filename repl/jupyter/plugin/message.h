@@ -39,7 +39,8 @@ void message_free(message *m);
 bool message_add(message *m, const void *bytes, size_t size);
 /* Reads one message that waits in the socket; NULL: there is none, or no memory. */
 message *message_receive(void *socket);
-/* Sends it and frees it. Nobody waits: what the other side does not take is lost. */
+/* Sends the message and frees it. Does not block: messages that the receiver does not accept are
+ * dropped. */
 void message_send(message *m, void *socket);
 
 /* The bytes of frame i. */
@@ -53,9 +54,9 @@ text message_part(message *m, int part);
 void message_begin(const char *key, size_t size);
 /* NULL, or why it is none: its shape, or its signature. Sets `identities`. */
 const char *message_check(message *m);
-/* NULL, or why a message with a good signature is refused: it came before, so that what was
- * recorded of a session cannot be run again. The last 65,536 signatures are remembered. Called by
- * one thread. */
+/* NULL, or the reason for rejecting a message with a valid signature: it was received before, so a
+ * recorded session cannot be replayed. The last 65,536 signatures are stored. Called by one thread.
+ */
 const char *message_check_new(message *m);
 /* Adds all that follows the identities, with a header of that type; false: no memory. */
 bool message_finish(message *m, const char *type, text parent, text metadata, text content);
@@ -64,7 +65,7 @@ bool message_finish(message *m, const char *type, text parent, text metadata, te
  * none. */
 message *message_answer(message *m);
 
-/* Whether the header says that the message is of that type. */
+/* True if the header has that message type. */
 bool message_is(message *m, const char *type);
 
 #endif

@@ -1,9 +1,8 @@
-/* module.c - the Lua module of the plugin: sockets.h for an interpreter, and stdin that asks the
- * front end.
+/* module.c - the Lua module of the plugin: sockets.h for an interpreter, and a stdin that requests
+ * input from the front end.
  *
- * Lua's functions are the program's, which opens the plugin (repl/program/plugin.c). Includes the
- * Lua API and this folder's headers.
- */
+ * The Lua functions are those of the program, which opens the plugin (repl/program/plugin.c).
+ * Includes the Lua API and this folder's headers. */
 #include <errno.h>
 #include <lauxlib.h>
 #include <lualib.h>
@@ -14,8 +13,7 @@
 
 static const char *const channel_names[] = {"control", "shell", "stdin", "iopub", NULL};
 
-/* The request that is being answered, for what asks the front end meanwhile: its identities and its
- * header. */
+/* The identities and the header of the current request, for input requests. */
 static message *current;
 static bool takes_input;
 
@@ -29,7 +27,7 @@ static text text_at(lua_State *L, int index)
 static int no_memory(lua_State *L) { return luaL_error(L, "not enough memory for a message"); }
 
 /* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): sockets that sign with the key.
- * Raises what is wrong. */
+ * Raises errors. */
 static int open_sockets(lua_State *L)
 {
     static const char *const names[CHANNELS] = {"control", "shell", "stdin", "iopub", "heartbeat"};
@@ -46,7 +44,7 @@ static int open_sockets(lua_State *L)
     return 0;
 }
 
-/* close(): what was sent is sent. */
+/* close(): sends all queued messages. */
 static int close_sockets(lua_State *L)
 {
     (void)L;
@@ -120,8 +118,8 @@ static int receive(lua_State *L)
     return 1;
 }
 
-/* begin_request(identities, header, takes_input): what is written, and asked of the user, belongs
- * to this request from now on. */
+/* begin_request(identities, header, takes_input): output and input requests now belong to this
+ * request. */
 static int begin_request(lua_State *L)
 {
     text header = text_at(L, 2);
@@ -172,8 +170,8 @@ static bool ask(void)
     return false;
 }
 
-/* The read function of stdin: asks the front end for a line. A signal ends the wait as it does at a
- * terminal; Ctrl-D is the end. */
+/* The read function of stdin: requests a line from the front end. A signal ends the wait, as at a
+ * terminal; Ctrl-D ends the input. */
 static ssize_t read_answer(void *cookie, char *bytes, size_t size)
 {
     (void)cookie;
@@ -209,7 +207,7 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
     return (ssize_t)n;
 }
 
-/* take_stdin(): io.read and C's stdin ask the front end. */
+/* take_stdin(): io.read and C's stdin request input from the front end. */
 static int take_stdin(lua_State *L)
 {
     FILE *asking = fopencookie(NULL, "r", (cookie_io_functions_t){.read = read_answer});

@@ -18,13 +18,13 @@
 
 #include "stream.h"
 
-/* What the thread is asked for besides messages for the channels. */
+/* Commands for the thread besides messages for the channels. */
 enum { NEW_REQUEST = CHANNELS, SETTLE, STOP };
 
 enum {
-    QUIET_MS = 20,        /* between two publications of what is written */
-    PIPE_BYTES = 1 << 20, /* what can be written meanwhile */
-    LINGER_MS = 1000,     /* for what is still to be sent at the end */
+    QUIET_MS = 20,        /* between two publications of output */
+    PIPE_BYTES = 1 << 20, /* capacity of the pipe for output */
+    LINGER_MS = 1000,     /* to send queued messages at the end */
     LOOK_FOR_PARENT_MS = 1000
 };
 
@@ -44,7 +44,7 @@ static int log_to = -1; /* descriptor 2 as it was */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_signal = PTHREAD_COND_INITIALIZER;
 static bool settled;
-static pid_t parent; /* whose end is ours, too; 0: nobody's */
+static pid_t parent; /* the kernel ends when this process does; 0: none */
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
@@ -92,7 +92,7 @@ static void rest(queue *q)
     if (read(q->wake, &count, sizeof count) < 0) return;
 }
 
-/* ---- what the thread does -------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 /* To where the kernel was started from, which no cell sees. */
 __attribute__((format(printf, 1, 2))) static void log_line(const char *format, ...)
@@ -118,8 +118,8 @@ static void publish(const char *type, text header, const char *content, size_t s
         message_free(m);
 }
 
-/* Publishes what has been written up to these bytes of stdout and stderr; `whole`: also the first
- * bytes of a character whose others did not come. */
+/* Publishes the output up to these offsets of stdout and stderr; `whole`: also the incomplete
+ * character at its end. */
 static void publish_streams(const uint64_t end[2], bool whole)
 {
     static const char *const names[2] = {"stdout", "stderr"};
@@ -163,7 +163,7 @@ static void interrupt(message *m)
     publish("status", header, idle, sizeof idle - 1);
 }
 
-/* Reads what has come on a channel that requests come on. */
+/* Reads messages from a request channel. */
 static void receive(channel from)
 {
     message *m;
@@ -192,7 +192,7 @@ static void receive_all(void)
     receive(CHANNEL_STDIN);
 }
 
-/* Tells a new subscriber that it will see what is published from now on. */
+/* Informs a new subscriber that it receives all following messages. */
 static void welcome(void)
 {
     message *event;
@@ -223,7 +223,7 @@ static void beat(void)
         message_send(m, sockets[CHANNEL_HEARTBEAT]);
 }
 
-/* Does what has been asked for; false: the thread is to end. */
+/* Executes queued commands; false: the thread must end. */
 static bool do_orders(void)
 {
     message *m;
@@ -275,7 +275,7 @@ static void *serve(void *unused)
         long wait = quiet ? (long)pause : parent != 0 ? LOOK_FOR_PARENT_MS : -1;
         if (zmq_poll(items, quiet ? WRITTEN : WRITTEN + 2, wait) < 0 && errno != EINTR) {
             log_line("zmq_poll: %s", zmq_strerror(errno));
-            kill(getpid(), SIGTERM); /* nobody could reach us any more */
+            kill(getpid(), SIGTERM); /* the kernel cannot be reached any more */
             break;
         }
         beat();
@@ -300,7 +300,7 @@ static bool open_queue(queue *q)
     return q->wake >= 0;
 }
 
-/* What the descriptor writes goes through a pipe from now on. */
+/* Redirects the descriptor to a pipe. */
 static bool take_over(stream *s, int descriptor)
 {
     int ends[2];
@@ -337,7 +337,7 @@ const char *sockets_open(const char *const addresses[CHANNELS])
         }
     }
     if (getenv("JPY_PARENT_PID") != NULL)
-        parent = getppid(); /* who starts us says that we end with him */
+        parent = getppid(); /* the parent requests that the kernel ends with it */
     fflush(stdout);
     request = message_new();
     log_to = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -355,8 +355,8 @@ const char *sockets_open(const char *const addresses[CHANNELS])
     return problem;
 }
 
-/* Hands a message over to the thread, which sends it, or does what it asks for, after all that has
- * been written until now. */
+/* Passes a message to the thread, which sends it, or executes its command, after all previous
+ * output. */
 static void hand_over(message *m)
 {
     fflush(stdout);
@@ -365,7 +365,7 @@ static void hand_over(message *m)
     put(&outbox, m);
 }
 
-/* Asks the thread for something. */
+/* Queues a command for the thread. */
 static bool order(int what)
 {
     message *m = message_new();

@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* How many bytes the character at p has, of n: 0 for none that is UTF-8 (RFC 3629), minus those
- * that are here where more would have to come. */
+/* The length of the character at p, of n bytes: 0 for invalid UTF-8 (RFC 3629); the negative number
+ * of available bytes if it is incomplete. */
 static int character(const unsigned char *p, size_t n)
 {
     int length = p[0] < 0x80   ? 1
@@ -84,7 +84,7 @@ uint64_t stream_written(stream *s)
     return written;
 }
 
-/* Reads up to n bytes of those that wait. */
+/* Reads up to n queued bytes. */
 static size_t read_waiting(stream *s, char *bytes, size_t n)
 {
     size_t done = 0;

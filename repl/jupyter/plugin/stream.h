@@ -1,7 +1,6 @@
-/* stream.h - what is written to a file descriptor, read from a pipe in its place, as the contents
- * of `stream` messages: JSON, and so UTF-8. A character whose bytes came apart is put together;
- * bytes that are none become U+FFFD. Includes the C library only.
- */
+/* stream.h - converts the bytes from a redirected file descriptor into the contents of `stream`
+ * messages: JSON in UTF-8. Characters that arrive in parts are joined; invalid bytes become U+FFFD.
+ * Includes the C library only. */
 #ifndef REPL_JUPYTER_STREAM_H
 #define REPL_JUPYTER_STREAM_H
 
@@ -22,9 +21,8 @@ typedef struct stream {
 /* How many bytes have been written so far, by any thread or process. */
 uint64_t stream_written(stream *s);
 
-/* The content of a message with what has been written, up to the byte `end` of all; NULL: nothing
- * was, or no memory. whole: the first bytes of a character whose others have not come are told,
- * too. The caller frees it. */
+/* The content of a message with the output up to the offset `end`; NULL: no output, or no memory.
+ * whole: includes the incomplete character at the end. The caller frees it. */
 char *stream_take(stream *s, const char *name, uint64_t end, bool whole, size_t *size);
 /* Closes its files. */
 void stream_close(stream *s);

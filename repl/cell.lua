@@ -1,12 +1,12 @@
--- Cells as functions: compiles the text of a cell so that its last expression is its value and
--- its top-level locals live on in later cells.
+-- Cells as functions: compiles the text of a cell so that its last expression is its value and its
+-- top-level locals remain for later cells.
 --
--- A cell becomes the body of a function whose enclosing function declares the living locals that
--- the cell names; their upvalues are then joined to the variables themselves, so that earlier
--- closures and later cells share them. After each top-level `local` of the cell a call is inserted
--- that hands a closure over the new variables to the scope, in the moment they exist: an error
--- further down loses none of them. Nothing inserted adds a line, so positions stay true; what the
--- compiler says of the plain cell is what the user reads. May use repl.parser and repl.later.
+-- A cell becomes the body of a function inside of a function that declares the live locals that the
+-- cell names. Their upvalues are then joined to the variables, so earlier closures and later cells
+-- share them. After each top-level `local` of the cell, a call is inserted that passes a closure
+-- over the new variables to the scope, so a later error loses none of them. Inserted code adds no
+-- lines, so line numbers are correct; the user reads the compiler's messages for the plain cell.
+-- May use repl.parser and repl.later.
 
 local parser = require 'repl.later' 'repl.parser'
 
@@ -27,7 +27,7 @@ function Scope:get(name)
   return value, true
 end
 
--- Makes `name` a living local with a variable of its own (for what never was an upvalue).
+-- Makes `name` a live local with its own variable (for names that were never upvalues).
 function Scope:declare(name, value, attribute)
   self.variables[name] = {closure = function() return value end, index = 1, attribute = attribute}
 end
@@ -79,8 +79,8 @@ local function with_tail(source, tail)
   return source:sub(1, tail.start - 1) .. RETURN .. source:sub(tail.start, tail.stop)
 end
 
--- Whether the compiler's messages ask for more text. Besides the plain chunk, the cell may be
--- (`{1,`) or may end in (`x = 1; {1,`) an unfinished expression.
+-- True if the compiler's messages mean that the text is incomplete. Besides the plain chunk, the
+-- cell may be (`{1,`) or end in (`x = 1; {1,`) an unfinished expression.
 local function wants_more(source, outline, plain_message)
   local function unfinished(message)
     -- a quoted string ends with its line, unless a backslash carries it on
@@ -128,9 +128,9 @@ local function join(body, scope, keep_name, keep)
   end
 end
 
--- Compiles a cell. On success: a table {run, has_value, silent}, where run(...) runs the cell and
--- returns, when has_value, 1 and then the values of the last expression; silent says that a `;`
--- follows it. Otherwise nil, the message, and whether more text could complete the cell.
+-- Compiles a cell. On success: a table {run, has_value, silent}. run(...) runs the cell and, with
+-- has_value, returns 1 and the values of the last expression; silent means that a `;` follows it.
+-- On failure: nil, the message, and true if more text could complete the cell.
 function cell.compile(source, name, scope)
   local equals = source:match '^%s*()=[^=]'
   if equals then source = source:sub(1, equals - 1) .. ' ' .. source:sub(equals + 1) end

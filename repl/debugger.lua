@@ -1,7 +1,8 @@
--- %debug: looking at the calls of the last error, after they have ended.
+-- %debug: inspects the calls of the last error after they have ended.
 --
--- The report of an error keeps what locals its frames had, weakly: an error pins no tensor, so a value
--- that nothing else holds may be gone. Frames are numbered from 1, the innermost. May use repl.echo.
+-- The report of an error keeps the locals of its frames weakly: an error keeps no tensor alive, so
+-- a value without another reference may be gone. Frames are numbered from 1, the innermost. May use
+-- repl.echo.
 
 local echo = require 'repl.echo'
 
@@ -62,7 +63,8 @@ function debugger.show(report, number)
   end
 end
 
--- Runs code that sees the locals of frame `number`, then what `fallback` has, and returns its values.
+-- Runs code that reads the locals of frame `number`, then the fields of `fallback`, and returns its
+-- values.
 function debugger.evaluate(report, number, code, fallback)
   local frame = frames_of(report)[number]
   if not frame then error(('there is no frame %d'):format(number), 0) end
@@ -83,8 +85,8 @@ function debugger.evaluate(report, number, code, fallback)
   return chunk()
 end
 
--- Adds what %debug shows to a frame of a report: its locals and upvalues. `level` is the frame's level
--- for the function that calls this one, or in the coroutine.
+-- Adds the locals and upvalues for %debug to a frame of a report. `level` is the frame's level for
+-- the caller of this function, or in the coroutine.
 function debugger.remember(frame, level, func, coroutine)
   local names, values, is_nil = {}, setmetatable({}, {__mode = 'v'}), {}
   local function add(name, value)

@@ -1,12 +1,14 @@
--- doctor.lua - `ltensor --doctor`: what is there of what the library uses when it finds it, and what each missing piece would
--- give. A line each: how it stands, its name, what it does. main(write) asks; nothing is changed.
+-- doctor.lua - `ltensor --doctor`: lists the optional libraries, whether they were found, and the
+-- features that missing ones would add, one per line: status, name, purpose. main(write) queries
+-- only; it changes nothing.
 
 local torch = require 'torch'
 
 local doctor = {}
 
--- Libraries that are opened when they are first needed: their names (the first that opens counts), what for, the package of
--- Debian's that has them. tests/lua/repl/doctor_spec.lua compares them with the names in the sources.
+-- Libraries that are opened on first use: their names (the first that opens is used), their
+-- purpose, and the Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in
+-- the sources.
 doctor.libraries = {
   { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
   { 'libpng', { 'libpng16.so.16' }, 'PNG pictures read and written', 'libpng16-16' },
@@ -14,7 +16,7 @@ doctor.libraries = {
   { 'CXSparse', { 'libcxsparse.so.4', 'libcxsparse.so.3' }, 'torch.sparse.spsolve', 'libcxsparse4 or libcxsparse3' },
 }
 
--- What the backend for NVIDIA's GPUs opens; the driver first.
+-- Libraries of the NVIDIA backend; the driver first.
 doctor.gpu_libraries = {
   { 'NVIDIA driver', { 'libcuda.so.1' }, 'GPUs', 'nvidia-driver' },
   { 'cuBLAS', { 'libcublas.so.13', 'libcublas.so.12' }, 'products of matrices on a GPU' },
@@ -63,7 +65,8 @@ local function report_libraries(say, list)
   end
 end
 
--- Of oneDNN the version that the build found, whose name distributions make up: libdnnl.so.2, libdnnl.so.3, libdnnl.so.3.6.
+-- oneDNN has the version of the build, with the distribution's name: libdnnl.so.2, libdnnl.so.3,
+-- libdnnl.so.3.6.
 local function report_onednn(say, name)
   if name == 'none' then return say(false, 'oneDNN', 'built without it; it gives fast convolutions on the CPU') end
   report_libraries(say, { { 'oneDNN', { name }, 'fast convolutions on the CPU', (name:gsub('%.so%.', '')) } })
@@ -107,13 +110,14 @@ local function report_terminal(say, facts)
   say(unicode, 'characters', unicode and locale or ('the locale (%s) is not UTF-8: other letters than those of ASCII are taken for bytes as they are typed'):format(locale == '' and 'C' or locale))
 end
 
--- open_plugin() raises what is missing.
+-- open_plugin() raises an error that names the missing package.
 local function report_jupyter(say, open_plugin)
   local works, why = pcall(open_plugin)
   say(works, 'Jupyter', works and 'ltensor --kernel install tells Jupyter of the kernel' or tostring(why))
 end
 
---- Writes the report by write(text); open_plugin: what opens the kernel's library, where there is one. True where nothing is missing.
+--- Writes the report by write(text); open_plugin: opens the kernel's library if it was built. True
+--- if nothing is missing.
 function doctor.main(write, open_plugin)
   write = write or function(text) io.stdout:write(text) end
   local missing = 0

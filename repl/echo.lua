@@ -1,9 +1,9 @@
--- Values as readable text: what the prompt shows after Out[n] and a notebook stores.
+-- Values as readable text, for Out[n] at the prompt and for notebooks.
 --
--- Where a value has a form that could be typed back, that form is used. Objects speak for
--- themselves: a metatable's __repr (a string, or a function that returns one), else __tostring.
--- Each object is asked once per echo, since printing a GPU tensor copies it. What an object's
--- function raises or returns amiss never leaves this module. May use torch.utils.width.
+-- A value that can be typed has that form. Objects define their text: a metatable's __repr (a
+-- string, or a function that returns one), else __tostring. Each object is converted once per echo,
+-- because printing a GPU tensor copies it. Errors and wrong results of an object's function do not
+-- leave this module. May use torch.utils.width.
 
 local echo = {}
 
@@ -84,7 +84,7 @@ local function plain_name(value)
   return ('<%s %p>'):format(kind, value)
 end
 
--- What the object says it is, or nil when it has nothing to say. A failure is shown in place.
+-- The object's own text, or nil if it has none. A failure is shown in its place.
 local function own_words(value)
   local metatable = debug.getmetatable(value)
   if type(metatable) ~= 'table' then return nil end
@@ -140,7 +140,7 @@ local function label(key, render)
   return '[' .. render(key, math.huge) .. '] = '
 end
 
--- `<module torch>` for a table that is a loaded module with many members: nobody wants to read them all.
+-- `<module torch>` for a table that is a loaded module with many members.
 local function module_name(value)
   local members = 0
   for _ in next, value do members = members + 1 end
@@ -152,7 +152,7 @@ local function module_name(value)
   return found and ('<module %s: ?%s lists its %d members>'):format(found, found, members)
 end
 
--- A renderer of its own per echo: it counts the entries shown and knows the tables it is inside of.
+-- A new renderer for each echo: it counts the shown entries and tracks the enclosing tables.
 local function renderer()
   local shown, inside = 0, {}
   local render
@@ -204,8 +204,8 @@ end
 -- One value as text; lines are at most `width` columns wide where they can be broken.
 function echo.value(value, width) return renderer()(value, width or WIDTH) end
 
--- What kind of value it is and what is to be known of it in a line: size, dtype and device of a tensor, else the
--- value. Nothing of a tensor is copied.
+-- A description of the value in one line: size, dtype and device of a tensor, otherwise the value.
+-- Does not copy elements of a tensor.
 function echo.kind(value)
   if type(value) == 'userdata' then
     local ok, size, dtype, device, grad = pcall(function()

@@ -1,10 +1,9 @@
--- Errors as the user should see them: the message, the source line, the user's own frames.
+-- Errors for the user: the message, the source line, and the user's frames.
 --
--- capture() is the message handler of every protected call the program makes: it reads the stack
--- while it is still there and returns a report, a table {value, message, frames}. Frames of chunks
--- embedded in the program (their names begin with "[ltensor ") are the program's own and are left
--- out, unless full tracebacks are asked for. May use repl.echo,
--- repl.debugger and torch.utils.width.
+-- capture() is the message handler of each protected call of the program: it reads the stack before
+-- it is unwound and returns a report, a table {value, message, frames}. Frames of chunks embedded
+-- in the program (whose names begin with "[ltensor ") are left out, unless full tracebacks are
+-- enabled. May use repl.echo, repl.debugger and torch.utils.width.
 
 local width = require 'torch.utils.width'
 
@@ -29,7 +28,7 @@ end
 
 -- ---- collecting ----------------------------------------------------------------------------
 
--- Without what a name in a stranger's file could do to the terminal.
+-- Escapes control characters of untrusted names.
 local function printable(text) return require('torch')._C.printable(text) end
 
 local function text_of(value)
@@ -50,9 +49,9 @@ local function stack_depth()
   return low
 end
 
--- The frames outside of the handler, innermost first, up to the program's own session; of a deep
--- stack only both ends, with {skipped = n} between. A handler written in C has called the function
--- that calls this one. With with_locals they keep what %debug shows.
+-- The frames outside of the handler, innermost first, up to the program's session; of a deep stack
+-- both ends, with {skipped = n} between. A handler in C called the caller of this function. With
+-- with_locals, frames keep the values for %debug.
 local function collect(with_locals)
   local frames, level, depth = {}, 4, stack_depth()
   while true do
@@ -76,7 +75,7 @@ local function collect(with_locals)
   return frames
 end
 
--- What failed last in a coroutine: its message and its frames, innermost first.
+-- The last failure in a coroutine: its message and frames, innermost first.
 local failed_coroutine
 
 -- Looks at a coroutine that an error has ended, before it is closed: resume and wrap of the prompt call this.
@@ -100,7 +99,7 @@ end
 -- A new cell begins.
 function errors.forget_coroutine() failed_coroutine = nil end
 
--- The frames of an error that came out of a coroutine begin with those of the coroutine.
+-- The frames of an error from a coroutine begin with the frames of the coroutine.
 local function with_coroutine(message, frames)
   local failed = failed_coroutine
   failed_coroutine = nil
@@ -108,7 +107,7 @@ local function with_coroutine(message, frames)
   return table.move(frames, 1, #frames, #failed.frames + 1, failed.frames)
 end
 
--- An error that library code raised at its own position is told at the user's line instead.
+-- Moves an error that library code raised at its own position to the user's line.
 local function at_user_line(message, frames)
   local rest, count = message:gsub('^%[ltensor [^%]]*%]:%d+: ', '', 1)
   if count == 0 or errors.full then return message end
@@ -124,7 +123,7 @@ function errors.capture(value)
   return {value = value, message = at_user_line(text_of(value), frames), frames = frames}
 end
 
--- A report for what failed before it ran (a message of the compiler).
+-- A report for a failure before execution (a message of the compiler).
 function errors.from_message(message)
   return {value = message, message = message, frames = {}}
 end
@@ -163,8 +162,8 @@ end
 local no_value = {}
 for word in ('do then else repeat end and or not in return'):gmatch '%a+' do no_value[word] = true end
 
--- What helps where the message comes of a line that begins with a parenthesis, which Lua reads as a call of what ends the line before;
--- nil where it does not. The message names either of the two lines.
+-- A hint for an error in a line that begins with a parenthesis, which Lua reads as a call of the
+-- end of the previous line; nil for other errors. The message names either of the two lines.
 local function joined(message, number, line_at)
   for first = number - 1, message:find 'attempt to call' and number or number - 1 do
     local before, after = line_at(first), line_at(first + 1)

@@ -1,8 +1,8 @@
--- `?name`: what a name is and how it is called.
+-- `?name`: the description of a name and its call.
 --
--- Ops come from the declarations (torch._docs: signature, doc and more); Lua functions from the
--- comment above them, classes from that of their file. May use repl.edit.values, repl.echo,
--- repl.errors and repl.notebook.markdown.
+-- Descriptions of operations come from the declarations (torch._docs), of Lua functions from the
+-- comment above them, of classes from the comment of their file. May use repl.edit.values,
+-- repl.echo, repl.errors and repl.notebook.markdown.
 
 local echo = require 'repl.echo'
 local width = require 'torch.utils.width'
@@ -108,7 +108,7 @@ end
 
 local FILLED = 72 -- columns from which on a line of a comment ended for want of room
 
--- Prints what is written in paragraphs: lines that were full go on with the next one.
+-- Prints text in paragraphs: a full line continues in the next one.
 local function print_text(text)
   local lines, was_full = {}, false
   for line in (text .. '\n'):gmatch '([^\n]*)\n' do
@@ -147,7 +147,7 @@ local function show_function(session, name, value, with_source)
   local lines = info.what ~= 'C' and lines_of(session, info)
   if not lines then return end
   local comment = comment_above(lines, info.linedefined)
-  -- a module that is one function says at its head what it does
+  -- the first comment of a module that is one function describes it
   if not comment and lines[info.linedefined]:find '^return function' then comment = comment_of_file(lines) end
   if comment then print_text(comment) end
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
@@ -155,8 +155,8 @@ end
 
 -- ---- classes -------------------------------------------------------------------------------
 
--- What the file or the cell says of the class: the comment above the line that derives it, else the
--- comment that the file begins with.
+-- The description of a class: the comment above the line that derives it, otherwise the first
+-- comment of the file.
 local function comment_of_class(lines, class_name)
   for number, line in ipairs(lines) do
     if line:find(":extend%s*%(?%s*['\"]" .. class_name .. "['\"]") then
@@ -219,7 +219,7 @@ local function names_near(session, name)
   return names
 end
 
--- What the value is, in a few words.
+-- The kind of the value, in a few words.
 local function kind_of(value)
   local kind, text = echo.kind(value)
   if kind == 'tensor' then return 'tensor of size ' .. text end
@@ -295,7 +295,7 @@ local function first_page()
   return nil
 end
 
--- Says where the documentation is, and on a desktop opens it.
+-- Prints the path of the documentation, and opens it on a desktop.
 local function open_documentation()
   local page = first_page()
   if not page then return print 'the documentation as pages for a browser: make site, in the source, builds it' end
@@ -305,8 +305,8 @@ local function open_documentation()
   end
 end
 
--- help(topic) at the prompt: what show() says of a name or, for functions and classes, of a value; without one an overview, and the pages
--- of the documentation.
+-- help(topic) at the prompt: the text of show() for a name or, for functions and classes, for a
+-- value; without a topic, an overview and the pages of the documentation.
 function help.of(session, topic)
   if topic == nil then
     help.show(session, '')
@@ -332,7 +332,7 @@ function help.of(session, topic)
   end
 end
 
--- What show() prints, or nil where nothing has that name.
+-- The text that show() prints, or nil if the name does not exist.
 function help.text(session, name, with_source)
   local found
   local text = require('repl.printed').by(function() found = help.show(session, name, with_source) end)

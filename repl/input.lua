@@ -1,9 +1,9 @@
--- What was typed, as something to run: Lua, `!command`, `%magic`, `?name`.
+-- The parts of the typed text: Lua, `!command`, `%magic`, `?name`.
 --
--- A cell is Lua, except for command lines at its start; they are carried out in order, then the
--- rest runs as Lua with its line numbers kept. A magic that takes code takes all of the rest. A `%` or `!`
--- further down is what it is in Lua. May use repl.session's interface, repl.printed, repl.magic, repl.help and
--- repl.reload.
+-- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as
+-- Lua with its line numbers. A magic that takes code takes the complete rest. A `%` or `!` further
+-- down has its meaning in Lua. May use the interface of repl.session, repl.printed, repl.magic,
+-- repl.help and repl.reload.
 
 local cell = require 'repl.cell'
 local printed = require 'repl.later' 'repl.printed'
@@ -31,8 +31,8 @@ end
 
 -- ---- command lines -------------------------------------------------------------------------
 
--- What the line asks for, when it is a command line: {run, first, second}, with kind 'shell', 'magic' or 'help',
--- the magic's name, and where its code begins when it takes code. Nil when it is Lua.
+-- Parses a command line: {run, first, second} with kind 'shell', 'magic' or 'help', the name of the
+-- magic, and the start of its code if it takes code. Nil for Lua.
 local function command_of(line)
   local command = line:match '^%s*!(.*)$'
   if command then return {run = shell, first = command, kind = 'shell'} end
@@ -110,7 +110,7 @@ function input.without_prompts(source)
   return table.concat(lines, '\n')
 end
 
--- Whether what the cell shows is another thing every time, as times are.
+-- True if the output of the cell differs in each run, such as times.
 function input.varies(source)
   local magic = require 'repl.magic'
   for _, command in ipairs(input.parts(source)) do

@@ -1,5 +1,5 @@
--- later 'name': the module `name`, loaded when something of it is first asked for. For what the first prompt can come
--- without.
+-- later 'name': the module `name`, loaded on first access, for modules that the first prompt does
+-- not need.
 
 return function(name)
   return setmetatable({}, {__index = function(_, key) return require(name)[key] end})

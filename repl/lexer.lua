@@ -1,10 +1,9 @@
--- The words of Lua source: splits text into tokens with their byte positions.
+-- A lexer for Lua: splits text into tokens with their byte positions.
 --
--- Used where Lua's own compiler says too little: to find the top-level locals and the last
--- expression of a cell (repl.parser), to indent, and to know what stands before the cursor
--- (repl.edit.complete). It accepts any text: what is no token of Lua becomes a token of kind
--- 'unknown', and an unfinished string or comment one of kind 'unfinished'. Whether source is
--- valid is for load() to say. Depends on nothing.
+-- Used where Lua's compiler gives no information: to find the top-level locals and the last
+-- expression of a cell (repl.parser), to indent, and to find the expression before the cursor
+-- (repl.edit.complete). It accepts any text: an invalid token has the kind 'unknown', an unfinished
+-- string or comment the kind 'unfinished'. load() decides if source is valid. Depends on nothing.
 
 local lexer = {}
 
@@ -40,7 +39,7 @@ local function quoted(source, start)
   end
 end
 
--- The position after a long string or comment body whose opening bracket is at `start`.
+-- The position after a long string or comment whose opening bracket is at `start`.
 local function long(source, start)
   local level = source:match('^%[(=*)%[', start)
   if not level then return nil end

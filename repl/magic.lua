@@ -1,8 +1,9 @@
 -- The magics: `%name arguments` at the start of a cell.
 --
--- Each is an entry of a table in repl/magic: {usage, what it does, function(session, arguments)}, with
--- takes_code when the rest of the cell belongs to it, and varies when what it shows differs from run to run. They
--- run protected, as cells do; one may return a result of session.run. May use the other modules of repl.
+-- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)},
+-- with takes_code if the rest of the cell belongs to it, and varies if its output differs between
+-- runs. They run protected, as cells do; one may return a result of session.run. May use the other
+-- modules of repl.
 
 local errors = require 'repl.errors'
 
@@ -28,10 +29,10 @@ local function find(name)
   error(('no magic %%%s%s'):format(name, near and ("; did you mean '%%%s'?"):format(near) or ''), 0)
 end
 
--- Whether what follows `%name` is code, on its line and below it.
+-- True if code follows `%name`, on its line and below it.
 function magic.takes_code(name) return magics[name] ~= nil and magics[name].takes_code == true end
 
--- Whether what `%name` shows is another thing every time.
+-- True if the output of `%name` differs in each run.
 function magic.varies(name) return magics[name] ~= nil and magics[name].varies == true end
 
 -- Carries out `%name arguments`; code comes with the line ends that keep its line numbers.

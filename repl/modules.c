@@ -1,9 +1,8 @@
-/* modules.c - the Lua modules of the prompt (repl/ *.lua, embedded) and their C modules, in an
+/* modules.c - opens the Lua modules of the prompt (repl/ *.lua, embedded) and their C modules in an
  * interpreter.
  *
- * They run with private copies of the global libraries: whatever the user does to `print` or
- * `string.format`, they go on working. Includes the Lua API and this folder's headers.
- */
+ * They run with private copies of the global libraries, so they work after the user changes `print`
+ * or `string.format`. Includes the Lua API and this folder's headers. */
 #include "modules.h"
 
 #include <lauxlib.h>

@@ -1,8 +1,8 @@
 -- The outline of a cell: its top-level local declarations and its last expression.
 --
--- A recognizer for Lua 5.4 that builds no tree. It is asked only about source that load() then
--- judges, so it needs no messages: what it does not recognize has no outline. A parse that fails
--- raises the private value `failure`, caught in outline(). May use repl.lexer.
+-- A recognizer for Lua 5.4 that builds no tree. load() validates the source, so this module needs
+-- no messages: source that it does not recognize has no outline. A failing parse raises the private
+-- value `failure`, caught in outline(). May use repl.lexer.
 
 local lexer = require 'repl.lexer'
 
@@ -134,7 +134,7 @@ function State:block()
   end
 end
 
--- Reads `local …` and returns what it declares: names, attributes, and where it ends.
+-- Reads `local …` and returns its declaration: names, attributes, and its end.
 function State:local_statement()
   self:expect 'local'
   local declared = {names = {}, attributes = {}}
@@ -222,10 +222,10 @@ function State:tail()
   return ok, last, silent
 end
 
--- The outline of `source`: {tokens, locals, tail, start}. `locals` lists what each top-level local
--- statement declares; `tail` is {start, stop, silent} of the last expression, or nil; `start` is
--- the byte where the last statement that was reached begins, also when the text is not valid
--- (then `broken` is true).
+-- The outline of `source`: {tokens, locals, tail, start}. `locals` lists the declaration of each
+-- top-level local statement; `tail` is {start, stop, silent} of the last expression, or nil;
+-- `start` is the byte offset of the last statement that was reached, also in invalid text (then
+-- `broken` is true).
 function parser.outline(source)
   local self = setmetatable({tokens = lexer.tokens(source), at = 1}, State)
   local outline = {tokens = self.tokens, locals = {}, start = 1}

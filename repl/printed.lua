@@ -1,10 +1,11 @@
--- What a function prints, as a text: for front ends that show it elsewhere. May use repl.system.
+-- The printed output of a function as text, for front ends that show it elsewhere. May use
+-- repl.system.
 
 local system = require 'repl.system'
 
 local printed = {}
 
--- Runs f() and returns what was written to stdout meanwhile; its error is raised.
+-- Runs f() and returns its output on stdout; its error is raised.
 function printed.by(f)
   system.start_capture()
   local ok, problem = pcall(f)

@@ -30,7 +30,7 @@ local function painted(state, kind, text)
   return colour and colour .. text .. '\27[0m' or text
 end
 
--- What is printed fits the terminal: never wider than it, nor than PyTorch prints.
+-- Limits the width of output to the terminal and to PyTorch's default.
 local function fit(state)
   local columns = system.size()
   local torch = package.loaded.torch
@@ -186,7 +186,7 @@ local function show_report(state, report)
 end
 
 local function show(state, result)
-  -- readline, and what is aligned, take it that a line begins here
+  -- readline and aligned output assume that a line begins here
   if state.terminal and state.notes.inside_line() then print() end
   if result.text then
     local gap = result.text:find('\n', 1, true) and '\n' or ' '

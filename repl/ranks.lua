@@ -1,8 +1,9 @@
--- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the others wait for the cells that `%%ranks`
--- sends to all, and run them in sessions of their own.
+-- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the
+-- others wait for the cells that `%%ranks` sends to all, and run them in their own sessions.
 --
--- What is said between the ranks goes by the group of all, beside what cells make of torch.distributed, and waits as long as a cell takes.
--- May use repl.session, repl.system, repl.notebook.plain and torch.
+-- Ranks communicate through the default group, independently of the cells' use of
+-- torch.distributed, without a timeout. May use repl.session, repl.system, repl.notebook.plain and
+-- torch.
 
 local ranks = {}
 
@@ -23,7 +24,7 @@ local function place()
   return 1, 0
 end
 
--- Runs f(...) with the group of all, whatever cells have made of it.
+-- Runs f(...) with the default group, whatever group the cells have set.
 local function among_ranks(f, ...)
   local here = require 'torch.distributed.state'
   local users = here.current
@@ -36,7 +37,7 @@ local function among_ranks(f, ...)
   return table.unpack(results, 2, results.n)
 end
 
--- What rank 0 sends to all: its value, on every rank.
+-- Broadcasts a value of rank 0 to all ranks.
 local function from_first(value)
   return among_ranks(function()
     local list = {value}
@@ -45,7 +46,7 @@ local function from_first(value)
   end)
 end
 
--- What every rank gives, on rank 0, by rank from 0.
+-- Gathers the values of all ranks on rank 0, by rank from 0.
 local function to_first(value)
   return among_ranks(function()
     local list = {}
@@ -112,7 +113,8 @@ local function show(rank, text)
   for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do print(('[%d] %s'):format(rank, line)) end
 end
 
--- Runs the cell on all ranks: shows what each has shown; on rank 0 what is printed is not marked, as it is printed.
+-- Runs the cell on all ranks and shows their outputs; the output of rank 0 is not marked, because
+-- it is printed directly.
 function ranks.run(session, code)
   if not own then return session:run(code, session.count) end
   from_first {code = code, number = session.count}

@@ -1,7 +1,8 @@
--- Modules whose files have changed, read again in place: %autoreload.
+-- %autoreload: reloads changed modules in place.
 --
--- A module is watched when its file is found as `require` finds it. What a file returns anew is put into the table
--- that it returned before, so that everyone who holds that table sees the new functions. May use repl.system.
+-- A module is watched if its file is found as `require` finds it. The new result of a file is
+-- copied into the table that it returned before, so all holders of that table use the new
+-- functions. May use repl.system.
 
 local system = require 'repl.system'
 
@@ -9,7 +10,7 @@ local library = package.loaded.package -- the user's, whose path may have change
 
 local reload = {}
 
--- Notes when the files of new modules were modified; returns the names of those that changed since they were noted.
+-- Records the modification times of new modules; returns the names of modules that changed since.
 local function look(watched)
   local names = {}
   for name in pairs(package.loaded) do

@@ -19,7 +19,8 @@ function script.run(session, path, arguments)
   local scope = cell.scope()
   local compiled, message, more = cell.compile(source, '@' .. path, scope)
   local run = compiled and compiled.run
-  -- What cannot be compiled with its locals kept, as one with too many of them, runs without.
+  -- A chunk that cannot be compiled with its locals kept, for example with too many of them, runs
+  -- without.
   if not run and not more then run = load(source, '@' .. path, 't') end
   if not run then return errors.from_message(message) end
   local ok, report = session:protect(run, table.unpack(arguments or {}))
@@ -47,8 +48,8 @@ local function as_statements(code)
   return load(text .. '\nlocal _') and text or nil
 end
 
--- The cells first to last as the text of a script: commands are comments, but for the code that magics took. Second
--- what is wrong with the whole, when the cells do not make one script.
+-- The cells first to last as the text of a script: commands become comments, except code that
+-- magics took. The second result is an error if the cells do not form one script.
 function script.text(session, first, last)
   local input = require 'repl.input'
   local parts = {}

@@ -1,10 +1,10 @@
--- A session: cells run one after the other, with In, Out, `_` and the top-level locals that live on.
+-- A session: runs cells in order, with In, Out, `_` and persistent top-level locals.
 --
--- Every front end (the prompt, notebooks, tests) runs cells through here. User code, and what
--- shows values, always runs inside a protected call; the session never raises. It holds results
--- only as long as Out promises: the last 20, large tensors for three cells, none when memory runs out.
--- May use repl.cell,
--- repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's repl.interrupt and repl.shell; torch only through package.loaded.
+-- All front ends (the prompt, notebooks, tests) run cells through this module. User code and the
+-- display of values run inside of a protected call; the session never raises. It keeps results as
+-- long as Out promises: the last 20, large tensors for three cells, none if memory is exhausted.
+-- May use repl.cell, repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's
+-- repl.interrupt and repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
 local later = require 'repl.later'
@@ -139,7 +139,7 @@ function Session:status(source)
   return more and 'incomplete' or 'invalid'
 end
 
--- Passes on what interrupt.call returns as true and the results, or false and a report.
+-- Converts the results of interrupt.call: true and the results, or false and a report.
 local function outcome_of(ok, interrupted, ...)
   if ok then return true, ... end
   local report = ...
@@ -168,7 +168,8 @@ function Session:begin_cell(source)
   return number
 end
 
--- Runs a command in the user's shell; its exit code. What it writes is noted down where notes are taken.
+-- Runs a command in the user's shell and returns its exit code. Its output is recorded if recording
+-- is on.
 function Session:shell(command) return shell.run(command, self.notes ~= nil) end
 
 local function origin(label)
@@ -187,7 +188,7 @@ local function show(values, width)
   return nil, text
 end
 
--- Keeps what a cell has shown, for %export and %debug.
+-- Stores the output of a cell for %export and %debug.
 local function keep_shown(self, result)
   local report = result.report
   self.shown[result.number] = {
@@ -199,7 +200,7 @@ local function keep_shown(self, result)
   if report then self.failed = {message = report.message, frames = report.frames} end -- not the value
 end
 
--- Ends the cell that begin_cell has begun: what it has shown is kept.
+-- Ends the cell that begin_cell started and stores its output.
 function Session:end_cell(result)
   if self.unrecorded then
     self.inputs[result.number] = nil
@@ -208,8 +209,8 @@ function Session:end_cell(result)
   end
 end
 
--- Runs the text as cell `number` (begin_cell's). Returns {number, seconds} and, after success,
--- values (packed), text (what to show, or nil) and hint (what may help, or nil); after an error, report.
+-- Runs the text as cell `number` (from begin_cell). Returns {number, seconds} and, after success,
+-- values (packed), text (to show, or nil) and hint (or nil); after an error, report.
 function Session:run(source, number)
   local name = ('(cell %d)'):format(number)
   local result = {number = number, seconds = 0}
@@ -242,7 +243,7 @@ function Session:run(source, number)
   return result
 end
 
--- Text of line `number` of the cell whose chunk is called `source`, for errors.
+-- The text of line `number` of the cell whose chunk is named `source`, for errors.
 function Session:line_of(source, number)
   local cell_number = tonumber(source:match '^%(cell (%d+)%)$')
   local text = cell_number and self.inputs[cell_number]
@@ -254,8 +255,8 @@ function Session:line_of(source, number)
   end
 end
 
--- The names among which the misspelled one of the message is to be sought: the misspelled one, its
--- fellows, and what stands before a suggestion.
+-- The candidates for a misspelled name in the message: the misspelled name, the other names, and
+-- the text before a suggestion.
 local function fellows(self, message, line)
   local name = message:match "nil value %(global '([^']+)'%)"
   if name then
@@ -284,7 +285,7 @@ end
 -- A sentence about a misspelled name, or nil.
 function Session:suggest(message, line) return suggestion(fellows(self, message, line)) end
 
--- What to say of a cell that is nil: that nobody defined it, when it is only a name or a path of fields.
+-- The message for a nil cell: undefined, if the cell is only a name or a path of fields.
 function Session:undefined(source)
   local path = source:match '^%s*=?%s*([%a_][%w_.]*)%s*$'
   if not path or lexer.keywords[path] or path:find '%.%.' then return nil end

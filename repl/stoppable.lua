@@ -22,7 +22,7 @@ function stoppable.install()
   end
 end
 
--- Lua's are there again; what the user has put there since stays.
+-- Restores Lua's functions; functions that the user has set since then remain.
 function stoppable.restore()
   for _, entry in ipairs(replaced) do
     local library, name, original, ours = table.unpack(entry)

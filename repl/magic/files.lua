@@ -41,7 +41,7 @@ magics.load = {'%load file', 'puts a script into the next cell, to be edited and
   end
 end}
 
--- Whether the file may be written: it is not there, or the user says so.
+-- True if the file does not exist or the user confirms.
 local function may_write(session, path)
   local file = io.open(path)
   if not file then return true end

@@ -5,7 +5,7 @@ local width = require 'torch.utils.width'
 
 local magics = {}
 
--- What was in the environment before the first cell is not the user's.
+-- Globals that existed before the first cell do not belong to the user.
 local function own_globals(session)
   local names = {}
   for key in next, session.environment do

@@ -51,7 +51,7 @@ set_version() {
         cat packaging/debian/changelog
     } >packaging/debian/changelog.new
     mv packaging/debian/changelog.new packaging/debian/changelog
-    echo "release: $version is $new now; look packaging/debian/changelog over, then: git commit, git tag v$new"
+    echo "release: $version is $new now; look packaging/debian/changelog over, rename \"Unreleased\" in CHANGELOG.md, add the version to packaging/tags.sh; then commit"
 }
 
 files() {

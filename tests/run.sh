@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the test suites and ends with the counts. Usage: tests/run.sh MODE
 #
-#   quick   C tests, the specs on the CPU without #again, one notebook
-#   ci      as full, but on 2 GPUs only the specs that name a device, and a sample of the long sweeps, whose seed is printed
+#   quick   C tests, the specs on the CPU without #again, one notebook; a sample of the long sweeps, whose seed is printed
+#   ci      as full, but on 2 GPUs only the specs that name a device, and a sample of the long sweeps
 #   full    all: C tests, the specs on the CPU and on 1 and 2 simulated GPUs, notebooks, hosts, packages
 #   asan    full without the bounds on memory, for a build with sanitizers
 #   tsan    the tests of contexts, of streams and of ranks, for a build with ThreadSanitizer
@@ -202,6 +202,13 @@ programs() {
 
 # ---- modes ----
 
+# Long sweeps run a tenth of their cases; SAMPLE_SEED=n repeats a run's choice.
+sample_sweeps() {
+    LTENSOR_TEST_SAMPLE=${LTENSOR_TEST_SAMPLE-10} LTENSOR_TEST_SAMPLE_SEED=${SAMPLE_SEED-$(date +%s)}
+    export LTENSOR_TEST_SAMPLE LTENSOR_TEST_SAMPLE_SEED
+    echo "long sweeps: $LTENSOR_TEST_SAMPLE % of the cases, SAMPLE_SEED=$LTENSOR_TEST_SAMPLE_SEED"
+}
+
 run_full() {
     # What CUDA leaves open is decided by a seed: SEED=n make test takes another.
     one="LTENSOR_SIM_GPUS=1 LTENSOR_TEST_DEVICE=cuda LTENSOR_SIM_SEED=$SEED"
@@ -285,15 +292,14 @@ use_gpu=docs/notebooks/use-gpu.md
 # same on each device. again: the work of other specs, once more in another way.
 case $mode in
     quick)
+        sample_sweeps
         c_tests
         EXCLUDE=--exclude-tags=again
         specs "specs on the CPU" '' LTENSOR_TEST_DEVICE=cpu
         suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check $use_gpu
         ;;
     ci)
-        LTENSOR_TEST_SAMPLE=${LTENSOR_TEST_SAMPLE-10} LTENSOR_TEST_SAMPLE_SEED=${SAMPLE_SEED-$(date +%s)}
-        export LTENSOR_TEST_SAMPLE LTENSOR_TEST_SAMPLE_SEED
-        echo "long sweeps: $LTENSOR_TEST_SAMPLE % of the cases, SAMPLE_SEED=$LTENSOR_TEST_SAMPLE_SEED"
+        sample_sweeps
         run_full
         ;;
     full) run_full ;;

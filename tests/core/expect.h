@@ -3,6 +3,8 @@
 #ifndef LT_TEST_EXPECT_H
 #define LT_TEST_EXPECT_H
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ltensor.h"
@@ -17,6 +19,16 @@
         if (strstr(lt_error_message(), text) == NULL)                                              \
             fail_msg("'%s' is not in: %s", text, lt_error_message());                              \
     } while (0)
+
+/* Whether case i of a long sweep runs: each does, unless LTENSOR_TEST_SAMPLE=n (tests/run.sh) wants n
+ * percent of them. LTENSOR_TEST_SAMPLE_SEED decides which. */
+static inline bool sampled(size_t i)
+{
+    const char *percent = getenv("LTENSOR_TEST_SAMPLE"), *seed = getenv("LTENSOR_TEST_SAMPLE_SEED");
+    const int wanted = percent != NULL ? atoi(percent) : 100;
+    const uint64_t stride = wanted > 0 && wanted < 100 ? 100 / (uint64_t)wanted : 1;
+    return (i + (seed != NULL ? strtoull(seed, NULL, 10) : 0)) % stride == 0;
+}
 
 /* The number in a tensor of one real element. */
 static inline double item(lt_tensor *t)

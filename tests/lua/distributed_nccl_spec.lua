@@ -4,8 +4,8 @@
 local process = require 'support.process'
 local ranks = require 'support.ranks'
 
-for _, mpi in ipairs(ranks.installed()) do
-  describe('#cpu the backend nccl, beside ' .. mpi, function()
+for i, mpi in ipairs(ranks.installed()) do
+  describe(('#cpu %sthe backend nccl, beside '):format(i > 1 and '#again ' or '') .. mpi, function()
     local function run(n, code, environment)
       return ranks.run(mpi, n, [[
         dist.destroy_process_group()

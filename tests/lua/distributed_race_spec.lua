@@ -3,8 +3,8 @@
 
 local ranks = require 'support.ranks'
 
-for _, mpi in ipairs(ranks.installed()) do
-  describe('#cpu the two threads of a rank, on ' .. mpi, function()
+for i, mpi in ipairs(ranks.installed()) do
+  describe(('#cpu %sthe two threads of a rank, on '):format(i > 1 and '#again ' or '') .. mpi, function()
     it('share works and records', function()
       local output, errors, status = ranks.run(mpi, 2, [[
         local partner, group = 1 - rank, dist.new_group()

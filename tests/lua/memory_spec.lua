@@ -42,7 +42,7 @@ local function bounded(title, code, options, limit)
     assert.is_true(peak < limit, ('peak of %.0f MB'):format(peak))
   end)
   if options or not has_module then return end
-  it(title .. ' in incremental mode #plain', function()
+  it(title .. ' in incremental mode #plain #again', function()
     local peak = peak_megabytes(run_plain(code .. REPORT))
     assert.is_true(peak < limit, ('peak of %.0f MB'):format(peak))
   end)

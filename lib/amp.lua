@@ -5,10 +5,9 @@
 -- the scope, products and convolutions are computed in the lower precision, what would suffer from it in float32.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local named = require 'torch.support.named'
-local options_of = require 'torch.support.options'
 local scope = require 'torch.autograd.scope'
 
 local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true, custom_bwd = true, is_autocast_available = true } }
@@ -30,32 +29,24 @@ end
 function amp.is_autocast_available(device_type) return LOWER[device_type] ~= nil end
 
 -- autocast(device_type, {dtype =, enabled = true, cache_enabled = true}, body, ...)
-function amp.autocast(device_type, options, body, ...)
-  if type(device_type) ~= 'string' then
-    fail('Expected `device_type` of type `str`, got: `%s`', torch.type(device_type))
-  end
+function amp.autocast(device_type, asked, enabled, cache_enabled, body, ...)
   if not LOWER[device_type] then
     fail("User specified an unsupported autocast device_type '%s'", device_type)
   end
-  local arguments = table.pack(body, ...)
-  if type(options) == 'function' then
-    table.insert(arguments, 1, options)
-    arguments.n, options = arguments.n + 1, nil
-  end
-  local default_cache = torch.is_autocast_cache_enabled()
-  options = options_of('autocast', options, { dtype = false, enabled = true, cache_enabled = default_cache })
-  check_dtype(device_type, options.dtype or nil)
-  local dtype = options.dtype or (device_type == 'cpu' and torch.bfloat16 or torch.float16)
+  if cache_enabled == nil then cache_enabled = torch.is_autocast_cache_enabled() end
+  check_dtype(device_type, asked)
+  local dtype = asked or (device_type == 'cpu' and torch.bfloat16 or torch.float16)
   local was_enabled, was_dtype, was_cached
   return scope.open('autocast', function()
-    was_enabled, was_dtype, was_cached = torch._C.autocast_set(device_type, options.enabled, dtype, options.cache_enabled)
+    was_enabled, was_dtype, was_cached = torch._C.autocast_set(device_type, enabled, dtype, cache_enabled)
     depth = depth + 1
   end, function()
     torch._C.autocast_set(device_type, was_enabled, was_dtype, was_cached)
     depth = depth - 1
     if depth == 0 then torch.clear_autocast_cache() end
-  end, table.unpack(arguments, 1, arguments.n))
+  end, body, ...)
 end
+declare.scopes_later(amp, 'autocast(string device_type, dtype? dtype, boolean enabled=true, boolean? cache_enabled)')
 
 -- ---- custom Functions -------------------------------------------------------------------------------------------------
 
@@ -74,24 +65,16 @@ local function cast(value, kind, dtype)
   return copy
 end
 
--- The options of custom_fwd and custom_bwd, checked; f is nil where only options were given.
-local function wrapped(what, f, options, known)
-  if options == nil and kinds.is_named(f) then f, options = nil, f end
-  kinds.check(what, 'f', f, 'function?')
-  options = named(what, options, known)
-  if not LOWER[options.device_type] then
-    fail("%s(): 'device_type' must be 'cpu' or 'cuda', got %s", what, kinds.described(options.device_type))
-  end
-  return f, options
+local function check_device_type(what, kind)
+  if not LOWER[kind] then fail("%s(): 'device_type' must be 'cpu' or 'cuda', got %s", what, kinds.described(kind)) end
 end
 
 --- forward of a custom Function, made one that autocast leaves alone. Outside of autocast on {device_type = 'cuda'} (or 'cpu') it runs as it is;
 --- there, with {cast_inputs = dtype}, its tensors of floating point (on that device, not float64; in tables, too) are converted and it runs
 --- without autocast. Without cast_inputs autocast goes on in it. Without forward, a function that takes it.
-function amp.custom_fwd(forward, options)
-  forward, options = wrapped('custom_fwd', forward, options, { device_type = 'string', cast_inputs = 'dtype?' })
-  if not forward then return function(f) return amp.custom_fwd(f, options) end end
-  local kind, dtype = options.device_type, options.cast_inputs
+function amp.custom_fwd(forward, kind, dtype)
+  check_device_type('custom_fwd', kind)
+  if not forward then return function(f) return amp.custom_fwd(f, { device_type = kind, cast_inputs = dtype }) end end
   return function(ctx, ...)
     local on = torch.is_autocast_enabled(kind)
     ctx[STATE] = { dtype = torch.get_autocast_dtype(kind), enabled = on and dtype == nil }
@@ -104,16 +87,22 @@ function amp.custom_fwd(forward, options)
 end
 
 --- backward of a custom Function whose forward is custom_fwd's: it runs under autocast as forward did.
-function amp.custom_bwd(backward, options)
-  backward, options = wrapped('custom_bwd', backward, options, { device_type = 'string' })
-  if not backward then return function(f) return amp.custom_bwd(f, options) end end
+function amp.custom_bwd(backward, kind)
+  check_device_type('custom_bwd', kind)
+  if not backward then return function(f) return amp.custom_bwd(f, { device_type = kind }) end end
   return function(ctx, ...)
     local state = ctx[STATE]
     if not state then fail 'custom_bwd: forward of the Function is not one of custom_fwd' end
-    local _ <close> = amp.autocast(options.device_type, state)
+    local _ <close> = amp.autocast(kind, state)
     return backward(ctx, ...)
   end
 end
+
+declare.functions(amp, [[
+  is_autocast_available(string device_type)
+  custom_fwd(function? fwd, *, string device_type, dtype? cast_inputs)
+  custom_bwd(function? bwd, *, string device_type)
+]])
 
 -- ---- the loss's scale -----------------------------------------------------------------------------------------------
 
@@ -126,16 +115,17 @@ local READY, UNSCALED, STEPPED = 'ready', 'unscaled', 'stepped'
 -- GradScaler(device, {init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval = 2000,
 -- enabled = true}): multiplies the loss, so that gradients of float16 do not vanish, and divides the gradients before
 -- a step, which it leaves out when one is inf or nan.
-function GradScaler:init(device, options)
-  if type(device) == 'table' then device, options = nil, device end
-  options = options_of('GradScaler', options,
-    { init_scale = 65536.0, growth_factor = 2.0, backoff_factor = 0.5, growth_interval = 2000, enabled = true })
+function GradScaler:init(options)
   if options.growth_factor <= 1 then fail 'The growth factor must be > 1.0.' end
   if options.backoff_factor >= 1 then fail 'The backoff factor must be < 1.0.' end
-  self.device, self.enabled = device or 'cuda', options.enabled
+  self.device, self.enabled = options.device, options.enabled
   self.scale_now, self.growth_factor, self.backoff_factor = options.init_scale, options.growth_factor, options.backoff_factor
   self.growth_interval, self.growth_tracker, self.optimizers = options.growth_interval, 0, {}
 end
+declare.named(GradScaler, 'init', [[
+  init(self, device device='cuda', number init_scale=65536.0, number growth_factor=2.0, number backoff_factor=0.5,
+    integer growth_interval=2000, boolean enabled=true)
+]])
 
 function GradScaler:is_enabled() return self.enabled end
 function GradScaler:get_scale() return self.enabled and self.scale_now or 1.0 end
@@ -255,6 +245,7 @@ function GradScaler:load_state_dict(state_dict)
   self.growth_interval, self.growth_tracker = dict.growth_interval, dict._growth_tracker
 end
 
+declare.methods(GradScaler, 'update(self, number|Tensor? new_scale)')
 amp.GradScaler = GradScaler
 
 return amp

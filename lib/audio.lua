@@ -3,8 +3,8 @@
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'
 
@@ -75,19 +75,17 @@ function audio.info(path) return format_of(path, chunks_of(path)) end
 --- load(path, {frame_offset = 0, num_frames = -1, normalize = true, channels_first = true, max_bytes =}): the samples
 --- [channels, frames] and the sample rate. normalize = false keeps the integers of the file.
 function audio.load(path, options)
-  kinds.check_names('load', options, 'frame_offset num_frames normalize channels_first max_bytes')
-  options = options or {}
   local chunks = chunks_of(path, options.max_bytes)
   local format = format_of(path, chunks)
-  local samples = samples_of(chunks.data, format, options.normalize ~= false)
+  local samples = samples_of(chunks.data, format, options.normalize)
   local frames = samples:reshape(format.num_frames, format.num_channels)
-  local first, n = options.frame_offset or 0, options.num_frames or -1
+  local first, n = options.frame_offset, options.num_frames
   if first < 0 or first > format.num_frames then
     fail('%s: frame_offset %d is none of %d frames', path, first, format.num_frames)
   end
   if n < 0 or first + n > format.num_frames then n = format.num_frames - first end
   frames = frames:narrow(1, first + 1, n)
-  if options.channels_first == false then return frames, format.sample_rate end
+  if not options.channels_first then return frames, format.sample_rate end
   return frames:t():contiguous(), format.sample_rate
 end
 
@@ -124,12 +122,11 @@ end
 --- save(path, src, sample_rate, {channels_first = true, encoding = 'PCM_S', bits_per_sample = 16}): writes samples from -1 to
 --- 1, [channels, frames]; what is beyond is cut. encoding: 'PCM_S' (16, 24, 32 bits), 'PCM_U' (8), 'PCM_F' (32, 64).
 function audio.save(path, src, sample_rate, options)
-  kinds.check_names('save', options, 'channels_first encoding bits_per_sample')
   options = options or {}
   if src.ndim ~= 2 then fail('Expected 2D Tensor, got %dD.', src.ndim) end
   local encoding = options.encoding or 'PCM_S'
   local bits = options.bits_per_sample or (encoding == 'PCM_S' and 16 or encoding == 'PCM_U' and 8 or 32)
-  local bytes = encoded(options.channels_first == false and src or src:t(), sample_rate, encoding, bits)
+  local bytes = encoded(options.channels_first and src:t() or src, sample_rate, encoding, bits)
   outside.write_file(path, bytes)
 end
 
@@ -161,8 +158,7 @@ end
 --- melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, {norm =, mel_scale = 'htk'}): a matrix [n_freqs, n_mels] of
 --- triangles, evenly spaced in mels, by which a spectrum [..., n_freqs] is multiplied. norm 'slaney': of equal areas.
 function audio.melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, options)
-  kinds.check_names('melscale_fbanks', options, 'norm mel_scale')
-  local norm, scale = options and options.norm, options and options.mel_scale or 'htk'
+  local norm, scale = options.norm, options.mel_scale
   if norm ~= nil and norm ~= 'slaney' then fail 'norm must be one of None or "slaney"' end
   check_scale(scale)
   local low, high = audio.hz_to_mel(f_min, scale), audio.hz_to_mel(f_max, scale)
@@ -177,6 +173,12 @@ function audio.melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, optio
   if norm then bank = bank * (2 / (f:narrow(1, 3, n_mels) - f:narrow(1, 1, n_mels))) end
   return bank:to(torch.get_default_dtype())
 end
+
+declare.functions_with_options(audio, [[
+  load(string path, *, integer frame_offset=0, integer num_frames=-1, boolean normalize=true, boolean channels_first=true, integer? max_bytes)
+  save(string path, Tensor src, integer sample_rate, *, boolean channels_first=true, string? encoding, integer? bits_per_sample)
+  melscale_fbanks(integer n_freqs, number f_min, number f_max, integer n_mels, integer sample_rate, *, string? norm, string mel_scale='htk')
+]])
 
 return checked.functions(audio, {
   src = 'Tensor', sample_rate = 'integer', freq = 'number', mel = 'number', n_freqs = 'integer', f_min = 'number', f_max = 'number',

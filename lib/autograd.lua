@@ -5,6 +5,7 @@
 -- one, calls it and returns its results. Both restore what was before, also when an error passes.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local kinds = require 'torch.support.kinds'
 local fail = require 'torch.support.fail'
 local scope = require 'torch.autograd.scope'
@@ -35,7 +36,6 @@ function torch.enable_grad(body, ...) return within('grad', C.set_grad_enabled, 
 
 --- Sets at once whether gradients are recorded; the guard restores it.
 function torch.set_grad_enabled(mode, body, ...)
-  kinds.check('set_grad_enabled', 'mode', mode, 'boolean')
   return setting(C.set_grad_enabled, mode, body, ...)
 end
 
@@ -50,19 +50,27 @@ local ON, OFF = MODES[true][false], MODES[false][true]
 
 --- No gradients are recorded in the scope, and new tensors are inference tensors: outside of it they are neither written in place nor saved
 --- for backward. inference_mode(false) is the opposite, whatever the scope around it.
-function torch.inference_mode(mode, ...)
-  if type(mode) ~= 'boolean' then return within('grad', set_inference, ON, mode, ...) end
-  return within('grad', set_inference, mode and ON or OFF, ...)
+function torch.inference_mode(mode, ...) return within('grad', set_inference, mode and ON or OFF, ...) end
+
+declare.scopes_later(torch, 'no_grad() enable_grad() set_grad_enabled(boolean mode) inference_mode(boolean mode=true)')
+
+local function refuse_unchecked(what, check_nan)
+  if not check_nan then fail('%s(): check_nan = false is not supported: anomaly mode always checks for nan', what) end
 end
 
 --- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard restores it.
-function autograd.set_detect_anomaly(mode, body, ...)
-  kinds.check('set_detect_anomaly', 'mode', mode, 'boolean')
+function autograd.set_detect_anomaly(mode, check_nan, body, ...)
+  refuse_unchecked('set_detect_anomaly', check_nan)
   return setting(C.set_anomaly, mode, body, ...)
 end
 
 --- The same for a scope.
-function autograd.detect_anomaly(body, ...) return within('anomaly', C.set_anomaly, true, body, ...) end
+function autograd.detect_anomaly(check_nan, body, ...)
+  refuse_unchecked('detect_anomaly', check_nan)
+  return within('anomaly', C.set_anomaly, true, body, ...)
+end
+
+declare.scopes_later(autograd, 'set_detect_anomaly(boolean mode, boolean check_nan=true) detect_anomaly(boolean check_nan=true)')
 
 -- ---- backward -------------------------------------------------------------------------------------------------
 
@@ -138,40 +146,18 @@ local function gradients_of(outputs, given)
   return gradients
 end
 
-local known = {
-  grad = 'grad_outputs retain_graph create_graph is_grads_batched allow_unused materialize_grads',
-  backward = 'grad_tensors gradient retain_graph create_graph inputs',
-}
-
--- The gradients and the table of named arguments, which may also stand in the place of the gradients and hold them.
-local function arguments_of(what, gradients, options)
-  if options == nil and type(gradients) == 'table' and type(next(gradients)) == 'string' then
-    gradients, options = nil, gradients
-  end
-  if options == nil then return gradients, {} end
-  if type(options) ~= 'table' or is_tensor(options) then
-    fail('%s(): the named arguments must be a table, got %s', what, torch.type(options))
-  end
-  kinds.check_names(what, options, known[what])
-  if gradients == nil then gradients = options.grad_outputs or options.grad_tensors or options.gradient end
-  return gradients, options
-end
-
-local function backward(tensors, gradients, options)
-  local inputs = options.inputs
+local function backward(tensors, gradients, retain, create, inputs)
   if inputs ~= nil then
     inputs = list_of(inputs, 'inputs')
     if #inputs == 0 then fail("'inputs' argument to backward() cannot be empty.") end
   end
-  local create = options.create_graph or false
-  local retain = options.retain_graph
   if retain == nil then retain = create end
   run(retain, tensors, gradients_of(tensors, gradients), retain, create, inputs, true, true)
 end
 
 --- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. A GradientEdge may stand for a tensor.
-autograd.backward = function(tensors, grad_tensors, options)
-  backward(list_of(tensors, 'tensors'), arguments_of('backward', grad_tensors, options))
+autograd.backward = function(tensors, grad_tensors, retain_graph, create_graph, inputs)
+  backward(list_of(tensors, 'tensors'), grad_tensors, retain_graph, create_graph, inputs)
 end
 
 -- grad for each entry of the first dimension of grad_outputs, the results stacked.
@@ -207,11 +193,10 @@ end
 --- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed. A GradientEdge may stand for a tensor.
 --- With is_grads_batched, grad_outputs have a first dimension more, and so have the results: a gradient for each entry.
 autograd.grad = function(outputs, inputs, grad_outputs, options)
-  grad_outputs, options = arguments_of('grad', grad_outputs, options)
   if options.is_grads_batched then return grad_of_batch(outputs, inputs, grad_outputs, options) end
   outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
   if #inputs == 0 then fail('grad requires non-empty inputs.') end
-  local create, allow, materialize = options.create_graph or false, options.allow_unused, options.materialize_grads
+  local create, allow, materialize = options.create_graph, options.allow_unused, options.materialize_grads
   local retain = options.retain_graph
   if retain == nil then retain = create end
   if materialize and allow == false then
@@ -228,12 +213,21 @@ autograd.grad = function(outputs, inputs, grad_outputs, options)
   return table.unpack(results, 1, #inputs)
 end
 
+declare.functions_later(autograd, [[
+  backward(any tensors, value? grad_tensors, boolean? retain_graph, boolean create_graph=false, any? inputs)
+]])
+declare.functions_with_options_later(autograd, [[
+  grad(any outputs, any inputs, value? grad_outputs, *, boolean? retain_graph, boolean create_graph=false, boolean? allow_unused,
+    boolean is_grads_batched=false, boolean materialize_grads=false)
+]])
+
 -- ---- methods of tensors -----------------------------------------------------------------------------------------
 
 --- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); the gradient may be left out.
-function methods.backward(self, gradient, options)
-  backward({ self }, arguments_of('backward', gradient, options))
+function methods.backward(self, gradient, retain_graph, create_graph, inputs)
+  backward({ self }, gradient, retain_graph, create_graph, inputs)
 end
+declare.methods_later(methods, 'Tensor', 'backward(self, value? gradient, boolean? retain_graph, boolean create_graph=false, any? inputs)', is_tensor)
 
 -- Holds its tensor weakly: a hook keeps nothing alive.
 local Handle = { __name = 'RemovableHandle', __mode = 'v' }
@@ -256,6 +250,8 @@ function methods.register_post_accumulate_grad_hook(self, hook)
   local id, closure = C.register_post_hook(self, hook)
   return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
 end
+
+declare.methods_later(methods, 'Tensor', 'register_hook(self, function hook) register_post_accumulate_grad_hook(self, function hook)', is_tensor)
 
 -- ---- hooks of nodes ------------------------------------------------------------------------------------------------
 
@@ -297,15 +293,14 @@ end
 --- node:register_hook(fn): fn(grad_inputs, grad_outputs), lists with n, whenever backward has run the node; a list that it returns
 --- replaces grad_inputs, the gradients that the node gives. Entries are nil where there is no gradient. Gives a handle.
 function C.node_methods.register_hook(node, hook)
-  kinds.check('register_hook', 'hook', hook, 'function')
   return register_node_hook(node, hook, false)
 end
 
 --- node:register_prehook(fn): fn(grad_outputs) before backward runs the node; a list that it returns replaces them.
 function C.node_methods.register_prehook(node, hook)
-  kinds.check('register_prehook', 'hook', hook, 'function')
   return register_node_hook(node, hook, true)
 end
+declare.functions_later(C.node_methods, 'register_hook(any self, function fn) register_prehook(any self, function fn)')
 
 -- ---- the rest, when it is named ------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 -- a misspelled setting would otherwise do nothing.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local cuda = torch.cuda
 
@@ -59,5 +60,13 @@ for number, name in pairs { [0] = 'math', 'flash', 'mem_efficient', 'cudnn' } do
   backends.cuda[setter] = switch(setter, function(on) cuda._set_attention_allowed(number, on) end)
   backends.cuda[('%s_sdp_enabled'):format(name)] = function() return cuda._attention_allowed(number) end
 end
+declare.functions_later(backends.cuda, [[
+  is_built()
+  enable_math_sdp(boolean enabled) math_sdp_enabled()
+  enable_flash_sdp(boolean enabled) flash_sdp_enabled()
+  enable_mem_efficient_sdp(boolean enabled) mem_efficient_sdp_enabled()
+  enable_cudnn_sdp(boolean enabled) cudnn_sdp_enabled()
+]])
+declare.functions_later(torch, 'set_float32_matmul_precision(any precision) get_float32_matmul_precision()')
 
 return backends

@@ -2,9 +2,9 @@
 -- computed is core's (src/core/compile/); here are the options, and what `explain` says.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local named = require 'torch.support.named'
 
 local C = torch._C
 
@@ -94,15 +94,11 @@ end
 -- `model` itself is the result), mode ('default'; 'reduce-overhead' and 'max-autotune': what is done on a GPU is captured as a CUDA graph and replayed, see
 -- docs/guide/compile.md; 'max-autotune-no-cudagraphs'). `fullgraph` and `dynamic` change nothing: the function itself runs in each call, on any shapes.
 -- Its backward pass is put together in the same way.
-return function(model, options)
+local read_inner = declare.reader 'compile(*, integer? min_numel)'
+local function compile(model, options)
   local is_module = type(model) == 'userdata' and kinds.fits(model, 'Module')
-  if not is_module and not kinds.fits(model, 'function') then
-    fail("compile(): argument 'model' must be a function or a Module, got %s", kinds.described(model))
-  end
-  options = named('compile', options, { explain = 'boolean|function?', disable = 'boolean?', options = 'named?', mode = 'string?', backend = 'string?',
-    fullgraph = 'boolean?', dynamic = 'boolean?' })
   check_ways(options)
-  local inner = named('compile', options.options, { min_numel = 'integer?' })
+  local inner = read_inner(options.options)
   if inner.min_numel and inner.min_numel < 1 then fail('compile(): min_numel must be at least 1, got %d', inner.min_numel) end
   if options.disable or options.backend == 'eager' then return model end
   local run = compiled(model, options)
@@ -110,3 +106,8 @@ return function(model, options)
   if not is_module then return run end
   return require 'torch.nn.optimized_module'(model, run)
 end
+
+return declare.with_options([[
+  compile(function|Module model, *, boolean? fullgraph, boolean? dynamic, string? backend, string? mode, named? options,
+    boolean|function? explain, boolean? disable)
+]], compile)

@@ -2,21 +2,17 @@
 -- a function to run inside), short forms of properties and statistics, readable tables.
 
 local torch = require 'torch'
-local options_of = require 'torch.support.options'
-local kinds = require 'torch.support.kinds'
 local scopes = require 'torch.autograd.scope'
 local cuda = torch.cuda
 local summary = require 'torch.cuda_memory'
+local declare = require 'torch.support.arguments'
 
 -- ---- guards ----
 
 local function nothing() end
 
 -- The guard itself, or fn's results: what change() changes is restored when fn ends, also by an error.
-local function scope(change, restore, fn, ...)
-  kinds.check('guard', 'fn', fn, 'function?')
-  return scopes.open('cuda', change, restore, fn, ...)
-end
+local function scope(change, restore, fn, ...) return scopes.open('cuda', change, restore, fn, ...) end
 
 --- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,
 -- changes nothing.
@@ -31,13 +27,11 @@ end
 
 --- The same for the GPU that the tensor is on; a tensor on the CPU changes nothing.
 function cuda.device_of(tensor, fn, ...)
-  kinds.check('device_of', 'tensor', tensor, 'Tensor')
-  return cuda.device(tensor.is_cuda and tensor.device.index or nil, fn, ...)
+  return cuda.device(tensor.is_cuda and tensor.device.index or -1, fn, ...)
 end
 
 --- Makes a stream, and its GPU, current: until the guard is closed, or while fn(...) runs.
 function cuda.stream(stream, fn, ...)
-  kinds.check('stream', 'stream', stream, 'Stream?')
   if stream == nil then return scope(nothing, nothing, fn, ...) end
   local device, previous
   return scope(function()
@@ -52,14 +46,9 @@ end
 local capture_streams = {} -- by the number of the GPU; made when first wanted
 
 --- Captures into the CUDAGraph g what the current GPU is given until the guard is closed, or while fn(...) runs, on a
--- stream beside the default one. options: pool (of another graph, or graph_pool_handle()), stream. An error in
+-- stream beside the default one unless one is given. pool: of another graph, or graph_pool_handle(). An error in
 -- between drops what was captured.
-function cuda.graph(g, options, fn, ...)
-  if type(options) == 'function' then return cuda.graph(g, nil, options, fn, ...) end
-  kinds.check('graph', 'g', g, 'CUDAGraph')
-  options = options_of('graph', options, { pool = false, stream = false })
-  local stream = options.stream
-  if stream then kinds.check('graph', 'stream', stream, 'Stream') end
+function cuda.graph(g, pool, stream, fn, ...)
   if not stream then
     local device = cuda.current_device()
     stream = capture_streams[device] or cuda.Stream()
@@ -70,18 +59,24 @@ function cuda.graph(g, options, fn, ...)
   collectgarbage()
   cuda.empty_cache()
   local guard = cuda.stream(stream)
-  local function begin() g:capture_begin(options.pool or nil) end
+  local function begin() g:capture_begin(pool) end
   local ok, message = pcall(begin)
   if not ok then
     scopes.close(guard)
     error(message, 0)
   end
-  kinds.check('graph', 'fn', fn, 'function?')
   return scope(nothing, function(failure)
     local _ <close> = guard
     if failure then g:reset() else g:capture_end() end
   end, fn, ...)
 end
+
+declare.scopes_later(cuda, [[
+  device(device|integer? device)
+  device_of(Tensor tensor)
+  stream(Stream? stream)
+  graph(CUDAGraph cuda_graph, value? pool, Stream? stream)
+]])
 
 -- ---- properties ----
 
@@ -122,7 +117,6 @@ function cuda.get_rng_state_all()
 end
 
 function cuda.set_rng_state_all(states)
-  kinds.check('set_rng_state_all', 'states', states, 'tensors')
   for i, state in ipairs(states) do cuda.set_rng_state(state, i - 1) end
 end
 
@@ -160,24 +154,37 @@ local entries = cuda.copies
 -- entries {from, to, count, bytes, seconds, cause, origin, implicit} with the totals in count, bytes, seconds.
 function cuda.copies(cause) return setmetatable(entries(cause), Copies) end
 
+declare.functions_later(cuda, [[
+  get_device_name(value? device)
+  get_device_capability(value? device)
+  seed() seed_all() initial_seed()
+  get_rng_state(value? device)
+  set_rng_state(any new_state, value? device)
+  get_rng_state_all()
+  set_rng_state_all(tensors new_states)
+  memory_allocated(value? device)
+  max_memory_allocated(value? device)
+  memory_reserved(value? device)
+  max_memory_reserved(value? device)
+  memory_cached(value? device)
+  max_memory_cached(value? device)
+  memory_summary(value? device, boolean abbreviated=false)
+  copies(string? cause)
+]])
+
 -- ---- mixed precision: torch.amp for this kind of device ----
 
--- The options of custom_fwd and custom_bwd, which may stand alone, with the kind of device.
-local function for_cuda(wrap)
-  return function(f, options)
-    if options == nil and type(f) == 'table' then f, options = nil, f end
-    local all = { device_type = 'cuda' }
-    for name, value in pairs(options or {}) do all[name] = value end
-    if f == nil then return wrap(all) end
-    return wrap(f, all)
-  end
-end
-
 cuda.amp = {
-  custom_fwd = for_cuda(function(...) return torch.amp.custom_fwd(...) end),
-  custom_bwd = for_cuda(function(...) return torch.amp.custom_bwd(...) end),
-  autocast = function(...) return torch.amp.autocast('cuda', ...) end,
-  GradScaler = function(options) return torch.amp.GradScaler('cuda', options) end,
+  custom_fwd = function(fwd, cast_inputs) return torch.amp.custom_fwd(fwd, { device_type = 'cuda', cast_inputs = cast_inputs }) end,
+  custom_bwd = function(bwd) return torch.amp.custom_bwd(bwd, { device_type = 'cuda' }) end,
+  autocast = function(enabled, dtype, cache_enabled, ...) return torch.amp.autocast('cuda', dtype, enabled, cache_enabled, ...) end,
+  GradScaler = function(...) return torch.amp.GradScaler('cuda', ...) end,
 }
+declare.scopes_later(cuda.amp, 'autocast(boolean enabled=true, dtype? dtype, boolean? cache_enabled)')
+declare.functions_later(cuda.amp, [[
+  custom_fwd(function? fwd, *, dtype? cast_inputs)
+  custom_bwd(function? bwd)
+  GradScaler(number init_scale=65536.0, number growth_factor=2.0, number backoff_factor=0.5, integer growth_interval=2000, boolean enabled=true)
+]])
 
 return cuda

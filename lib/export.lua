@@ -1,7 +1,6 @@
 -- export.lua - torch.export: programs that PyTorch's torch.export has saved.
 
-local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local M = {}
 
@@ -10,11 +9,9 @@ local M = {}
 -- Its parameters and buffers have their names of PyTorch. It takes its inputs by position, or as one table by name: the tensors in the
 -- order in which they stand in the arguments of the program, those in lists and dicts too; it gives the tensors of its results in the same way, as several
 -- results. Positions in its inputs and results (of words, of classes) count from 0, as in the program.
--- @param path  the file; an operator that is not known, and a program with higher-order operators (cond, while_loop), are errors with its name
--- @param options  max_memory: how many bytes loading may take; else 64 times the size of the file, and at least 256 MB
-function M.load(path, options)
-  kinds.check('torch.export.load', 'path', path, 'string')
-  return require('torch.export.program').load(path, options_of('torch.export.load', options, { max_memory = false }).max_memory or nil)
-end
+-- @param f  the file; an operator that is not known, and a program with higher-order operators (cond, while_loop), are errors with its name
+-- @param max_memory  how many bytes loading may take; else 64 times the size of the file, and at least 256 MB
+local function load(f, max_memory) return require('torch.export.program').load(f, max_memory) end
+M.load = declare.declare('torch.export.load(string f, *, integer? max_memory)', load)
 
 return M

@@ -6,6 +6,7 @@
 -- forward one by the number).
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
@@ -14,27 +15,7 @@ local outs = require 'torch.support.outs'
 local C = torch._C
 local fft = {}
 
--- ---- arguments ----------------------------------------------------------------------------------------------------------
-
--- The arguments after the tensor: in a row by these names, then a last table of names.
-local function arguments(what, names, ...)
-  local values, n, known = {}, select('#', ...), {}
-  for _, name in ipairs(names) do known[name] = true end
-  local last = n > 0 and select(n, ...) or nil
-  local named = kinds.is_named(last) and next(last) ~= nil and last or nil
-  if named then n = n - 1 end
-  if n > #names then fail('%s() takes %d arguments but %d were given', what, #names + 1, n + 1) end
-  for i = 1, n do values[names[i]] = (select(i, ...)) end
-  for name, value in pairs(named or {}) do
-    if not known[name] then fail("%s(): unknown argument '%s' (known: %s)", what, tostring(name), table.concat(names, ', ')) end
-    values[name] = value
-  end
-  return values
-end
-
-local function check_tensor(what, x)
-  if not torch.is_tensor(x) then fail("%s(): argument 'input' must be Tensor, not %s", what, kinds.described(x)) end
-end
+-- ---- arguments --------------------------------------------------------------------------------------------------------
 
 -- 0: nothing, 1: by the root of the number of elements, 2: by the number.
 local function normalization(norm, forward)
@@ -106,89 +87,76 @@ end
 
 -- ---- one dimension ----------------------------------------------------------------------------------------------------
 
-local one = { 'n', 'dim', 'norm' }
-
-local function complex_line(what, x, forward, ...)
-  check_tensor(what, x)
-  local a = arguments(what, one, ...)
+local function complex_line(_, x, forward, n, dim, norm)
   x = promoted(x)
-  local d, code = wrapped(x, a.dim or -1), normalization(a.norm, forward)
-  x = resized(x, d, check_points(a.n or x:size(d)))
+  local d, code = wrapped(x, dim), normalization(norm, forward)
+  x = resized(x, d, check_points(n or x:size(d)))
   if x.dtype.is_complex then return C._fft_c2c(x, { d }, code, forward) end
   local result = C._fft_r2c(x, { d }, code, false)
   return forward and result or result:conj()
 end
 
---- The transform of complex or real numbers: sum of x[j] exp(-2 pi i j k / n).
-function fft.fft(x, ...) return complex_line('fft', x, true, ...) end
-
---- Its inverse.
-function fft.ifft(x, ...) return complex_line('ifft', x, false, ...) end
-
-local function to_half(what, x, forward, ...)
-  check_tensor(what, x)
-  local a = arguments(what, one, ...)
+local function to_half(what, x, forward, n, dim, norm)
   if x.dtype.is_complex then fail('%s expects a real input tensor, but got %s', what, x:type():match '%.?(%a+)Tensor$') end
   x = promoted(x)
-  local d = wrapped(x, a.dim or -1)
-  x = resized(x, d, check_points(a.n or x:size(d)))
-  local result = C._fft_r2c(x, { d }, normalization(a.norm, forward), true)
+  local d = wrapped(x, dim)
+  x = resized(x, d, check_points(n or x:size(d)))
+  local result = C._fft_r2c(x, { d }, normalization(norm, forward), true)
   return forward and result or result:conj()
 end
 
-local function from_half(what, x, forward, ...)
-  check_tensor(what, x)
-  local a = arguments(what, one, ...)
+local function from_half(_, x, forward, n, dim, norm)
   x = promoted(x, true)
-  local d = wrapped(x, a.dim or -1)
-  local n = check_points(a.n or 2 * (x:size(d) - 1))
+  local d = wrapped(x, dim)
+  n = check_points(n or 2 * (x:size(d) - 1))
   x = resized(x, d, n // 2 + 1)
-  return C._fft_c2r(forward and x:conj() or x, { d }, normalization(a.norm, forward), n)
+  return C._fft_c2r(forward and x:conj() or x, { d }, normalization(norm, forward), n)
 end
 
---- The first n // 2 + 1 results of the transform of real numbers; the others are their conjugates.
-function fft.rfft(x, ...) return to_half('rfft', x, true, ...) end
---- The inverse of rfft: n real numbers, by default 2 (size - 1).
-function fft.irfft(x, ...) return from_half('irfft', x, false, ...) end
---- The transform, which is real, of numbers of which the first half is given.
-function fft.hfft(x, ...) return from_half('hfft', x, true, ...) end
---- The inverse of hfft.
-function fft.ihfft(x, ...) return to_half('ihfft', x, false, ...) end
+local of_one = {
+  fft = { complex_line, true }, -- the transform of complex or real numbers: sum of x[j] exp(-2 pi i j k / n)
+  ifft = { complex_line, false }, -- its inverse
+  rfft = { to_half, true }, -- the first n // 2 + 1 results of the transform of real numbers; the others are their conjugates
+  irfft = { from_half, false }, -- the inverse of rfft: n real numbers, by default 2 (size - 1)
+  hfft = { from_half, true }, -- the transform, which is real, of numbers of which the first half is given
+  ihfft = { to_half, false }, -- the inverse of hfft
+}
+for name, kind in pairs(of_one) do
+  local run, forward = kind[1], kind[2]
+  fft[name] = outs.declare(name .. '(Tensor input, integer? n, integer dim=-1, string? norm, *, Tensor? out)', function(x, n, dim, norm)
+    return run(name, x, forward, n, dim, norm)
+  end)
+end
 
 -- ---- several dimensions -------------------------------------------------------------------------------------------------
 
-local several = { 's', 'dim', 'norm' }
-
-local function complex_shape(what, x, forward, a)
-  check_tensor(what, x)
+local function complex_shape(_, x, forward, s, dim, norm)
   x = promoted(x, true)
-  local dims, sizes = shape_of(x, a.s, a.dim)
-  return C._fft_c2c(all_resized(x, dims, sizes), dims, normalization(a.norm, forward), forward)
+  local dims, sizes = shape_of(x, s, dim)
+  return C._fft_c2c(all_resized(x, dims, sizes), dims, normalization(norm, forward), forward)
 end
 
-local function real_shape(what, x, forward, a)
-  check_tensor(what, x)
+local function real_shape(what, x, forward, s, dim, norm)
   if x.dtype.is_complex then fail('%s expects a real-valued input tensor, but got %s', what, x:type():match '%.?(%a+)Tensor$') end
   x = promoted(x)
-  local dims, sizes = shape_of(x, a.s, a.dim)
+  local dims, sizes = shape_of(x, s, dim)
   if #dims == 0 then fail('%s must transform at least one axis', what) end
   x = all_resized(x, dims, sizes)
-  local code = normalization(a.norm, forward)
+  local code = normalization(norm, forward)
   if forward then return C._fft_r2c(x, dims, code, true) end
   local half = C._fft_r2c(x, { dims[#dims] }, code, true):conj()
   if #dims == 1 then return half end
   return C._fft_c2c(half, table.move(dims, 1, #dims - 1, 1, {}), code, false)
 end
 
-local function half_shape(what, x, forward, a)
-  check_tensor(what, x)
+local function half_shape(what, x, forward, s, dim, norm)
   x = promoted(x, true)
-  local dims, sizes = shape_of(x, a.s, a.dim, true)
+  local dims, sizes = shape_of(x, s, dim, true)
   if #dims == 0 then fail('%s must transform at least one axis', what) end
   local last, n = dims[#dims], sizes[#sizes]
   sizes[#sizes] = n // 2 + 1
   x = all_resized(x, dims, sizes)
-  local code = normalization(a.norm, forward)
+  local code = normalization(norm, forward)
   if not forward then return C._fft_c2r(x, dims, code, n) end
   if #dims > 1 then x = C._fft_c2c(x, table.move(dims, 1, #dims - 1, 1, {}), code, true) end
   return C._fft_c2r(x:conj(), { last }, code, n)
@@ -204,53 +172,43 @@ local kinds_of = {
 }
 for name, kind in pairs(kinds_of) do
   local run, forward = kind[1], kind[2]
-  fft[name] = function(x, ...) return run(name, x, forward, arguments(name, several, ...)) end
-  local two = name:gsub('n$', '2')
-  -- The same over two dimensions, the last two by default.
-  fft[two] = function(x, ...)
-    local a = arguments(two, several, ...)
-    a.dim = a.dim or { -2, -1 }
-    return run(two, x, forward, a)
+  -- Over the last two dimensions by default, and over all.
+  for own, dims in pairs { [name:gsub('n$', '2')] = 'dim={-2, -1}', [name] = '' } do
+    local dim = dims == '' and 'sizes? dim' or 'sizes ' .. dims
+    fft[own] = outs.declare(('%s(Tensor input, sizes? s, %s, string? norm, *, Tensor? out)'):format(own, dim), function(x, ...)
+      return run(own, x, forward, ...)
+    end)
   end
 end
-
-for name, f in pairs(fft) do fft[name] = outs.taking(name, f) end
 
 -- ---- frequencies ----------------------------------------------------------------------------------------------------------
 
-local function frequencies(what, n, rest, numbers)
-  local options = kinds.is_named(rest[#rest]) and table.remove(rest) or {}
-  local d = rest[1] or options.d or 1.0
-  if math.type(n) ~= 'integer' then fail("%s(): argument 'n' must be int, not %s", what, kinds.described(n)) end
-  local plain = {}
-  for name, value in pairs(options) do if name ~= 'd' then plain[name] = value end end
-  local out, asks = plain.out, plain.requires_grad
-  plain.out, plain.requires_grad = nil, nil
-  if out then
-    kinds.check(what, 'out', out, 'Tensor')
-    plain.dtype, plain.device = plain.dtype or out.dtype, plain.device or out.device
-  end
-  plain.dtype = plain.dtype or torch.get_default_dtype()
-  local result = numbers(plain) * (1 / (n * d))
-  if out then return outs.store(what, out, result) end
-  return asks and result:requires_grad_() or result
+local function frequencies(n, d, options, numbers)
+  local out = options.out
+  if out then options.dtype, options.device = options.dtype or out.dtype, options.device or out.device end
+  local result = numbers(n, { dtype = options.dtype or torch.get_default_dtype(), device = options.device }) * (1 / (n * d))
+  if out then return outs.store('fftfreq', out, result) end
+  return options.requires_grad and result:requires_grad_() or result
 end
 
 --- The frequencies of fft's results of n elements that are d apart: 0, 1, ..., then the negative ones, over n d.
-function fft.fftfreq(n, ...)
-  return frequencies('fftfreq', n, { ... }, function(options)
-    return torch.cat { torch.arange(0, (n + 1) // 2, options), torch.arange(-(n // 2), 0, options) }
+function fft.fftfreq(n, d, options)
+  return frequencies(n, d, options, function(count, how)
+    return torch.cat { torch.arange(0, (count + 1) // 2, how), torch.arange(-(count // 2), 0, how) }
   end)
 end
 
 --- Those of rfft.
-function fft.rfftfreq(n, ...)
-  return frequencies('rfftfreq', n, { ... }, function(options) return torch.arange(0, n // 2 + 1, options) end)
+function fft.rfftfreq(n, d, options)
+  return frequencies(n, d, options, function(count, how) return torch.arange(0, count // 2 + 1, how) end)
 end
 
-local function shifted(what, x, share, ...)
-  check_tensor(what, x)
-  local dim = arguments(what, { 'dim' }, ...).dim
+declare.functions_with_options(fft, [[
+  fftfreq(integer n, number d=1.0, *, Tensor? out, dtype? dtype, device? device, boolean requires_grad=false)
+  rfftfreq(integer n, number d=1.0, *, Tensor? out, dtype? dtype, device? device, boolean requires_grad=false)
+]])
+
+local function shifted(x, dim, share)
   local dims, shifts = {}, {}
   if type(dim) == 'number' then dim = { dim } end
   for i = 1, dim and #dim or x.ndim do
@@ -261,8 +219,10 @@ local function shifted(what, x, share, ...)
 end
 
 --- The results with frequency 0 in the middle.
-function fft.fftshift(x, ...) return shifted('fftshift', x, function(n) return n // 2 end, ...) end
+function fft.fftshift(x, dim) return shifted(x, dim, function(n) return n // 2 end) end
 --- Back again.
-function fft.ifftshift(x, ...) return shifted('ifftshift', x, function(n) return (n + 1) // 2 end, ...) end
+function fft.ifftshift(x, dim) return shifted(x, dim, function(n) return (n + 1) // 2 end) end
+
+declare.functions(fft, 'fftshift(Tensor input, sizes? dim) ifftshift(Tensor input, sizes? dim)')
 
 return fft

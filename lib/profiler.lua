@@ -8,9 +8,9 @@
 -- called and belongs to the thread; nothing is measured, and nothing costs time, otherwise.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
-local options_of = require 'torch.support.options'
 local scope = require 'torch.autograd.scope'
 local quoted = require 'torch.support.json_string'
 local C = torch._C
@@ -25,14 +25,13 @@ local recordings = 0 -- how many were begun: the event of a span belongs to one 
 
 --- A span with a name: until the guard is closed, or while body(...) runs.
 function M.record_function(name, body, ...)
-  if type(name) ~= 'string' then fail('record_function: the name must be a string, got %s', torch.type(name)) end
-  require('torch.support.kinds').check('record_function', 'body', body, 'function?')
   local recording, event = recordings, C.profile_begin(name)
   local function finish()
     if recording == recordings then C.profile_end(event) end
   end
   return scope.open(finish, function() end, finish, body, ...)
 end
+declare.scopes_later(M, 'record_function(string name)')
 
 -- ---- tables -------------------------------------------------------------------------------------------------------
 
@@ -104,8 +103,9 @@ local function layout(headings, rows)
 end
 
 --- The rows as text. options: sort_by (a name of PyTorch's), row_limit (100).
-function Averages:table(options)
-  options = options_of('table', options, { sort_by = false, row_limit = 100 })
+local read_table = declare.reader 'table(string? sort_by, integer row_limit=100)'
+function Averages:table(...)
+  local options = read_table(...)
   local gpu, headings = self.gpu, { 'Name', 'Self CPU %', 'Self CPU', 'CPU total %', 'CPU total', 'CPU time avg' }
   if gpu then table.move({ 'Self CUDA', 'CUDA total' }, 1, 2, #headings + 1, headings) end
   table.move({ 'Mem', 'Copies', 'Copied', '# of Calls' }, 1, 4, #headings + 1, headings)
@@ -225,11 +225,8 @@ end
 
 --- Records what follows, until the result is closed or stopped; with body, what body(...) does: then the results are the
 -- recording and body's. options: activities, a list of torch.profiler.ProfilerActivity's (both where there is a GPU).
-function M.profile(options, body, ...)
-  if type(options) == 'function' then return M.profile(nil, options, body, ...) end
-  options = options_of('profile', options, { activities = false, profile_memory = true, record_shapes = false, with_stack = false })
-  require('torch.support.kinds').check('profile', 'body', body, 'function?')
-  local gpu = wants_gpu(options.activities)
+function M.profile(activities, _, _, _, body, ...)
+  local gpu = wants_gpu(activities)
   recordings = recordings + 1
   local recorded = {}
   local guard = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
@@ -239,5 +236,6 @@ function M.profile(options, body, ...)
   local _ <close> = profile
   return profile, body(...)
 end
+declare.scopes_later(M, 'profile(*, table? activities, boolean record_shapes=false, boolean profile_memory=false, boolean with_stack=false)')
 
 return M

@@ -1,8 +1,8 @@
 -- random.lua - torch.random: the generator of the CPU, and a scope that leaves all generators as they were.
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
 local scope = require 'torch.autograd.scope'
+local declare = require 'torch.support.arguments'
 
 local random = { manual_seed = torch.manual_seed, seed = torch.seed, initial_seed = torch.initial_seed, get_rng_state = torch.get_rng_state,
   set_rng_state = torch.set_rng_state }
@@ -10,15 +10,11 @@ local random = { manual_seed = torch.manual_seed, seed = torch.seed, initial_see
 --- A scope at whose end the generators of the CPU and of the GPUs are where they were at its beginning: local _ <close> =
 --- torch.random.fork_rng{devices = {'cuda:0'}}, or with a function as the last argument. devices: of GPUs, all of them unless given;
 --- enabled = false: nothing happens.
-function random.fork_rng(options, body)
-  if type(options) == 'function' then options, body = nil, options end
-  kinds.check_names('fork_rng', options, 'devices enabled')
-  options = options or {}
+function random.fork_rng(devices, enabled, body, ...)
   local state, states = nil, {}
   local function keep()
-    if options.enabled == false then return end
+    if not enabled then return end
     state = torch.get_rng_state()
-    local devices = options.devices
     if devices == nil then
       devices = {}
       for i = 0, torch.cuda.device_count() - 1 do devices[i + 1] = 'cuda:' .. i end
@@ -28,7 +24,8 @@ function random.fork_rng(options, body)
   return scope.open('generators', keep, function()
     if state then torch.set_rng_state(state) end
     for device, of_device in pairs(states) do torch.cuda.set_rng_state(of_device, device) end
-  end, body)
+  end, body, ...)
 end
+declare.scopes_later(random, 'fork_rng(table? devices, boolean enabled=true)')
 
 return random

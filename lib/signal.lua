@@ -8,10 +8,6 @@ local windows = {}
 
 -- The named arguments every window takes, and its own; sym is true unless given.
 local function read(what, M, options, own)
-  kinds.check(what, 'M', M, 'integer')
-  local known = 'sym dtype device requires_grad ' .. (own or '')
-  kinds.check_names(what, options, known)
-  options = options or {}
   local dtype = options.dtype or torch.get_default_dtype()
   if M < 0 then fail('%s requires non-negative window length, got M=%d', what, M) end
   if dtype ~= torch.float32 and dtype ~= torch.float64 then

@@ -1,8 +1,8 @@
 -- testing.lua - torch.testing: assert_close, which raises with what differs most, and make_tensor, tensors for tests.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local testing = {}
 
@@ -92,8 +92,6 @@ end
 --- default as the dtype allows, and of the same shape, dtype and device. Named: rtol, atol, equal_nan, check_device, check_dtype,
 --- check_stride, msg (a text, or a function of the message).
 function testing.assert_close(actual, expected, options)
-  kinds.check_names('assert_close', options, 'allow_subclasses rtol atol equal_nan check_device check_dtype check_layout check_stride msg')
-  options = options or {}
   if (options.rtol == nil) ~= (options.atol == nil) then
     fail('rtol and atol must both be specified or both be unspecified, but only one was given')
   end
@@ -101,16 +99,13 @@ function testing.assert_close(actual, expected, options)
 end
 
 --- A tensor for tests: numbers between low and high, uniformly. Named: dtype, device, low, high, requires_grad, noncontiguous, exclude_zero.
-function testing.make_tensor(...)
-  local values = table.pack(...)
-  local options = type(values[values.n]) == 'table' and kinds.is_named(values[values.n]) and table.remove(values) or {}
-  kinds.check_names('make_tensor', options, 'dtype device low high requires_grad noncontiguous exclude_zero')
-  local shape = type(values[1]) == 'number' and table.move(values, 1, #values, 1, {}) or values[1] or {}
-  local dtype = options.dtype or torch.get_default_dtype()
-  local low, high = options.low, options.high
-  local how = { dtype = dtype.is_floating_point and dtype or torch.int64, device = options.device }
+function testing.make_tensor(dtype, device, low, high, requires_grad, noncontiguous, exclude_zero, ...)
+  local first = ...
+  local shape = type(first) == 'number' and { ... } or first or {}
+  dtype = dtype or torch.get_default_dtype()
+  local how = { dtype = dtype.is_floating_point and dtype or torch.int64, device = device }
   local wide = table.move(shape, 1, #shape, 1, {})
-  if options.noncontiguous and #wide > 0 then wide[#wide] = wide[#wide] * 2 end
+  if noncontiguous and #wide > 0 then wide[#wide] = wide[#wide] * 2 end
   local x
   if dtype == torch.bool then
     x = torch.randint(0, 2, wide, how):to(torch.bool)
@@ -119,9 +114,18 @@ function testing.make_tensor(...)
   else
     x = torch.randint(math.ceil(low or (dtype == torch.uint8 and 0 or -9)), math.floor(high or 10), wide, how):to(dtype)
   end
-  if options.noncontiguous and #wide > 0 then x = x:unfold(-1, 1, 2):squeeze(-1) end
-  if options.exclude_zero then x = torch.where(x:eq(0), 1, x):to(dtype) end
-  return options.requires_grad and x:requires_grad_() or x
+  if noncontiguous and #wide > 0 then x = x:unfold(-1, 1, 2):squeeze(-1) end
+  if exclude_zero then x = torch.where(x:eq(0), 1, x):to(dtype) end
+  return requires_grad and x:requires_grad_() or x
 end
+
+declare.functions_with_options(testing, [[
+  assert_close(any actual, any expected, *, boolean allow_subclasses=true, number? rtol, number? atol, boolean equal_nan=false,
+    boolean check_device=true, boolean check_dtype=true, boolean check_layout=true, boolean check_stride=false, any? msg)
+]])
+declare.functions(testing, [[
+  make_tensor(..., dtype? dtype, device? device, number? low, number? high, boolean requires_grad=false, boolean noncontiguous=false,
+    boolean exclude_zero=false)
+]])
 
 return testing

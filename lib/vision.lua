@@ -6,6 +6,7 @@
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -207,11 +208,9 @@ end
 --- of images [n, channels, height, width], as [regions, channels, output_size...]: the mean of bilinear samples in each part.
 --- sampling_ratio: how many a side (-1: as many as the part has pixels); aligned: pixels have their values in their middles.
 function vision.roi_align(input, boxes, output_size, options)
-  kinds.check_names('roi_align', options, 'spatial_scale sampling_ratio aligned')
-  options = options or {}
   local rois = regions_of('roi_align', boxes, input)
   local rows, cols = pair(output_size)
-  local scale, ratio, shift = options.spatial_scale or 1.0, options.sampling_ratio or -1, options.aligned and 0.5 or 0.0
+  local scale, ratio, shift = options.spatial_scale, options.sampling_ratio, options.aligned and 0.5 or 0.0
   local count, height, width = rois:size(1), input:size(3), input:size(4)
   if count == 0 then return input:new_zeros { 0, input:size(2), rows, cols } end
   local x, y = rois:select(2, 2) * scale - shift, rois:select(2, 3) * scale - shift
@@ -244,9 +243,7 @@ end
 
 --- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the greatest pixel of each part, whose edges are
 --- rounded outwards; a part without pixels is 0.
-function vision.roi_pool(input, boxes, output_size, options)
-  kinds.check_names('roi_pool', options, 'spatial_scale')
-  local scale = options and options.spatial_scale or 1.0
+function vision.roi_pool(input, boxes, output_size, scale)
   local rois = regions_of('roi_pool', boxes, input)
   local rows, cols = pair(output_size)
   local height, width, results = input:size(3), input:size(4), {}
@@ -276,6 +273,11 @@ function vision.roi_pool(input, boxes, output_size, options)
   end
   return torch.stack(results)
 end
+
+declare.functions_with_options(vision, [[
+  roi_align(Tensor input, any boxes, any output_size, *, number spatial_scale=1.0, integer sampling_ratio=-1, boolean aligned=false)
+]])
+declare.functions(vision, 'roi_pool(Tensor input, any boxes, any output_size, *, number spatial_scale=1.0)')
 
 return checked.functions(vision, {
   boxes1 = 'Tensor', boxes2 = 'Tensor', ['box_area.boxes'] = 'Tensor', ['box_convert.boxes'] = 'Tensor', ['nms.boxes'] = 'Tensor',

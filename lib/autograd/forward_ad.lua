@@ -8,8 +8,8 @@
 --     end)
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local scope = require 'torch.autograd.scope'
 
 local C = torch._C
@@ -19,25 +19,16 @@ local forward_ad = {}
 function forward_ad.enter_dual_level() return C.dual_enter() + 1 end
 
 --- The level that began last ends: tensors lose the tangents that they have at it. With a number, that has to be its.
-function forward_ad.exit_dual_level(options)
-  kinds.check_names('exit_dual_level', options, 'level')
+function forward_ad.exit_dual_level(level)
   local depth = C.dual_depth()
   if depth == 0 then fail('Trying to exit a forward AD level but no level is active.') end
-  C.dual_leave((options and options.level or depth) - 1)
+  C.dual_leave((level or depth) - 1)
 end
 
 --- A level for the time of body(...), whose results are returned; without a body a guard for `local _ <close>`.
 function forward_ad.dual_level(body, ...)
-  kinds.check('dual_level', 'body', body, 'function?')
   local level
   return scope.open('dual level', function() level = forward_ad.enter_dual_level() end, function() C.dual_leave(level - 1) end, body, ...)
-end
-
-local function level_of(what, options)
-  kinds.check_names(what, options, 'level')
-  local level = options and options.level or C.dual_depth()
-  if options and options.level then kinds.check(what, 'level', level, 'integer') end
-  return level
 end
 
 local function check_inexact(what, tensor)
@@ -70,10 +61,8 @@ forward_ad.__dual_of = dual_of
 
 --- A view of the tensor that carries the tangent, of the same shape, dtype and device, through what is computed from it; {level =}: at
 --- another level than the last one. What is written into it in place is written into both.
-function forward_ad.make_dual(tensor, tangent, options)
-  kinds.check('make_dual', 'tensor', tensor, 'Tensor')
-  kinds.check('make_dual', 'tangent', tangent, 'Tensor')
-  local level = level_of('make_dual', options)
+function forward_ad.make_dual(tensor, tangent, level)
+  level = level or C.dual_depth()
   if level == 0 then
     fail('Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.')
   end
@@ -81,11 +70,18 @@ function forward_ad.make_dual(tensor, tangent, options)
 end
 
 --- The tensor without its tangent, and the tangent: nil where it has none at that level.
-function forward_ad.unpack_dual(tensor, options)
-  kinds.check('unpack_dual', 'tensor', tensor, 'Tensor')
-  local level = level_of('unpack_dual', options)
+function forward_ad.unpack_dual(tensor, level)
+  level = level or C.dual_depth()
   if level == 0 then return tensor, nil end
   return C.unpack_dual(tensor, level - 1)
 end
+
+declare.functions(forward_ad, [[
+  enter_dual_level()
+  exit_dual_level(*, integer? level)
+  make_dual(Tensor tensor, Tensor tangent, *, integer? level)
+  unpack_dual(Tensor tensor, *, integer? level)
+]])
+declare.scopes_later(forward_ad, 'dual_level()')
 
 return { forward_ad = forward_ad }

@@ -8,8 +8,8 @@
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local trees = require 'torch.func.trees'
 
 local is_tensor = torch.is_tensor
@@ -152,26 +152,14 @@ local function number_of(func, inputs, name, strict)
   return outputs
 end
 
-local function read(name, names, func, ...)
-  kinds.check(name, 'func', func, 'function')
-  local options = kinds.by_name(name, names, nil, ...)
-  kinds.check(name, 'inputs', options.inputs, 'Tensor|table')
-  kinds.check(name, 'create_graph', options.create_graph, 'boolean?')
-  kinds.check(name, 'strict', options.strict, 'boolean?')
-  options.create_graph, options.strict = options.create_graph or false, options.strict or false
-  return options
-end
-
-local PRODUCT = { 'inputs', 'v', 'create_graph', 'strict' }
-
 -- Whether gradients are recorded around the call decides, unless a graph is asked for.
 local function recording(create_graph, f, ...) return torch.set_grad_enabled(create_graph or torch.is_grad_enabled(), f, ...) end
 
 -- ---- products -------------------------------------------------------------------------------------------------------
 
 --- vjp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and v times its Jacobian.
-function functional.vjp(func, ...)
-  local o = read('vjp', PRODUCT, func, ...)
+function functional.vjp(o)
+  local func = o.func
   return torch.enable_grad(function()
     local given, is_list = as_list(o.inputs, 'inputs', 'vjp')
     local inputs = prepared(given, o.create_graph)
@@ -196,8 +184,8 @@ local function for_forward(func, given, name, create_graph)
 end
 
 --- jvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and its Jacobian times v.
-function functional.jvp(func, ...)
-  local o = read('jvp', PRODUCT, func, ...)
+function functional.jvp(o)
+  local func = o.func
   return torch.enable_grad(function()
     local given = as_list(o.inputs, 'inputs', 'jvp')
     local v = vector_of(o.v, 'jvp', given, type(o.inputs) == 'table', no_input_vector)
@@ -219,8 +207,8 @@ function functional.jvp(func, ...)
 end
 
 -- The value of func, a number, and what multiply(its gradient, inputs, v, options) makes of its second derivatives.
-local function second_order(name, multiply, func, ...)
-  local o = read(name, PRODUCT, func, ...)
+local function second_order(name, multiply, o)
+  local func = o.func
   return torch.enable_grad(function()
     local given, is_list = as_list(o.inputs, 'inputs', name)
     local inputs = prepared(given, o.create_graph)
@@ -246,15 +234,13 @@ local function times_vector(slope, inputs, v, o)
 end
 
 --- vhp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and v times its Hessian.
-function functional.vhp(func, ...) return second_order('vhp', vector_times, func, ...) end
+function functional.vhp(o) return second_order('vhp', vector_times, o) end
 
 --- hvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and its Hessian times v. vhp
 --- gives the same where second derivatives are continuous, and is quicker.
-function functional.hvp(func, ...) return second_order('hvp', times_vector, func, ...) end
+function functional.hvp(o) return second_order('hvp', times_vector, o) end
 
 -- ---- whole matrices ---------------------------------------------------------------------------------------------------
-
-local MATRIX = { 'inputs', 'create_graph', 'strict', 'vectorize', 'strategy' }
 
 -- The Jacobian of one output by every input.
 local function rows_of(output, k, inputs, o)
@@ -297,9 +283,8 @@ end
 --- jacobian(func, inputs, {create_graph = false, strict = false, vectorize = false, strategy = 'reverse-mode'}): the Jacobian, of
 --- the output's shape followed by the input's; for lists of inputs or outputs lists of them, outputs outermost. 'reverse-mode': row by
 --- row, by backward, whatever vectorize says; 'forward-mode', with vectorize = true: all columns at once, by forward mode under vmap.
-function functional.jacobian(func, ...)
-  local o = read('jacobian', MATRIX, func, ...)
-  local strategy = o.strategy or 'reverse-mode'
+function functional.jacobian(o)
+  local func, strategy = o.func, o.strategy
   if strategy ~= 'forward-mode' and strategy ~= 'reverse-mode' then
     fail('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, '
       .. '"forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
@@ -334,8 +319,8 @@ end
 --- hessian(func, inputs, {create_graph = false, strict = false, vectorize = false, outer_jacobian_strategy = 'reverse-mode'}): the
 --- second derivatives of func, which gives a number: of the input's shape twice; for a list of inputs a list of lists. With 'forward-mode',
 --- which needs vectorize = true, they are forward mode over backward.
-function functional.hessian(func, ...)
-  local o = read('hessian', { 'inputs', 'create_graph', 'strict', 'vectorize', 'outer_jacobian_strategy' }, func, ...)
+function functional.hessian(o)
+  local func = o.func
   local given, is_list = as_list(o.inputs, 'inputs', 'hessian')
   local function slope(...)
     local inputs = { ... }
@@ -360,5 +345,16 @@ function functional.hessian(func, ...)
   end
   return result[1]
 end
+
+declare.functions_by_name(functional, [[
+  vjp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
+  jvp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
+  vhp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
+  hvp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
+  jacobian(function func, Tensor|table inputs, boolean create_graph=false, boolean strict=false, boolean vectorize=false,
+    string strategy='reverse-mode')
+  hessian(function func, Tensor|table inputs, boolean create_graph=false, boolean strict=false, boolean vectorize=false,
+    string outer_jacobian_strategy='reverse-mode')
+]])
 
 return { functional = functional }

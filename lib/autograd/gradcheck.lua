@@ -6,10 +6,9 @@
 -- mode gives them for the tangent 1 (i).
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local declare = require 'torch.support.arguments'
 local autograd = require 'torch.autograd'
 local fail = require 'torch.support.fail'
-local read_options = require 'torch.support.options'
 local is_tensor = torch.is_tensor
 local forward_ad = autograd.forward_ad
 
@@ -188,15 +187,9 @@ local function mismatch(fn, inputs, options)
   return nil
 end
 
-local defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true, check_forward_ad = false, check_backward_ad = true }
-local second_defaults = { eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise_exception = true, check_fwd_over_rev = false, check_rev_over_rev = true }
-
 --- Whether the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
 --- raise_exception is false. check_forward_ad: those of forward mode too; check_backward_ad = false: only those.
 local function gradcheck(fn, inputs, options)
-  kinds.check('gradcheck', 'fn', fn, 'function')
-  kinds.check('gradcheck', 'inputs', inputs, 'Tensor|table')
-  options = read_options('gradcheck', options, defaults)
   local message = mismatch(fn, list_of(inputs), options)
   if message and options.raise_exception then fail('%s', message) end
   return message == nil
@@ -205,9 +198,6 @@ end
 --- The same for second derivatives: gradcheck of the gradients of fn, weighted by grad_outputs (default: random); by backward unless
 --- check_rev_over_rev is false, by forward mode with check_fwd_over_rev.
 local function gradgradcheck(fn, inputs, grad_outputs, options)
-  kinds.check('gradgradcheck', 'fn', fn, 'function')
-  kinds.check('gradgradcheck', 'inputs', inputs, 'Tensor|table')
-  options = read_options('gradgradcheck', options, second_defaults)
   inputs = list_of(inputs)
   local n, leaves = #inputs, {}
   for i, input in ipairs(inputs) do
@@ -234,4 +224,13 @@ local function gradgradcheck(fn, inputs, grad_outputs, options)
     check_forward_ad = options.check_fwd_over_rev, check_backward_ad = options.check_rev_over_rev })
 end
 
-return { gradcheck = gradcheck, gradgradcheck = gradgradcheck }
+return {
+  gradcheck = declare.with_options([[
+    gradcheck(function func, Tensor|table inputs, *, number eps=1e-6, number atol=1e-5, number rtol=1e-3, boolean raise_exception=true,
+      boolean check_forward_ad=false, boolean check_backward_ad=true)
+  ]], gradcheck),
+  gradgradcheck = declare.with_options([[
+    gradgradcheck(function func, Tensor|table inputs, Tensor|table? grad_outputs, *, number eps=1e-6, number atol=1e-5,
+      number rtol=1e-3, boolean raise_exception=true, boolean check_fwd_over_rev=false, boolean check_rev_over_rev=true)
+  ]], gradgradcheck),
+}

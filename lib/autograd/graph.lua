@@ -2,9 +2,8 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
-local named = require 'torch.support.named'
 local scopes = require 'torch.autograd.scope'
 
 local C = torch._C
@@ -35,11 +34,10 @@ local guard_metatable = {
 }
 
 -- A guard that calls leave; with a body its results. What leave closes is a list of its own, of any order.
-local function within(what, leave, body, ...)
+local function within(leave, body, ...)
   local guard = setmetatable({ leave = leave, scope = scopes.open(leave, function() end, leave) }, guard_metatable)
   if body == nil then return guard end
   local _ <close> = guard
-  kinds.check(what, 'body', body, 'function')
   return body(...)
 end
 
@@ -47,12 +45,10 @@ end
 --- for backward, and what it returns, any value but nil, is kept instead. unpack_hook(value) gives a tensor of the same shape, dtype and
 --- device back whenever backward needs it. Neither is recorded, and pack_hook must not change its tensor. Of several hooks the innermost are called.
 function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
-  kinds.check('saved_tensors_hooks', 'pack_hook', pack_hook, 'function')
-  kinds.check('saved_tensors_hooks', 'unpack_hook', unpack_hook, 'function')
   if refusals.outer then fail('%s', refusals.outer.message) end
   local opened = C.open_saved_hooks(pack_hook, unpack_hook)
   local scope = open(hooks, { pack = pack_hook, unpack = unpack_hook })
-  return within('saved_tensors_hooks', function()
+  return within(function()
     close(hooks, scope)
     C.close_saved_hooks(opened)
   end, body, ...)
@@ -60,26 +56,22 @@ end
 
 --- While body(...) runs, or until the guard ends, saved tensors wait in the host's memory, and go back to their device for backward: less
 --- memory of the device for more copies, which the ledger shows. With pin_memory these copies run beside the device's work.
-function graph.save_on_cpu(pin_memory, device_type, body, ...)
-  if kinds.fits(pin_memory, 'function') then return graph.save_on_cpu(false, 'cuda', pin_memory, device_type, body, ...) end
-  if kinds.fits(device_type, 'function') then return graph.save_on_cpu(pin_memory, 'cuda', device_type, body, ...) end
-  kinds.check('save_on_cpu', 'pin_memory', pin_memory, 'boolean?')
+function graph.save_on_cpu(pin_memory, _, body, ...)
   local function pack(tensor)
     if not pin_memory then return { tensor.device, tensor:cpu() } end
     local packed = torch.empty(tensor.shape, { dtype = tensor.dtype, pin_memory = tensor.is_cuda })
     packed:copy_(tensor)
     return { tensor.device, packed }
   end
-  local function unpack(packed) return packed[2]:to(packed[1], { non_blocking = pin_memory or false }) end
+  local function unpack(packed) return packed[2]:to(packed[1], { non_blocking = pin_memory }) end
   return graph.saved_tensors_hooks(pack, unpack, body, ...)
 end
 
 --- While body(...) runs, or until the guard ends, setting hooks of saved tensors is an error with this message; so it is at once where some are set.
 function graph.disable_saved_tensors_hooks(error_message, body, ...)
-  kinds.check('disable_saved_tensors_hooks', 'error_message', error_message, 'string')
   if hooks.outer then fail('%s', error_message) end
   local scope = open(refusals, { message = error_message })
-  return within('disable_saved_tensors_hooks', function() close(refusals, scope) end, body, ...)
+  return within(function() close(refusals, scope) end, body, ...)
 end
 
 --- While body(...) runs, or until the guard ends, tensors may be written in place although they were saved for backward: what was saved in the
@@ -88,7 +80,7 @@ function graph.allow_mutation_on_saved_tensors(body, ...)
   C.open_saved_copies()
   -- Custom Functions, whose tensors core does not keep, have theirs copied at once.
   local scope = open(hooks, { pack = function(tensor) return tensor:clone() end, unpack = function(tensor) return tensor end })
-  return within('allow_mutation_on_saved_tensors', function()
+  return within(function()
     close(hooks, scope)
     C.close_saved_copies()
   end, body, ...)
@@ -96,7 +88,6 @@ end
 
 --- Notes that a tensor, or each of a list, was written in place by something that the library does not know of, a kernel of one's own.
 function graph.increment_version(tensor)
-  kinds.check('increment_version', 'tensor', tensor, 'Tensor|tensors')
   if torch.is_tensor(tensor) then tensor = { tensor } end
   for _, entry in ipairs(tensor) do C.increment_version(entry) end
 end
@@ -112,15 +103,14 @@ local GradientEdge = class.Object:extend('GradientEdge')
 --- torch.autograd.backward and grad; the tensor itself is not kept. Fields: node, output_nr.
 function GradientEdge:init(node, output_nr)
   if torch.type(node) ~= 'Node' then fail("GradientEdge(): argument 'node' must be a Node of the graph, as x.grad_fn is, got %s", torch.type(node)) end
-  kinds.check('GradientEdge', 'output_nr', output_nr, 'integer')
   self[TENSOR], self.node, self.output_nr = C.edge_tensor(node, output_nr), node, output_nr
 end
+declare.methods(GradientEdge, 'init(self, any node, integer output_nr, any? ownership_token)')
 
 function GradientEdge:__tostring() return ('GradientEdge(node=%s, output_nr=%d)'):format(self.node, self.output_nr) end
 
 --- The edge that a tensor's gradient comes by: torch.autograd.grad(y, x) and grad(y, get_gradient_edge(x)) are the same.
 function graph.get_gradient_edge(tensor)
-  kinds.check('get_gradient_edge', 'tensor', tensor, 'Tensor')
   return GradientEdge(C.gradient_edge(tensor))
 end
 
@@ -170,10 +160,7 @@ end
 --- Calls fn in each backward that computes gradients of some of the tensors. {mode = 'all'}, the default: with a list of the gradients, once
 --- they are all there (false for tensors whose gradient this backward does not compute); {mode = 'any'}: with the first. fn must not change
 --- them. Gives a handle whose remove() takes the hook away.
-function graph.register_multi_grad_hook(tensors, fn, options)
-  kinds.check('register_multi_grad_hook', 'tensors', tensors, 'tensors')
-  kinds.check('register_multi_grad_hook', 'fn', fn, 'function')
-  local mode = named('register_multi_grad_hook', options, { mode = 'string?' }).mode or 'all'
+function graph.register_multi_grad_hook(tensors, fn, mode)
   if mode ~= 'all' and mode ~= 'any' then fail("Expects mode to be one of ('all', 'any') but got %s", mode) end
   local edges, handles = {}, setmetatable({}, Handles)
   for i, tensor in ipairs(tensors) do
@@ -189,5 +176,17 @@ end
 
 --- For custom Functions: the innermost hooks, or nil.
 function graph.__hooks() return hooks.outer end
+
+declare.functions(graph, [[
+  increment_version(Tensor|tensors tensor)
+  get_gradient_edge(Tensor tensor)
+  register_multi_grad_hook(tensors tensors, function fn, *, string mode='all')
+]])
+declare.scopes_later(graph, [[
+  saved_tensors_hooks(function pack_hook, function unpack_hook)
+  save_on_cpu(boolean pin_memory=false, string device_type='cuda')
+  disable_saved_tensors_hooks(string error_message)
+  allow_mutation_on_saved_tensors()
+]])
 
 return { graph = graph }

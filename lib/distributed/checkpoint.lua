@@ -7,8 +7,8 @@
 -- a checkpoint's own files follow from the index's name. Tensors have the names of their places ("model.fc.weight"), parameters' states those of the parameters.
 
 local torch = require 'torch'
-local arguments = require 'torch.distributed.arguments'
 local dist = require 'torch.distributed'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
 local sharding = require 'torch.distributed.sharding'
@@ -248,8 +248,7 @@ end
 
 --- Saves a table of modules, optimizers, schedulers, tensors and other values (and tables of these), in which every rank has the same
 -- but for its parts. checkpoint_id: the path of the index, which appears when all is written. process_group: the ranks that save.
-function M.save(...)
-  local a = arguments('checkpoint.save', { objects = 1, 'state_dict', 'table', 'checkpoint_id', 'string', 'process_group', 'any?' }, ...)
+local function save(a)
   local group, path = dist._group(a.process_group), a.checkpoint_id
   if not group then return end
   local rank, size = group:me(), group:size()
@@ -425,8 +424,7 @@ end
 
 --- Fills the modules, optimizers, schedulers and tensors of a table, each rank its own parts, with any number of ranks. Gives all that was
 -- saved beside them, as a table. checkpoint_id: the path of the index.
-function M.load(...)
-  local a = arguments('checkpoint.load', { objects = 1, 'state_dict', 'table?', 'checkpoint_id', 'string' }, ...)
+local function load(a)
   local index = read_index(a.checkpoint_id)
   local state = a.state_dict or {}
   local filler = setmetatable({ index = index, path = a.checkpoint_id, targets = {}, taken = {}, late = {} }, Filler)
@@ -436,5 +434,8 @@ function M.load(...)
   for _, entry in ipairs(filler.late) do entry[1]:load_state_dict(at(result, entry[2], #entry[2])) end
   return result
 end
+
+M.save = declare.by_name('checkpoint.save(table state_dict, string checkpoint_id, value? process_group)', save)
+M.load = declare.by_name('checkpoint.load(table? state_dict, string checkpoint_id)', load)
 
 return M

@@ -3,8 +3,8 @@
 -- when it is done, or with async_op = true a Work at once. Reductions go in the order of the ranks, so that all ranks, engines and
 -- sizes of messages give the same bits.
 
-local arguments = require 'torch.distributed.arguments'
 local begin = require 'torch.distributed.begin'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local groups = require 'torch.distributed.groups'
 
@@ -29,23 +29,20 @@ M._reduction = reduction
 -- ---- operations ----
 
 --- Returns when all ranks of the group have called it.
-function M.barrier(...)
-  local a = arguments('barrier', { 'group', 'any?', 'async_op', 'boolean?' }, ...)
+function M.barrier(a)
   local group = groups._group(a.group)
   if not group then return nil end
   return (begin.begin('barrier', group, a.async_op, {}))
 end
 
 --- As barrier, with a time of its own: which ranks have not come is in the error. timeout: seconds.
-function M.monitored_barrier(...)
-  local a = arguments('monitored_barrier', { 'group', 'any?', 'timeout', 'number?' }, ...)
+function M.monitored_barrier(a)
   local group = groups._group(a.group)
   if group then begin.begin('barrier', group, false, { timeout = a.timeout }) end
 end
 
 --- The tensors of all ranks become their sum, or what `op` says, everywhere.
-function M.all_reduce(...)
-  local a = arguments('all_reduce', { 'tensor', 'Tensor', 'op', 'any?', 'group', 'any?', 'async_op', 'boolean?' }, ...)
+function M.all_reduce(a)
   local op, group = reduction('all_reduce', a.op), groups._group(a.group)
   if not group then return nil end
   local host, back = begin.both(a.tensor)
@@ -53,8 +50,7 @@ function M.all_reduce(...)
 end
 
 --- The tensors of all ranks become that of rank `src`.
-function M.broadcast(...)
-  local a = arguments('broadcast', { 'tensor', 'Tensor', 'src', 'integer?', 'group', 'any?', 'async_op', 'boolean?' }, ...)
+function M.broadcast(a)
   local group = groups._group(a.group)
   if not group then return nil end
   local root = begin.rank_in(group, 'broadcast', 'src', a.src)
@@ -64,8 +60,7 @@ function M.broadcast(...)
 end
 
 --- As all_reduce, but only rank `dst` gets the result; the others' tensors stay as they are.
-function M.reduce(...)
-  local a = arguments('reduce', { 'tensor', 'Tensor', 'dst', 'integer?', 'op', 'any?', 'group', 'any?', 'async_op', 'boolean?' }, ...)
+function M.reduce(a)
   local op, group = reduction('reduce', a.op), groups._group(a.group)
   if not group then return nil end
   local root = begin.rank_in(group, 'reduce', 'dst', a.dst)
@@ -77,9 +72,7 @@ function M.reduce(...)
 end
 
 --- The tensors of all ranks one after another, in every rank's output_tensor: concatenated or stacked.
-function M.all_gather_into_tensor(...)
-  local a = arguments('all_gather_into_tensor', { 'output_tensor', 'Tensor', 'input_tensor', 'Tensor', 'group', 'any?', 'async_op',
-    'boolean?' }, ...)
+function M.all_gather_into_tensor(a)
   local group = groups._group(a.group)
   if not group then return nil end
   begin.check_same_dtype('all_gather_into_tensor', a.output_tensor, a.input_tensor)
@@ -92,9 +85,7 @@ function M.all_gather_into_tensor(...)
 end
 
 --- Of the sums of all ranks' inputs, the n-th part for the n-th rank.
-function M.reduce_scatter_tensor(...)
-  local a = arguments('reduce_scatter_tensor', { 'output', 'Tensor', 'input', 'Tensor', 'op', 'any?', 'group', 'any?', 'async_op',
-    'boolean?' }, ...)
+function M.reduce_scatter_tensor(a)
   local op, group = reduction('reduce_scatter_tensor', a.op), groups._group(a.group)
   if not group then return nil end
   begin.check_same_dtype('reduce_scatter_tensor', a.output, a.input)
@@ -133,10 +124,8 @@ local function all_splits(tensor, elements, n)
 end
 
 --- The n-th part of each rank's input goes to the n-th rank. Sizes of the parts along the first dimension: equal, or as given.
-function M.all_to_all_single(...)
+function M.all_to_all_single(a)
   local what = 'all_to_all_single'
-  local a = arguments(what, { 'output', 'Tensor', 'input', 'Tensor', 'output_split_sizes', 'integers?', 'input_split_sizes', 'integers?',
-    'group', 'any?', 'async_op', 'boolean?' }, ...)
   local group = groups._group(a.group)
   if not group then return nil end
   begin.check_same_dtype(what, a.output, a.input)
@@ -147,5 +136,16 @@ function M.all_to_all_single(...)
   return (begin.begin(what, group, a.async_op,
     { input = begin.input(a.input), output = host, given = given, got = got, result = a.output }, back))
 end
+
+declare.functions_by_name(M, [[
+  barrier(value? group, boolean? async_op)
+  monitored_barrier(value? group, number? timeout)
+  all_reduce(Tensor tensor, value? op, value? group, boolean? async_op)
+  broadcast(Tensor tensor, integer? src, value? group, boolean? async_op)
+  reduce(Tensor tensor, integer? dst, value? op, value? group, boolean? async_op)
+  all_gather_into_tensor(Tensor output_tensor, Tensor input_tensor, value? group, boolean? async_op)
+  reduce_scatter_tensor(Tensor output, Tensor input, value? op, value? group, boolean? async_op)
+  all_to_all_single(Tensor output, Tensor input, integers? output_split_sizes, integers? input_split_sizes, value? group, boolean? async_op)
+]])
 
 return M

@@ -16,9 +16,8 @@ local Module = require 'torch.nn.module'
 local autograd = require 'torch.autograd'
 local class = require 'torch.support.class'
 local dist = require 'torch.distributed'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
 local sharding = require 'torch.distributed.sharding'
 
 local fields_of = class.fields
@@ -257,20 +256,18 @@ local function unit_of(name, module)
 end
 
 -- Calls f with the unit of a module, and unless recurse = false with those of the modules inside.
-local function each_unit(name, module, options, f)
+local function each_unit(name, module, recurse, f)
   unit_of(name, module)
-  options = options_of(name, options, { recurse = true })
-  for _, part in ipairs(options.recurse and module:modules() or { module }) do
+  for _, part in ipairs(recurse and module:modules() or { module }) do
     if units[part] then f(units[part]) end
   end
 end
 
 -- A method that sets something of units to true or false: module:name(on, {recurse = true}).
 local function switch(name, set)
-  methods[name] = function(module, on, options)
-    kinds.check(name, 'on', on, 'boolean')
-    each_unit(name, module, options, function(unit) set(unit, on) end)
-  end
+  methods[name] = declare.declare(name .. '(any self, boolean on, boolean recurse=true)', function(module, on, recurse)
+    each_unit(name, module, recurse, function(unit) set(unit, on) end)
+  end)
 end
 
 -- Whether backward brings the gradients of the ranks together. Without it they add up, whole, on each rank until a backward does (gradient
@@ -353,7 +350,6 @@ end
 -- methods set_requires_gradient_sync(on), set_reshard_after_forward(on), set_reshard_after_backward(on), for it and the units in it unless
 -- {recurse = false} follows; unshard() and reshard().
 function M.fully_shard(module, options)
-  options = options_of('fully_shard', options, { process_group = false, reshard_after_forward = true })
   local group = options.process_group or dist._group(nil)
   if units[module] then fail 'fully_shard should only be called once on a module' end
   local chain = chains[group]
@@ -393,5 +389,8 @@ function M.clip_grad_norm_(parameters, max_norm)
   end
   return norm
 end
+
+declare.functions_with_options(M, 'fully_shard(Module module, *, value? process_group, boolean reshard_after_forward=true)')
+declare.functions(M, 'clip_grad_norm_(any parameters, number max_norm)')
 
 return M

@@ -1,7 +1,7 @@
 -- groups.lua - init_process_group and its end, groups of ranks, and who is who in them.
 
 local torch = require 'torch'
-local arguments = require 'torch.distributed.arguments'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local here = require 'torch.distributed.state'
 
@@ -36,9 +36,7 @@ end
 -- 'nccl': tensors on GPUs go by NCCL, others by MPI.
 -- timeout: seconds after which an operation that has not ended is an error on every rank. rank, world_size: checked, when given.
 -- native_reductions: all_reduce is the MPI's own where it has the dtype; then the order of a sum, and so its bits, depend on the MPI.
-function M.init_process_group(...)
-  local a = arguments('init_process_group', { 'backend', 'string?', 'init_method', 'string?', 'timeout', 'number?', 'world_size', 'integer?',
-    'rank', 'integer?', 'native_reductions', 'boolean?' }, ...)
+function M.init_process_group(a)
   if here.current then fail 'trying to initialize the default process group twice!' end
   local timeout = a.timeout or DEFAULT_TIMEOUT
   if not (timeout > 0) then fail('init_process_group(): timeout must be a positive number of seconds, got %s', timeout) end
@@ -123,9 +121,8 @@ function M.get_global_rank(group, group_rank)
 end
 
 --- A group of these ranks (all of them when ranks is nil). Every rank of the world calls it, in the same order.
-function M.new_group(...)
+function M.new_group(a)
   local Work = require 'torch.distributed.work'
-  local a = arguments('new_group', { 'ranks', 'integers?', 'timeout', 'number?' }, ...)
   local world, ranks, seen = group_of(nil), {}, {}
   for i = 1, a.ranks and #a.ranks or world:size() do
     local rank = a.ranks and a.ranks[i] or i - 1
@@ -145,5 +142,22 @@ function M.new_group(...)
   here.current.groups[group] = true
   return group
 end
+
+declare.functions_by_name(M, [[
+  init_process_group(string? backend, string? init_method, number? timeout, integer? world_size, integer? rank, boolean? native_reductions)
+  new_group(integers? ranks, number? timeout)
+]])
+
+declare.functions(M, [[
+  is_available() is_initialized() is_mpi_available() is_nccl_available()
+  destroy_process_group(value? group)
+  get_rank(value? group)
+  get_world_size(value? group)
+  get_node_local_rank(value? fallback_rank)
+  get_backend(value? group)
+  get_process_group_ranks(value? group)
+  get_group_rank(value? group, any global_rank)
+  get_global_rank(value? group, any group_rank)
+]])
 
 return M

@@ -1,9 +1,9 @@
 -- lists.lua - operations with a list of tensors, one for each rank: all_gather, gather, scatter, reduce_scatter, all_to_all.
 
 local torch = require 'torch'
-local arguments = require 'torch.distributed.arguments'
 local begin = require 'torch.distributed.begin'
 local collectives = require 'torch.distributed.collectives'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local groups = require 'torch.distributed.groups'
 
@@ -48,8 +48,7 @@ local function room_for(list)
 end
 
 --- tensor_list[i] becomes the tensor of the i-th rank.
-function M.all_gather(...)
-  local a = arguments('all_gather', { 'tensor_list', 'tensors', 'tensor', 'Tensor', 'group', 'any?', 'async_op', 'boolean?' }, ...)
+function M.all_gather(a)
   local group = groups._group(a.group)
   if not group then return nil end
   check_list('all_gather', 'tensor_list', a.tensor_list, group, a.tensor)
@@ -58,9 +57,7 @@ function M.all_gather(...)
 end
 
 --- On rank `dst` gather_list[i] becomes the tensor of the i-th rank.
-function M.gather(...)
-  local a = arguments('gather', { 'tensor', 'Tensor', 'gather_list', 'tensors?', 'dst', 'integer?', 'group', 'any?', 'async_op', 'boolean?' },
-    ...)
+function M.gather(a)
   local group = groups._group(a.group)
   if not group then return nil end
   local root = begin.rank_in(group, 'gather', 'dst', a.dst, group:global(0))
@@ -76,9 +73,7 @@ function M.gather(...)
 end
 
 --- The tensor of the i-th rank becomes scatter_list[i] of rank `src`.
-function M.scatter(...)
-  local a = arguments('scatter', { 'tensor', 'Tensor', 'scatter_list', 'tensors?', 'src', 'integer?', 'group', 'any?', 'async_op',
-    'boolean?' }, ...)
+function M.scatter(a)
   local group = groups._group(a.group)
   if not group then return nil end
   local root = begin.rank_in(group, 'scatter', 'src', a.src, group:global(0))
@@ -94,9 +89,7 @@ function M.scatter(...)
 end
 
 --- Of the sums of input_list[i] over all ranks, the i-th for the i-th rank.
-function M.reduce_scatter(...)
-  local a = arguments('reduce_scatter', { 'output', 'Tensor', 'input_list', 'tensors', 'op', 'any?', 'group', 'any?', 'async_op', 'boolean?' },
-    ...)
+function M.reduce_scatter(a)
   local op, group = collectives._reduction('reduce_scatter', a.op), groups._group(a.group)
   if not group then return nil end
   check_list('reduce_scatter', 'input_list', a.input_list, group, a.output)
@@ -106,9 +99,7 @@ function M.reduce_scatter(...)
 end
 
 --- output_tensor_list[i] becomes what the i-th rank has in its input_tensor_list for this one.
-function M.all_to_all(...)
-  local a = arguments('all_to_all', { 'output_tensor_list', 'tensors', 'input_tensor_list', 'tensors', 'group', 'any?', 'async_op',
-    'boolean?' }, ...)
+function M.all_to_all(a)
   local group = groups._group(a.group)
   if not group then return nil end
   check_list('all_to_all', 'output_tensor_list', a.output_tensor_list, group)
@@ -122,5 +113,13 @@ function M.all_to_all(...)
   return (begin.begin('all_to_all', group, a.async_op, { input = joined(a.input_tensor_list), output = host, given = given, got = got,
     results = a.output_tensor_list }, divide))
 end
+
+declare.functions_by_name(M, [[
+  all_gather(tensors tensor_list, Tensor tensor, value? group, boolean? async_op)
+  gather(Tensor tensor, tensors? gather_list, integer? dst, value? group, boolean? async_op)
+  scatter(Tensor tensor, tensors? scatter_list, integer? src, value? group, boolean? async_op)
+  reduce_scatter(Tensor output, tensors input_list, value? op, value? group, boolean? async_op)
+  all_to_all(tensors output_tensor_list, tensors input_tensor_list, value? group, boolean? async_op)
+]])
 
 return M

@@ -1,8 +1,8 @@
 -- messages.lua - from one rank to another: send, recv, isend, irecv, batch_isend_irecv. Messages between two ranks with one tag arrive
 -- in the order in which they were sent.
 
-local arguments = require 'torch.distributed.arguments'
 local begin = require 'torch.distributed.begin'
+local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local groups = require 'torch.distributed.groups'
@@ -14,8 +14,7 @@ local function check_tag(what, tag)
   return tag or 0
 end
 
-local function send(what, async, ...)
-  local a = arguments(what, { 'tensor', 'Tensor', 'dst', 'integer', 'group', 'any?', 'tag', 'integer?' }, ...)
+local function send(what, async, a)
   local group = groups._group(a.group)
   if not group then return nil end
   local peer = begin.rank_in(group, what, 'dst', a.dst)
@@ -23,8 +22,7 @@ local function send(what, async, ...)
   return (begin.begin(what, group, async, { input = begin.input(a.tensor), peer = peer, tag = check_tag(what, a.tag), result = a.tensor }))
 end
 
-local function receive(what, async, ...)
-  local a = arguments(what, { 'tensor', 'Tensor', 'src', 'integer?', 'group', 'any?', 'tag', 'integer?' }, ...)
+local function receive(what, async, a)
   local group = groups._group(a.group)
   if not group then return nil end
   local peer = a.src and begin.rank_in(group, what, 'src', a.src) or -1
@@ -35,14 +33,21 @@ local function receive(what, async, ...)
 end
 
 --- Sends a tensor to rank `dst`; returns when it may be changed again.
-function M.send(...) send('send', false, ...) end
+function M.send(a) send('send', false, a) end
 
 --- Fills a tensor with what rank `src` sends, or, without one, any rank; returns the rank that has sent it.
-function M.recv(...) return receive('recv', false, ...) end
+function M.recv(a) return receive('recv', false, a) end
 
 --- The same without waiting: each gives a Work.
-function M.isend(...) return send('isend', true, ...) end
-function M.irecv(...) return receive('irecv', true, ...) end
+function M.isend(a) return send('isend', true, a) end
+function M.irecv(a) return receive('irecv', true, a) end
+
+declare.functions_by_name(M, [[
+  send(Tensor tensor, integer dst, value? group, integer? tag)
+  recv(Tensor tensor, integer? src, value? group, integer? tag)
+  isend(Tensor tensor, integer dst, value? group, integer? tag)
+  irecv(Tensor tensor, integer? src, value? group, integer? tag)
+]])
 
 -- P2POp(op, tensor, peer, group, tag): one of the messages of batch_isend_irecv; op is isend or irecv.
 M.P2POp = class.Object:extend('P2POp')
@@ -50,6 +55,7 @@ function M.P2POp:init(op, tensor, peer, group, tag)
   if op ~= M.isend and op ~= M.irecv then fail 'Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or ``torch.distributed.irecv``.' end
   self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
 end
+declare.methods(M.P2POp, 'init(self, any op, any tensor, value? peer, value? group, value? tag)')
 
 --- Begins all messages of a list of P2POp; a list of Work.
 function M.batch_isend_irecv(list)
@@ -60,5 +66,7 @@ function M.batch_isend_irecv(list)
   end
   return works
 end
+
+declare.functions(M, 'batch_isend_irecv(table p2p_op_list)')
 
 return M

@@ -2,8 +2,8 @@
 -- go as bytes, and no program comes with them: what arrives is data.
 
 local torch = require 'torch'
-local arguments = require 'torch.distributed.arguments'
 local collectives = require 'torch.distributed.collectives'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local groups = require 'torch.distributed.groups'
 local parcel = require 'torch.files.parcel'
@@ -36,8 +36,7 @@ local function gathered(bytes, group, wanted)
 end
 
 --- object_list[i] becomes the object of the i-th rank.
-function M.all_gather_object(...)
-  local a = arguments('all_gather_object', { objects = 2, 'object_list', 'table', 'obj', 'any?', 'group', 'any?' }, ...)
+function M.all_gather_object(a)
   local group = groups._group(a.group)
   if not group then return end
   local values = gathered(bytes_of(a.obj), group, true)
@@ -45,8 +44,7 @@ function M.all_gather_object(...)
 end
 
 --- On rank `dst` object_gather_list[i] becomes the object of the i-th rank.
-function M.gather_object(...)
-  local a = arguments('gather_object', { objects = 2, 'obj', 'any?', 'object_gather_list', 'table?', 'dst', 'integer?', 'group', 'any?' }, ...)
+function M.gather_object(a)
   local group = groups._group(a.group)
   if not group then return end
   local is_root = groups.get_group_rank(group, a.dst or group:global(0)) == group:me()
@@ -56,8 +54,7 @@ function M.gather_object(...)
 end
 
 --- The entries of object_list become those of rank `src`; lists are as long on all ranks.
-function M.broadcast_object_list(...)
-  local a = arguments('broadcast_object_list', { objects = 1, 'object_list', 'table', 'src', 'integer', 'group', 'any?' }, ...)
+function M.broadcast_object_list(a)
   local group = groups._group(a.group)
   if not group then return end
   local is_root = groups.get_group_rank(group, a.src) == group:me()
@@ -76,9 +73,7 @@ function M.broadcast_object_list(...)
 end
 
 --- The first entry of scatter_object_output_list becomes the i-th of rank `src`'s list, on the i-th rank.
-function M.scatter_object_list(...)
-  local a = arguments('scatter_object_list', { objects = 2, 'scatter_object_output_list', 'table', 'scatter_object_input_list', 'table?', 'src',
-    'integer?', 'group', 'any?' }, ...)
+function M.scatter_object_list(a)
   local group = groups._group(a.group)
   if not group then return end
   local src = a.src or group:global(0)
@@ -89,5 +84,12 @@ function M.scatter_object_list(...)
   end
   a.scatter_object_output_list[1] = list[1][group:me() + 1]
 end
+
+declare.functions_by_name(M, [[
+  all_gather_object(table object_list, any? obj, value? group)
+  gather_object(any? obj, table? object_gather_list, integer? dst, value? group)
+  broadcast_object_list(table object_list, integer src, value? group)
+  scatter_object_list(table scatter_object_output_list, table? scatter_object_input_list, integer? src, value? group)
+]])
 
 return M

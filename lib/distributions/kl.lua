@@ -192,7 +192,7 @@ end)
 
 -- Where p gives what q never does.
 local function infinite(p, others, parameter)
-  for _, q in ipairs(kinds.words(others)) do
+  for q in others:gmatch '%S+' do
     register(p, q, function(a) return torch.full_like(a[parameter], math.huge) end)
   end
 end

@@ -1,9 +1,8 @@
 -- memory.lua - torch.frombuffer and torch.from_file: tensors of the bytes of a string or of a file.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
-local named = require 'torch.support.named'
 
 local C = torch._C
 
@@ -17,11 +16,7 @@ end
 -- unlike PyTorch's, the tensor has a copy of the bytes.
 -- @param buffer   the string
 -- @param options  dtype (required), count (of elements; -1: all that follow), offset (bytes to leave out, 0), requires_grad
-function M.frombuffer(buffer, options)
-  kinds.check('frombuffer', 'buffer', buffer, 'string')
-  options = named('frombuffer', options, { dtype = 'dtype?', count = 'integer?', offset = 'integer?', requires_grad = 'boolean?' })
-  kinds.check('frombuffer', 'dtype', options.dtype, 'dtype')
-  local dtype, count, offset = options.dtype, options.count or -1, options.offset or 0
+function M.frombuffer(buffer, dtype, count, offset, requires_grad)
   local size, length = torch.empty(0, { dtype = dtype }).itemsize, #buffer
   if length == 0 or count == 0 then fail('both buffer length (%d) and count (%d) must not be 0', length, count) end
   if offset < 0 or offset >= length then
@@ -36,20 +31,23 @@ function M.frombuffer(buffer, options)
     fail('requested buffer length (%d * %d bytes) after offset (%d bytes) must not be greater than actual buffer length (%d bytes)',
       count, size, offset, length)
   end
-  return with_grad(C.tensor_of_bytes(buffer, dtype, { count }, offset + 1), options.requires_grad)
+  return with_grad(C.tensor_of_bytes(buffer, dtype, { count }, offset + 1), requires_grad)
 end
 
 --- A tensor of one dimension over the first elements of a file, which is mapped, not read: its pages come when they are
 -- looked at. It must not become shorter while there is such a tensor: the system ends a process that reads a page behind the
 -- end of a mapped file (SIGBUS), and no error can be raised in its place. A file that is shorter from the start is an error.
--- @param path     the file
+-- @param filename  the file
 -- @param options  size (how many elements, 0), dtype, requires_grad, shared (false): with shared = true what is written
 --   goes into the file, which is made or grows when it must; else the file is never changed
-function M.from_file(path, options)
-  kinds.check('from_file', 'path', path, 'string')
-  options = named('from_file', options, { shared = 'boolean?', size = 'integer?', dtype = 'dtype?', requires_grad = 'boolean?' })
-  local dtype = options.dtype or torch.get_default_dtype()
-  return with_grad(C.map_file(path, options.shared, options.size or 0, dtype), options.requires_grad)
+function M.from_file(path, shared, size, dtype, device, requires_grad)
+  if device ~= nil and torch.device(device).type ~= 'cpu' then fail('from_file(): a file is mapped into memory of the CPU, not of %s', tostring(device)) end
+  return with_grad(C.map_file(path, shared, size, dtype or torch.get_default_dtype()), requires_grad)
 end
+
+declare.functions(M, [[
+  frombuffer(string buffer, *, dtype dtype, integer count=-1, integer offset=0, boolean requires_grad=false)
+  from_file(string filename, boolean? shared, integer size=0, *, dtype? dtype, device? device, boolean requires_grad=false)
+]])
 
 return M

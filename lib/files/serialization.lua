@@ -7,9 +7,9 @@
 -- (structure.lua). A file without that text, from another program, gives its tensors by name, in its order.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local kinds = require 'torch.support.kinds'
 local npy = require 'torch.files.npy'
-local options_of = require 'torch.support.options'
 local file_kinds = require 'torch.files.file_kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 local pt = require 'torch.files.pt'
@@ -45,9 +45,8 @@ end
 -- @param path  the file
 -- @param options  compressed (false): a .npz file is deflated, as numpy.savez_compressed does it. max_shard_size (bytes, or a text such as
 --   '5GB'): safetensors of more become several files and an index, path .. '.index.json', which torch.load reads
-function M.save(obj, path, options)
+local function save(obj, path, options)
   check_path('torch.save', path)
-  options = options_of('torch.save', options, { compressed = false, max_shard_size = false })
   local suffix = path:match '%.([^./]*)$'
   suffix = suffix and suffix:lower()
   if others[suffix] then
@@ -132,13 +131,12 @@ local function ours(path, text, names, tensors, put)
   return value
 end
 
--- map_location may also stand alone in place of the table of options. Gives it, mmap and max_memory.
-local function read_options(options)
-  if type(options) ~= 'table' then return options, false end
-  kinds.check_names('torch.load', options, 'map_location weights_only mmap max_memory')
-  kinds.check('torch.load', 'mmap', options.mmap, 'boolean?')
-  kinds.check('torch.load', 'max_memory', options.max_memory, 'integer?')
-  return options.map_location, options.mmap or false, options.max_memory
+-- A table of devices by the names of others: another name in it is one of an argument that there is not.
+local function check_map(map)
+  if type(map) ~= 'table' then return end
+  for name in pairs(map) do
+    if not pcall(torch.device, name) then kinds.refuse_name('torch.load', name, { 'map_location', 'weights_only', 'mmap', 'max_memory' }) end
+  end
 end
 
 local function read_safetensors(path, put, names, tensors, metadata)
@@ -182,9 +180,9 @@ end
 --                 not compared. Bools, and elements that are not aligned in the file, are read all the same. max_memory: how
 --                 many bytes of memory an archive may take, which can unpack to a thousand times its size; else 64 times its
 --                 size, and at least 256 MB
-function M.load(path, options)
+local function load(path, map_location, _, _, mmap, max_memory)
   check_path('torch.load', path)
-  local map_location, mmap, max_memory = read_options(options)
+  check_map(map_location)
   local put = placer(map_location)
   local start, size = beginning(path)
   if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then
@@ -206,5 +204,10 @@ function M.load(path, options)
   end
   return read_safetensors(path, put, torch._C.load_safetensors(path, mmap))
 end
+
+M.save = declare.with_options('torch.save(any? obj, any? f, *, boolean compressed=false, any? max_shard_size)', save)
+M.load = declare.declare([[
+  torch.load(any? f, any? map_location, any? pickle_module, *, boolean? weights_only, boolean mmap=false, integer? max_memory)
+]], load)
 
 return M

@@ -3,7 +3,6 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local trees = require 'torch.func.trees'
 
 local M = {}
@@ -55,28 +54,6 @@ function M.with_aux(results, has_aux, what)
     fail('%s: output of function f should be a tuple: (output, aux) if has_aux is True', what)
   end
   return results[1], results[2]
-end
-
---- The options of a transform: grad(f, 1, true), grad(f, {argnums = 1, has_aux = true}). A list is argnums.
-function M.options(what, names, defaults, ...)
-  local given = kinds.by_name(what, names, nil, ...)
-  for name, value in pairs(defaults) do
-    if given[name] == nil then given[name] = value end
-  end
-  kinds.check(what, 'has_aux', given.has_aux, 'boolean?')
-  return given
-end
-
---- The options of a function whose arguments are the user's: a last table that names has_aux or strict.
-function M.trailing_options(arguments)
-  local last = arguments[arguments.n]
-  if not kinds.is_named(last) or next(last) == nil then return {} end
-  for name, value in pairs(last) do
-    if (name ~= 'has_aux' and name ~= 'strict') or type(value) ~= 'boolean' then return {} end
-  end
-  arguments[arguments.n] = nil
-  arguments.n = arguments.n - 1
-  return last
 end
 
 return M

@@ -5,8 +5,8 @@
 -- cotangent; the gradient of that by the cotangent, weighted with a tangent, is the product.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local arguments_of = require 'torch.func.arguments'
 local Level = require 'torch.func.level'
 local outputs_of = require('torch.func.reverse').outputs_of
@@ -90,24 +90,20 @@ end
 --- jvp(f, primals, tangents, {strict = false, has_aux = false}): the value of f at the list of its arguments, and its derivative
 --- in the direction of the tangents, a list of the same form; with has_aux the second value of f too.
 function M.jvp(f, primals, tangents, options)
-  kinds.check('jvp', 'func', f, 'function')
-  kinds.check_names('jvp', options, 'strict has_aux')
   if type(primals) ~= 'table' then
     fail('%s: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).', JVP)
   end
-  kinds.check('jvp', 'tangents', tangents, 'table')
   local leaves, form = trees.flatten(primals)
   if #leaves == 0 then fail('%s: Expected primals to contain at least one Tensor.', JVP) end
   local list = tangents_of(tangents, form, primals)
-  local output, product, aux = push(f, form, leaves, list, options or {})
-  if options and options.has_aux then return output, product, aux end
+  local output, product, aux = push(f, form, leaves, list, options)
+  if options.has_aux then return output, product, aux end
   return output, product
 end
 
 --- linearize(f, primals...): the value of f, and a function that takes a tangent for each primal and gives the derivative in that
 --- direction. f is called once.
 function M.linearize(f, ...)
-  kinds.check('linearize', 'func', f, 'function')
   local primals = { ... }
   local output, apply, form = prepare(f, primals)
   return output, function(...) return apply(tangents_of({ ... }, form, primals)) end
@@ -165,17 +161,15 @@ local function products_of(f, form, inputs, options)
     end
     return results
   end
-  local results = torch.func.vmap(one, { chunk_size = options.chunk_size, randomness = options.randomness or 'error' })(table.unpack(units))
+  local results = torch.func.vmap(one, { chunk_size = options.chunk_size, randomness = options.randomness })(table.unpack(units))
   if aux ~= nil then aux = trees.map(function(leaf) return type(leaf) == 'function' and leaf(results) or leaf end, aux) end
   return table.move(results, 1, n_outputs, 1, {}), output_form, aux
 end
 
 --- jacfwd(f, {argnums = 1, has_aux = false, chunk_size = nil, randomness = 'error'}): as jacrev, by columns: the products with a tangent
 --- for every element of the argument, as many at a time as chunk_size says, by vmap.
-function M.jacfwd(f, ...)
-  kinds.check('jacfwd', 'func', f, 'function')
-  local options = arguments_of.options('jacfwd', { 'argnums', 'has_aux', 'chunk_size', 'randomness' },
-    { argnums = 1, has_aux = false }, ...)
+function M.jacfwd(options)
+  local f = options.func
   return function(...)
     local arguments = table.pack(...)
     local chosen = arguments_of.chosen(arguments, options.argnums)
@@ -203,10 +197,13 @@ function M.jacfwd(f, ...)
 end
 
 --- hessian(f, {argnums = 1}): a function that gives the second derivatives of f: jacfwd(jacrev(f)).
-function M.hessian(f, ...)
-  local options = arguments_of.options('hessian', { 'argnums' }, { argnums = 1 }, ...)
+function M.hessian(f, argnums)
   local jacrev = require('torch.func.reverse').jacrev
-  return M.jacfwd(jacrev(f, { argnums = options.argnums }), { argnums = options.argnums })
+  return M.jacfwd(jacrev(f, { argnums = argnums }), { argnums = argnums })
 end
+
+declare.functions_with_options(M, 'jvp(function func, any primals, table tangents, *, boolean strict=false, boolean has_aux=false)')
+declare.functions_by_name(M, "jacfwd(function func, value argnums=1, boolean has_aux=false, value? chunk_size, string randomness='error')")
+declare.functions(M, 'linearize(function func, any ...) hessian(function func, value argnums=1)')
 
 return M

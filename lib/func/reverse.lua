@@ -1,8 +1,8 @@
 -- reverse.lua - torch.func's grad, grad_and_value, vjp and jacrev: derivatives by backward, nested in any order (level.lua).
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local arguments_of = require 'torch.func.arguments'
 local Level = require 'torch.func.level'
 local trees = require 'torch.func.trees'
@@ -41,16 +41,11 @@ local function grad_and_value(f, options, arguments)
   return level:leave(gradients), level:leave(output), level:leave(aux)
 end
 
-local function with_argnums(what, f, ...)
-  kinds.check(what, 'func', f, 'function')
-  return arguments_of.options(what, { 'argnums', 'has_aux' }, { argnums = 1, has_aux = false }, ...)
-end
-
 --- grad(f, {argnums = 1, has_aux = false}): a function that gives the gradient of f, which returns a number in a tensor, by
 --- its first argument (a tensor, or tables of them), or by those that argnums names: one, or a list, which gives a list.
 --- With has_aux f returns a second value, which is returned after the gradient.
-function M.grad(f, ...)
-  local options = with_argnums('grad', f, ...)
+function M.grad(options)
+  local f = options.func
   return function(...)
     local gradients, _, aux = grad_and_value(f, options, table.pack(...))
     if options.has_aux then return gradients, aux end
@@ -59,8 +54,8 @@ function M.grad(f, ...)
 end
 
 --- As grad: the gradient, then the value of f, or with has_aux the list of the value and what f returned besides.
-function M.grad_and_value(f, ...)
-  local options = with_argnums('grad_and_value', f, ...)
+function M.grad_and_value(options)
+  local f = options.func
   return function(...)
     local gradients, value, aux = grad_and_value(f, options, table.pack(...))
     if options.has_aux then return gradients, { value, aux } end
@@ -128,16 +123,14 @@ end
 
 --- vjp(f, primals..., {has_aux = false}): the value of f, several as a list, and a function that takes as many cotangents
 --- (in a row or as that list) and gives the gradient for each primal; with has_aux the second value of f too.
-function M.vjp(f, ...)
-  kinds.check('vjp', 'func', f, 'function')
+function M.vjp(f, has_aux, ...)
   local primals = table.pack(...)
-  local options = arguments_of.trailing_options(primals)
   if primals.n == 0 then fail('vjp(f, *primals): expected at least one primal') end
   local all = {}
   for i = 1, primals.n do all[i] = i end
-  local output, apply, aux = vjp(f, primals, all, options.has_aux)
+  local output, apply, aux = vjp(f, primals, all, has_aux)
   local function apply_all(...) return table.unpack(apply(...), 1, primals.n) end
-  if options.has_aux then return output, apply_all, aux end
+  if has_aux then return output, apply_all, aux end
   return output, apply_all
 end
 
@@ -168,10 +161,8 @@ end
 
 --- jacrev(f, {argnums = 1, has_aux = false}): a function that gives the Jacobian of f, a row for every element of its value: of
 --- the value's shape followed by the argument's. Tables in f's value hold the tables of the arguments.
-function M.jacrev(f, ...)
-  kinds.check('jacrev', 'func', f, 'function')
-  local options = arguments_of.options('jacrev', { 'argnums', 'has_aux', 'chunk_size' }, { argnums = 1, has_aux = false }, ...)
-  local chunk = options.chunk_size
+function M.jacrev(options)
+  local f, chunk = options.func, options.chunk_size
   if chunk ~= nil and not (math.type(chunk) == 'integer' and chunk > 0) then
     fail('jacrev: `chunk_size` should be greater than 0.')
   end
@@ -195,5 +186,12 @@ function M.jacrev(f, ...)
     return jacobian
   end
 end
+
+declare.functions_by_name(M, [[
+  grad(function func, value argnums=1, boolean has_aux=false)
+  grad_and_value(function func, value argnums=1, boolean has_aux=false)
+  jacrev(function func, value argnums=1, boolean has_aux=false, value? chunk_size)
+]])
+declare.functions(M, 'vjp(function func, any ..., *, boolean has_aux=false)')
 
 return M

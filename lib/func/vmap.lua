@@ -2,8 +2,8 @@
 -- function does not see is core's (src/core/ops/batch/); here are the arguments, the results and chunks.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local scope = require 'torch.autograd.scope'
 local trees = require 'torch.func.trees'
 
@@ -161,19 +161,14 @@ end
 --- end), or a table of them in the form of the arguments, false for what all samples share; out_dims: where the samples are counted
 --- in the results, in the same way. randomness: what random numbers do: they are refused ('error'), 'different' for each sample or
 --- the 'same'. chunk_size: so many samples at a time.
-function M.vmap(f, ...)
-  kinds.check('vmap', 'func', f, 'function')
-  local options = kinds.by_name('vmap', { 'in_dims', 'out_dims', 'randomness', 'chunk_size' }, nil, ...)
-  if options.in_dims == nil then options.in_dims = 1 end
-  if options.out_dims == nil then options.out_dims = 1 end
-  local randomness, chunk = options.randomness or 'error', options.chunk_size
+function M.vmap(options)
+  local f, randomness, chunk = options.func, options.randomness, options.chunk_size
   if randomness ~= 'error' and randomness ~= 'different' and randomness ~= 'same' then
     fail("Only allowed values for randomness are 'error', 'different', or 'same'. Got %s", tostring(randomness))
   end
   if chunk ~= nil and not (math.type(chunk) == 'integer' and chunk > 0) then
     fail('vmap: chunk_size should be None or greater than 0. (got %s)', tostring(chunk))
   end
-  options.randomness = randomness
   return function(...)
     local arguments = table.pack(...)
     local list = inputs_of(options.in_dims, arguments)
@@ -189,5 +184,7 @@ function M.vmap(f, ...)
     return value
   end
 end
+
+declare.functions_by_name(M, "vmap(function func, any in_dims=1, any out_dims=1, any randomness='error', any? chunk_size)")
 
 return M

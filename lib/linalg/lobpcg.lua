@@ -6,8 +6,8 @@
 -- Requirements" (SIAM J. Sci. Comput. 23, 2002); method 'basic' solves the generalized problem of the three as they are.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local function times(B, X) return B and B:matmul(X) or X end
 
@@ -106,12 +106,7 @@ local function with_derivative(A, B, E, X)
   return E - correction:select(2, m + 1), X - correction:narrow(2, 1, m):t()
 end
 
-local NAMES = { 'A', 'k', 'B', 'X', 'n', 'iK', 'niter', 'tol', 'largest', 'method', 'tracker', 'ortho_iparams', 'ortho_fparams', 'ortho_bparams' }
-local KINDS = { A = 'Tensor', k = 'integer?', B = 'Tensor?', X = 'Tensor?', n = 'integer?', iK = 'Tensor?', niter = 'integer?', tol = 'number?',
-  largest = 'boolean?', method = 'string?', tracker = 'function?', ortho_iparams = 'table?', ortho_fparams = 'table?', ortho_bparams = 'table?' }
-
 local function check(given)
-  for _, name in ipairs(NAMES) do kinds.check('lobpcg', name, given[name], KINDS[name]) end
   local A = given.A
   local m = A.ndim >= 2 and A:size(-1) or 0
   if A.ndim < 2 or A:size(-2) ~= m then fail('lobpcg: A must be batches of square matrices, but got a tensor of shape %s', tostring(A.shape)) end
@@ -125,9 +120,9 @@ local function check(given)
   if m < 3 * n then
     fail('LPBPCG algorithm is not applicable when the number of A rows (=%d) is smaller than 3 x the number of requested eigenpairs (=%d)', m, n)
   end
-  local method = given.method or 'ortho'
+  local method = given.method
   if not methods[method] then fail("lobpcg: method must be 'basic' or 'ortho', but got '%s'", method) end
-  return k, n, { method = method, largest = given.largest ~= false, niter = given.niter or 1000, iK = given.iK, tracker = given.tracker,
+  return k, n, { method = method, largest = given.largest, niter = given.niter, iK = given.iK, tracker = given.tracker,
     tol = given.tol or math.sqrt(A.dtype == torch.float64 and 2.23e-16 or 1.2e-7) }
 end
 
@@ -145,8 +140,7 @@ end
 --- for any number; tol: of the residual relative to the norms, by default the root of the dtype's epsilon; method: 'ortho' or
 --- 'basic'; tracker: called in each step with a table of X, E, R, ivars.istep, ivars.converged_count and tvars.rerr. Differentiable by
 --- dense A and B whose eigenvalues are distinct. m must be at least 3 n. The ortho_ parameters of PyTorch are taken and change nothing.
-local function lobpcg(...)
-  local given = kinds.by_name('lobpcg', NAMES, NAMES, ...)
+local function lobpcg(given)
   local k, n, options = check(given)
   local A, B, X = given.A, given.B, given.X
   local records = torch.is_grad_enabled() and (A.requires_grad or B ~= nil and B.requires_grad)
@@ -165,4 +159,7 @@ local function lobpcg(...)
   return torch.stack(Es):reshape(sizes), V
 end
 
-return lobpcg
+return declare.by_name([[
+  lobpcg(Tensor A, integer? k, Tensor? B, Tensor? X, integer? n, Tensor? iK, integer niter=1000, number? tol, boolean largest=true,
+    string method='ortho', function? tracker, table? ortho_iparams, table? ortho_fparams, table? ortho_bparams)
+]], lobpcg)

@@ -4,6 +4,7 @@
 -- it does not and another way is allowed, our own kernels. Where none that is allowed does it, the call fails.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local scope = require 'torch.autograd.scope'
 local cuda = torch.cuda
@@ -39,11 +40,10 @@ end
 
 --- Attention takes these ways alone, one SDPBackend or a list of them, until the scope ends:
 --- local _ <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ... end).
-function attention.sdpa_kernel(backends, body, ...)
+function attention.sdpa_kernel(backends, _, body, ...)
   if type(backends) ~= 'table' then
     fail('sdpa_kernel: Backend must be an instance of SDPBackend or a list of SDPBackend instances, got %s', torch.type(backends))
   end
-  if body ~= nil and type(body) ~= 'function' then fail('sdpa_kernel: expected a function as argument 2, got %s', torch.type(body)) end
   local allowed, before = numbers_of(backends), {}
   return scope.open('attention', function()
     for number = 0, 3 do
@@ -54,5 +54,7 @@ function attention.sdpa_kernel(backends, body, ...)
     for number, on in pairs(before) do cuda._set_attention_allowed(number, on) end
   end, body, ...)
 end
+
+declare.scopes_later(attention, 'sdpa_kernel(any backends, boolean set_priority=false)')
 
 return attention

@@ -10,9 +10,9 @@ DataParallel
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
+local declare = require 'torch.support.arguments'
 local Sequential = require 'torch.nn.containers.sequential'
 local parallel = require 'torch.nn.parallel'
-local options_of = require 'torch.support.options'
 local fail = require 'torch.support.fail'
 
 local DataParallel = Module:extend('DataParallel')
@@ -25,16 +25,16 @@ end
 
 --- module: also a list of layers, as Sequential takes it. device_ids: the GPUs to use, all if not given; without a GPU the module runs where it is. output_device: the
 -- first of them if not given. dim: what batches are split along, 1 if not given.
-function DataParallel:init(module, options)
-  options = options_of('DataParallel', options, { device_ids = false, output_device = false, dim = 1 })
+function DataParallel:init(module, device_ids, output_device, dim)
   self.module = type(module) == 'table' and Sequential(module) or module
-  self.dim = options.dim
-  self.device_ids = options.device_ids or all_ids()
+  self.dim = dim
+  self.device_ids = device_ids or all_ids()
   self.devices = parallel.devices(self.device_ids)
   for _, device in ipairs(self.devices) do torch.cuda.get_device_properties(device) end -- raises when it is not there
-  local output = options.output_device or self.devices[1]
+  local output = output_device or self.devices[1]
   if output then self.output_device = parallel.devices({ output })[1] end
 end
+declare.methods(DataParallel, 'init(self, any module, value? device_ids, device? output_device, integer dim=1)')
 
 -- Raises unless the module, which the copies are made of, is on the first device.
 local function check_place(self)

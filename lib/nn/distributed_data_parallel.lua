@@ -6,10 +6,10 @@ local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local Reducer = require 'torch.distributed.reducer'
 local dist = require 'torch.distributed'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local join = require 'torch.distributed.algorithms.join'
 local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
 local scope = require 'torch.autograd.scope'
 
 local DistributedDataParallel = Module:extend('DistributedDataParallel')
@@ -57,14 +57,14 @@ local function broadcast_all(tensors, group, rank)
   for _, work in ipairs(works) do work:wait() end
 end
 
---- module: the same on every rank; its parameters and buffers become those of the group's first. process_group: that of all if not
+--- module: the same on every rank; its parameters and buffers become those of the group's first, unless init_sync is false. It computes where
+--- it is: device_ids, output_device and dim change nothing. process_group: that of all if not
 -- given. bucket_cap_mb: gradients are brought together in buckets of so many MiB. broadcast_buffers: before each forward in training the
 -- buffers become those of the first rank. find_unused_parameters: parameters that a loss does not come from are looked for in its graph.
 -- gradient_as_bucket_view: gradients lie in the buckets, which saves their memory once and a copy. static_graph: every backward reaches
 -- the same parameters as the first one, each as often; then some may be reached by none, or again by a checkpoint.
-function DistributedDataParallel:init(module, options)
-  options = options_of('DistributedDataParallel', options, { process_group = false, bucket_cap_mb = 25, broadcast_buffers = true,
-    find_unused_parameters = false, gradient_as_bucket_view = false, static_graph = false })
+function DistributedDataParallel:init(options)
+  local module = options.module
   self.module = module
   local group = options.process_group or dist._group(nil)
   local named = {}
@@ -75,13 +75,20 @@ function DistributedDataParallel:init(module, options)
     fail "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."
   end
   check_shapes(named, group)
-  broadcast_all(module:parameters(), group, 0)
-  broadcast_all(module:buffers(), group, 0)
+  if options.init_sync then
+    broadcast_all(module:parameters(), group, 0)
+    broadcast_all(module:buffers(), group, 0)
+  end
   self.process_group, self.require_backward_grad_sync = group, true
   self.broadcast_buffers, self.find_unused_parameters = options.broadcast_buffers, options.find_unused_parameters and not options.static_graph
   self.reducer = Reducer(named, group, { bytes = math.max(1, math.floor(options.bucket_cap_mb * (1 << 20))),
     as_view = options.gradient_as_bucket_view, static = options.static_graph })
 end
+declare.named(DistributedDataParallel, 'init', [[
+  init(self, Module module, value? device_ids, value? output_device, integer dim=1, boolean broadcast_buffers=true, boolean init_sync=true,
+    value? process_group, number bucket_cap_mb=25, boolean find_unused_parameters=false, boolean? check_reduction,
+    boolean gradient_as_bucket_view=false, boolean static_graph=false)
+]])
 
 --- hook(state, bucket) instead of the mean over the ranks, for every bucket of gradients as soon as it is full: it returns a Future of
 -- the tensor that the bucket becomes (torch.distributed.algorithms.ddp_comm_hooks has some). Before the first backward, once.

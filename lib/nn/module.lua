@@ -15,9 +15,9 @@ Module
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local hooks = require 'torch.nn.module.hooks'
-local kinds = require 'torch.support.kinds'
 
 local fields_of, plain_forwards = class.fields, checked.plain_forwards
 local is_parameter = torch._C.is_parameter
@@ -392,6 +392,7 @@ local formats = { [torch.contiguous_format] = true, [torch.preserve_format] = tr
 
 -- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to floating-point tensors only,
 -- memory formats to those of four and five dimensions.
+local read_to = declare.reader 'Module.to(*, any? device, dtype? dtype, boolean non_blocking=false, any? memory_format)'
 function Module:to(...)
   local options = {}
   for _, value in ipairs { ... } do
@@ -402,7 +403,7 @@ function Module:to(...)
     elseif kind == 'Tensor' then options.dtype, options.device = value.dtype, value.device
     else options.device = value end
   end
-  kinds.check_names('Module.to', options, 'device dtype non_blocking memory_format')
+  options = read_to(options)
   local format = options.memory_format
   if format ~= nil and not formats[format] then
     fail(("Module.to: memory_format must be torch.contiguous_format, torch.preserve_format, torch.channels_last or torch.channels_last_3d, got '%s'"):format(tostring(format)))
@@ -412,7 +413,7 @@ function Module:to(...)
   end
   return convert(self, function(tensor)
     local dtype = options.dtype and tensor:is_floating_point() and options.dtype or tensor.dtype
-    local there = tensor:to { device = options.device or tensor.device, dtype = dtype, non_blocking = options.non_blocking or false }
+    local there = tensor:to { device = options.device or tensor.device, dtype = dtype, non_blocking = options.non_blocking }
     local image = there:dim() == 4 or there:dim() == 5
     return format and image and there:contiguous { memory_format = format } or there
   end)

@@ -8,7 +8,6 @@ local file = require 'torch.onnx.export.file'
 local graphs = require 'torch.onnx.export.graph'
 local kinds = require 'torch.support.kinds'
 local messages = require 'torch.onnx.messages'
-local named = require 'torch.support.named'
 local operators = require 'torch.onnx.export.operators'
 local record = require 'torch.onnx.export.record'
 local symbols = require 'torch.onnx.export.symbols'
@@ -254,12 +253,7 @@ end
 
 -- ---- the call -----------------------------------------------------------------------------------------------------------------
 
-local options_known = { input_names = 'table?', output_names = 'table?', dynamic_axes = 'table?', dynamic_shapes = 'table?', opset_version = 'integer?' }
-
 return function(module, args, path, options)
-  kinds.check('torch.onnx.export', 'module', module, 'Module')
-  kinds.check('torch.onnx.export', 'path', path, 'string')
-  options = named('torch.onnx.export', options, options_known)
   local opset = options.opset_version or DEFAULT
   if opset < OLDEST or opset > NEWEST then fail('torch.onnx.export: opset_version %d; ltensor writes %d to %d', opset, OLDEST, NEWEST) end
   if torch.is_tensor(args) then args = { args } end

@@ -2,13 +2,12 @@
 -- tensors of other layouts. The ops that this leads to are src/ops/sparse.lua's. Indices are positions, from 1.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local kinds = require 'torch.support.kinds'
 local fail = require 'torch.support.fail'
 local C = torch._C
 
 local construct = {}
-
-local OPTIONS = { 'dtype', 'device', 'requires_grad', 'check_invariants', 'pin_memory' }
 
 --- The layout's name: 'torch.sparse_csr' of torch.sparse_csr or 'sparse_csr'.
 local function layout_name(what, layout)
@@ -20,17 +19,8 @@ local function layout_name(what, layout)
   fail("%s(): argument 'layout' must be torch.strided, torch.sparse_coo, torch.sparse_csr or torch.sparse_csc, not '%s'", what, layout)
 end
 
--- The arguments by name, those of every factory among them.
-local function read(what, names, more, ...)
-  local known = table.move(names, 1, #names, 1, {})
-  for _, name in ipairs(OPTIONS) do known[#known + 1] = name end
-  for _, name in ipairs(more) do known[#known + 1] = name end
-  local given = kinds.by_name(what, names, known, ...)
-  for _, name in ipairs { 'requires_grad', 'check_invariants', 'pin_memory', 'is_coalesced' } do kinds.check(what, name, given[name], 'boolean?') end
+local function refuse_pinned(what, given)
   if given.pin_memory then fail('%s(): the memory of sparse tensors cannot be pinned', what) end
-  kinds.check(what, 'dtype', given.dtype, 'dtype?')
-  kinds.check(what, 'device', given.device, 'device?')
-  return given
 end
 
 -- The values as a tensor: of the given dtype and device, and without history where the result is to be a leaf.
@@ -83,8 +73,8 @@ end
 --- torch.sparse_coo_tensor(indices, values, size, {dtype, device, requires_grad, is_coalesced}): the value k of values [nnz, ...] at
 --- the place in column k of indices [dimensions, nnz]; values at one place add up. Tables will do for both. Without a size it is as
 --- large as the indices need. sparse_coo_tensor(size): without values.
-function construct.sparse_coo_tensor(...)
-  local given = read('sparse_coo_tensor', { 'indices', 'values', 'size' }, { 'is_coalesced' }, ...)
+function construct.sparse_coo_tensor(given)
+  refuse_pinned('sparse_coo_tensor', given)
   if given.values == nil then
     local size = given.size or given.indices
     kinds.check('sparse_coo_tensor', 'size', size, 'integers')
@@ -96,13 +86,13 @@ function construct.sparse_coo_tensor(...)
   if indices.ndim ~= 2 then fail('indices must be sparse_dim x nnz, but got: %dD', indices.ndim) end
   if values.ndim == 0 then values = values:expand(indices:size(2)) end
   local size = given.size ~= nil and sizes_of('sparse_coo_tensor', given.size) or inferred(indices, values)
-  return finish(C.sparse_coo_tensor(indices, values, size, given.is_coalesced or false), given)
+  return finish(C.sparse_coo_tensor(indices, values, size, given.is_coalesced), given)
 end
 
 -- ---- rows and columns ------------------------------------------------------------------------------------------------------
 
-local function compressed(what, names, layout, more, ...)
-  local given = read(what, names, more, ...)
+local function compressed(what, names, layout, given)
+  refuse_pinned(what, given)
   layout = layout_name(what, layout or given.layout or '')
   local values = values_of(what, given)
   local first = positions_of(what, names[1], given[names[1]], values.device)
@@ -118,47 +108,53 @@ end
 
 --- torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options): a matrix row by row. Row i has the values from position
 --- crow_indices[i] to crow_indices[i + 1] - 1, in the columns col_indices.
-function construct.sparse_csr_tensor(...)
-  return compressed('sparse_csr_tensor', { 'crow_indices', 'col_indices', 'values', 'size' }, torch.sparse_csr, {}, ...)
+function construct.sparse_csr_tensor(given)
+  return compressed('sparse_csr_tensor', { 'crow_indices', 'col_indices' }, torch.sparse_csr, given)
 end
 
 --- torch.sparse_csc_tensor(ccol_indices, row_indices, values, size, options): a matrix column by column.
-function construct.sparse_csc_tensor(...)
-  return compressed('sparse_csc_tensor', { 'ccol_indices', 'row_indices', 'values', 'size' }, torch.sparse_csc, {}, ...)
+function construct.sparse_csc_tensor(given)
+  return compressed('sparse_csc_tensor', { 'ccol_indices', 'row_indices' }, torch.sparse_csc, given)
 end
 
 --- torch.sparse_compressed_tensor(compressed_indices, plain_indices, values, size, {layout = torch.sparse_csr}): either of the two.
-function construct.sparse_compressed_tensor(...)
-  return compressed('sparse_compressed_tensor', { 'compressed_indices', 'plain_indices', 'values', 'size' }, nil, { 'layout' }, ...)
+function construct.sparse_compressed_tensor(given)
+  return compressed('sparse_compressed_tensor', { 'compressed_indices', 'plain_indices' }, nil, given)
 end
 
 -- ---- from other layouts ---------------------------------------------------------------------------------------------------
 
 --- x:to_sparse(), x:to_sparse(sparse_dim): in COO. x:to_sparse{layout = torch.sparse_csr, dense_dim = 0}: in that layout.
-function construct.to_sparse(self, ...)
-  local given = kinds.by_name('to_sparse', { 'sparse_dim' }, { 'sparse_dim', 'layout', 'dense_dim', 'blocksize' }, ...)
-  kinds.check('to_sparse', 'sparse_dim', given.sparse_dim, 'integer?')
-  kinds.check('to_sparse', 'dense_dim', given.dense_dim, 'integer?')
-  if given.blocksize ~= nil then fail 'to_sparse(): layouts of blocks are not supported' end
-  local layout = layout_name('to_sparse', given.layout or torch.sparse_coo)
+function construct.to_sparse(self, sparse_dim, layout, blocksize, dense_dim)
+  if blocksize ~= nil then fail 'to_sparse(): layouts of blocks are not supported' end
+  layout = layout_name('to_sparse', layout)
   if layout == torch.strided then fail 'to_sparse(): torch.strided is no sparse layout; to_dense() makes ordinary tensors' end
-  if layout ~= torch.sparse_coo then return C.to_sparse_compressed(self, layout, given.dense_dim or 0) end
-  local sparse_dim = given.sparse_dim
-  if given.dense_dim then sparse_dim = self.ndim - given.dense_dim end
+  if layout ~= torch.sparse_coo then return C.to_sparse_compressed(self, layout, dense_dim or 0) end
+  if dense_dim then sparse_dim = self.ndim - dense_dim end
   return C.to_sparse_coo(self, sparse_dim)
 end
 
-local function to_compressed(what, layout)
-  return function(self, ...)
-    local given = kinds.by_name(what, { 'dense_dim' }, nil, ...)
-    kinds.check(what, 'dense_dim', given.dense_dim, 'integer?')
-    return C.to_sparse_compressed(self, layout, given.dense_dim or 0)
-  end
+local function to_compressed(layout)
+  return function(self, dense_dim) return C.to_sparse_compressed(self, layout, dense_dim) end
 end
 
 --- x:to_sparse_csr(dense_dim), x:to_sparse_csc(dense_dim), x:to_sparse_coo(): the tensor in that layout.
-construct.to_sparse_csr = to_compressed('to_sparse_csr', torch.sparse_csr)
-construct.to_sparse_csc = to_compressed('to_sparse_csc', torch.sparse_csc)
+construct.to_sparse_csr = to_compressed(torch.sparse_csr)
+construct.to_sparse_csc = to_compressed(torch.sparse_csc)
 function construct.to_sparse_coo(self) return C.to_sparse_coo(self) end
+
+local OPTIONS = 'any? size, *, dtype? dtype, device? device, boolean? requires_grad, boolean? check_invariants, boolean? pin_memory'
+declare.functions_by_name(construct, (([[
+  sparse_coo_tensor(any? indices, any? values, OPTIONS, boolean is_coalesced=false)
+  sparse_csr_tensor(any? crow_indices, any? col_indices, any? values, OPTIONS)
+  sparse_csc_tensor(any? ccol_indices, any? row_indices, any? values, OPTIONS)
+  sparse_compressed_tensor(any? compressed_indices, any? plain_indices, any? values, OPTIONS, string? layout)
+]]):gsub('OPTIONS', OPTIONS)))
+declare.functions(construct, [[
+  to_sparse(Tensor self, integer? sparse_dim, *, string layout='torch.sparse_coo', any? blocksize, integer? dense_dim)
+  to_sparse_csr(Tensor self, integer dense_dim=0)
+  to_sparse_csc(Tensor self, integer dense_dim=0)
+  to_sparse_coo(Tensor self)
+]])
 
 return construct

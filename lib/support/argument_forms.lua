@@ -1,6 +1,7 @@
--- argument_forms.lua - forms of arguments that PyTorch takes and the declarations of ops have no word for.
+-- argument_forms.lua - forms of arguments that PyTorch takes and the declarations of ops have no word for. Names are read by the ops that are called.
 
 local torch = require 'torch'
+local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 -- Several tensors, in a row (then so are the results) or in a table, each handed to f.
@@ -19,7 +20,10 @@ local function for_each(f)
   end
 end
 
-for _, name in ipairs { 'atleast_1d', 'atleast_2d', 'atleast_3d' } do torch[name] = for_each(torch[name]) end
+for _, name in ipairs { 'atleast_1d', 'atleast_2d', 'atleast_3d' } do
+  torch[name] = for_each(torch[name])
+  arguments.ops[torch[name]] = name
+end
 
 -- tensordot(a, b, {{1, 2}, {2, 1}}): the dimensions of both, in two lists or as the two rows of a tensor.
 local tensordot = torch.tensordot
@@ -83,6 +87,7 @@ function torch.tensor_split(x, ...)
   return cut(x, positions, dim_of(dim))
 end
 torch._C.methods.split, torch._C.methods.tensor_split = torch.split, torch.tensor_split
+for _, name in ipairs { 'tensordot', 'split', 'tensor_split' } do arguments.ops[torch[name]] = name end
 
 -- Methods in place that are functions of torch, too: torch.relu_(x).
 local in_place = [[abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_ atanh_ ceil_ celu_

@@ -6,10 +6,10 @@
 -- gives a function that calls f with all values in the declared order, defaults filled in. Values come in a row, then by name
 -- in a last table. A kind (kinds.lua) is checked where one is written; a question mark allows nil, and so does a default.
 -- After * an argument has a name only. '...' takes the other values in the row, which f gets last; with 'any ...' they belong to
--- a function of the caller, and a table among them is always a value. Missing, surplus, unknown and repeated arguments are errors
+-- a function of the caller, and a last table is a value unless all its names are of arguments that have names only. Missing, surplus, unknown and repeated arguments are errors
 -- that name the declared ones. NumPy's names are accepted as by ops (src/lua/args.c).
 --
--- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared. One
+-- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared or nearly so. One
 -- table alone may hold values in a row and names: f {2, padding = 1}. `false` means absent where nil does and the kind has no booleans.
 --
 -- Declarations of start-up files are read when the function is first called (functions_later, from_file).
@@ -37,17 +37,19 @@ end
 
 -- ---- declarations -------------------------------------------------------------------------------------------------------
 
-local ALIASES = { self = { 'input', 'x', 'a', 'x1', 'A' }, input = { 'x', 'a', 'x1', 'A' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2', 'B' } }
+local ALIASES = { self = { 'input', 'x', 'a', 'x1', 'A' }, input = { 'x', 'a', 'x1', 'A', 'mat' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2', 'B' },
+  A = { 'input', 'x', 'a' }, B = { 'other', 'b' }, mat1 = { 'input' } }
 
 local function default_of(text)
   if text == '' or text == 'nil' then return nil end
   return load('return ' .. text, text, 't', {})()
 end
 
--- The parts of a list at its commas, but for those between braces.
+-- The parts of a list at its commas, but for those between braces and quotes.
 local function parts_of(text)
   local list = {}
-  text = text:gsub('%b{}', function(braces) return (braces:gsub(',', '\1')) end)
+  local function kept(quoted) return (quoted:gsub(',', '\1')) end
+  text = text:gsub("'[^']*'", kept):gsub('%b{}', kept)
   for part in text:gmatch '[^,]+' do list[#list + 1] = part:gsub('\1', ','):match '^%s*(.-)%s*$' end
   return list
 end
@@ -91,20 +93,23 @@ end
 
 local function fits(value, a) return not a.kind or kinds.fits(value, a.kind) end
 
-local function all_declared(signature, value)
+-- Whether all names in a table are declared, or nearly so: misspelled ones. first: the position of the first argument that counts.
+local function all_declared(signature, value, first)
   for name in next, value do
-    if not signature.index[name] then return false end
+    local i = signature.index[name]
+    if i and i < first or not i and not torch._C.nearest_name(name, signature.names) then return false end
   end
   return true
 end
 
 -- Whether the n-th value, the last one, is the table of names.
 local function is_names(signature, value, n)
-  if not kinds.is_named(value) or signature.foreign and n > signature.positional then return false end
+  if not kinds.is_named(value) then return false end
+  if signature.foreign and n > signature.positional then return next(value) ~= nil and all_declared(signature, value, signature.positional + 1) end
   local a = n <= signature.positional and signature[n] or nil
   if not a or not fits(value, a) then return true end
   if next(value) == nil then return false end -- an empty list, where the argument may be a list
-  return all_declared(signature, value)
+  return all_declared(signature, value, 1)
 end
 
 local function refuse_number(signature, n)
@@ -124,14 +129,15 @@ local function read_names(signature, values, named)
   end
 end
 
--- The values in a row of a table that holds names, too, and how many; the names. Nil where it is no such table of declared names.
+-- The values in a row of a table that holds names, too, and how many; the names. Nil where it is no such table, or a value.
 local function parted(signature, mixed)
   if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or next(mixed, #mixed) == nil then return nil end
   local values, named, n = {}, {}, #mixed
   for key, value in next, mixed do
     if math.type(key) == 'integer' and key >= 1 and key <= n then values[key] = value
     elseif signature.index[key] then named[key] = value
-    else return nil end
+    elseif type(key) ~= 'string' or not signature[1] or fits(mixed, signature[1]) then return nil
+    else kinds.refuse_name(signature.name, key, signature.names) end
   end
   values[n + 1] = named
   return values, n + 1
@@ -264,19 +270,53 @@ function M.declare(text, f)
   return wrapped
 end
 
--- The same; make_signature makes the signature when it is first needed.
-local function declare_later(make_signature, f)
+-- The same; make_signature makes the signature when it is first needed. form(signature, f): the function to call in the place of f.
+local function declare_later(make_signature, f, form)
   local signature, call
   local function signature_now()
     signature = signature or make_signature()
     return signature
   end
   local function wrapped(...)
-    call = call or calling(signature_now(), f)
+    call = call or calling(signature_now(), form and form(signature, f) or f)
     return call(...)
   end
   declared[wrapped], checked.originals[wrapped] = signature_now, f
   return wrapped
+end
+
+local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
+
+-- Where the function of the caller stands among n values, which other values follow: n + 1 where there is none.
+local function body_of(signature, given, n)
+  local named = n > 0 and kinds.is_named(given[1])
+  for i = 1, n do
+    local a = not named and signature[i]
+    if kinds.fits(given[i], 'function?') and given[i] ~= nil and not (a and a.kind and a.kind:find 'function') then return i end
+  end
+  return n + 1
+end
+
+--- The functions of a module that open a scope, declared when they are first called: f(values..., body, ...), where a call may end with
+--- a function that runs in the scope, and with its arguments.
+function M.scopes_later(module, text)
+  for declaration in each_declaration(text) do
+    local name, signature = declaration:match '^[%w_]+', nil
+    local f = assert(module[name], declaration)
+    local function signature_now()
+      signature = signature or M.parse(declaration)
+      return signature
+    end
+    local function wrapped(...)
+      local known, given, n = signature_now(), { ... }, select('#', ...)
+      local body = body_of(known, given, n)
+      local values = M.complete(known, (M.bind(known, given, body - 1)))
+      table.move(given, body, n, #known + 1, values)
+      return f(table.unpack(values, 1, #known + math.max(n - body + 1, 0)))
+    end
+    module[name], declared[wrapped], checked.originals[wrapped] = wrapped, signature_now, f
+  end
+  return module
 end
 
 --- A function that gives the arguments of a call as one table by name: `local read = reader 'Linear(integer in_features, ...)'`.
@@ -304,8 +344,6 @@ function M.from_file(file, name)
   return call
 end
 
-local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
-
 local function by_name(signature, first, ...)
   local values = {}
   for i = first, #signature do values[signature[i].name] = (select(i - first + 1, ...)) end
@@ -325,6 +363,15 @@ function M.named(class, name, text)
   return M.methods(class, text)
 end
 
+--- The functions of a module of ours that a text declares, each called with such a table.
+function M.functions_by_name(module, text)
+  for declaration in each_declaration(text) do
+    local name = declaration:match '^[%w_]+'
+    module[name] = M.by_name(declaration, assert(module[name], declaration))
+  end
+  return module
+end
+
 --- The functions of a module of ours that a text declares, one after the other, in place.
 function M.functions(module, text)
   for declaration in each_declaration(text) do
@@ -338,21 +385,41 @@ end
 function M.functions_later(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
-    module[name] = declare_later(function() return M.parse(declaration) end, assert(module[name], declaration))
+    module[name] = declare_later(function() return M.parse(declaration) end, (assert(module[name], declaration)))
   end
   return module
 end
 
---- The same of functions that get what has a name only in one table, after the values in the row.
+-- f, which gets what has a name only in one table, after the values in the row.
+local function taking_options(signature, f)
+  local n = signature.positional
+  return function(...)
+    local values = { ... }
+    values[n + 1] = by_name(signature, n + 1, select(n + 1, ...))
+    return f(table.unpack(values, 1, n + 1))
+  end
+end
+
+--- f, called with what a declaration says, what has a name only in one table after the others.
+function M.with_options(text, f)
+  local signature = M.parse(text)
+  return M.declare(signature, taking_options(signature, f))
+end
+
+--- The same of the functions of a module of ours.
 function M.functions_with_options(module, text)
   for declaration in each_declaration(text) do
-    local name, signature = declaration:match '^[%w_]+', M.parse(declaration)
-    local f, n = assert(module[name], declaration), signature.positional
-    module[name] = M.declare(signature, function(...)
-      local values = { ... }
-      values[n + 1] = by_name(signature, n + 1, select(n + 1, ...))
-      return f(table.unpack(values, 1, n + 1))
-    end)
+    local name = declaration:match '^[%w_]+'
+    module[name] = M.with_options(declaration, assert(module[name], declaration))
+  end
+  return module
+end
+
+--- The same, declared when they are first called.
+function M.functions_with_options_later(module, text)
+  for declaration in each_declaration(text) do
+    local name = declaration:match '^[%w_]+'
+    module[name] = declare_later(function() return M.parse(declaration) end, (assert(module[name], declaration)), taking_options)
   end
   return module
 end
@@ -381,6 +448,17 @@ function M.of_locals(name, f, kind_of, class, is_self)
     a.optional = not a.kind or a.kind:sub(-1) == '?'
   end
   return M.declare(signature, f)
+end
+
+--- The methods of the tables in which objects find them, declared when they are first called. name: of the class; is_self: whether a
+--- value is such an object.
+function M.methods_later(methods, name, text, is_self)
+  for declaration in each_declaration(text) do
+    local method = declaration:match '^[%w_]+'
+    methods[method] = declare_later(function() return method_signature({ __classname = name }, method, declaration, is_self) end,
+      (assert(methods[method], declaration)))
+  end
+  return methods
 end
 
 --- The methods of a class that a text declares, in place: their first argument is self. is_self: whether a value may

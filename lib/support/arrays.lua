@@ -3,6 +3,7 @@
 -- has NumPy's dtypes, float64 and int64.
 
 local torch = require 'torch'
+local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
 --- A tensor over the memory of another (what x:numpy() returns), or a float64, int64 or bool tensor from a table.
@@ -20,8 +21,7 @@ end
 
 --- The tensor without history, over the same memory: an error for one that requires grad or lies on a GPU, unless
 --- force is true.
-function torch._C.methods.numpy(self, options)
-  local force = type(options) == 'table' and options.force or options == true
+function torch._C.methods.numpy(self, force)
   if force then return self:detach():cpu() end
   if self.is_cuda then
     fail("can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
@@ -32,3 +32,6 @@ function torch._C.methods.numpy(self, options)
   end
   return self:detach()
 end
+
+arguments.functions_later(torch, 'from_numpy(any ndarray)')
+arguments.methods_later(torch._C.methods, 'Tensor', 'numpy(self, *, boolean force=false)', torch.is_tensor)

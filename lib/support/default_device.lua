@@ -4,7 +4,7 @@
 -- ones that add it; while none is, they are the plain ones, which then cost nothing more.
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local arguments = require 'torch.support.arguments'
 
 -- The functions, and how many arguments come first that are no named ones: data, where a table is a list.
 local makers = { tensor = 1, as_tensor = 1, asarray = 1, scalar_tensor = 1 }
@@ -16,9 +16,9 @@ local plain, current = nil, nil
 -- make, with the default device among the named arguments unless one is there.
 local function on_default(make, data)
   return function(...)
-    local arguments = table.pack(...)
-    local n = arguments.n
-    local last = n > data and arguments[n] or nil
+    local given = table.pack(...)
+    local n = given.n
+    local last = n > data and given[n] or nil
     -- A table without anything in it is a shape where it stands alone, else named arguments of which none is given.
     local key = type(last) == 'table' and getmetatable(last) == nil and (next(last) or n > 1 and '')
     local named = type(key) == 'string' and last or nil
@@ -26,15 +26,14 @@ local function on_default(make, data)
     local options = { device = current }
     for name, value in pairs(named or {}) do options[name] = value end
     if not named then n = n + 1 end
-    arguments[n] = options
-    return make(table.unpack(arguments, 1, n))
+    given[n] = options
+    return make(table.unpack(given, 1, n))
   end
 end
 
 --- The functions that make tensors make them on this device from now on, unless they are told another; nil or 'cpu': on the
 --- CPU, as at the beginning. What is made of a tensor (zeros_like, x:new_zeros) stays on that tensor's device.
 function torch.set_default_device(device)
-  kinds.check('set_default_device', 'device', device, 'device?')
   if device ~= nil then device = torch.device(math.type(device) == 'integer' and 'cuda:' .. device or device) end
   for name, make in pairs(plain or {}) do torch[name] = make end
   plain, current = nil, nil
@@ -52,3 +51,5 @@ function torch.get_default_device()
   if current.index ~= nil or current.type ~= 'cuda' then return current end
   return torch.device('cuda:' .. torch.cuda.current_device())
 end
+
+arguments.functions_later(torch, 'set_default_device(device? device) get_default_device()')

@@ -2,6 +2,7 @@
 -- methods in place as functions.
 
 local torch = require 'torch'
+local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -9,22 +10,16 @@ local kinds = require 'torch.support.kinds'
 
 --- The dtype that both dtypes become when tensors of them meet.
 function torch.promote_types(a, b)
-  kinds.check('promote_types', 'type1', a, 'dtype')
-  kinds.check('promote_types', 'type2', b, 'dtype')
   return torch._C.promote_types(a, b)
 end
 
 --- The dtype of what an op makes of two tensors or numbers.
 function torch.result_type(a, b)
-  if torch.type(a) ~= 'complex' then kinds.check('result_type', 'tensor1', a, 'Tensor|number|boolean') end
-  if torch.type(b) ~= 'complex' then kinds.check('result_type', 'tensor2', b, 'Tensor|number|boolean') end
   return torch._C.result_type(a, b)
 end
 
 --- Whether values of a dtype may be stored in another: complex numbers not in others, fractions not in integers, nothing but bools in bools.
 function torch.can_cast(from, to)
-  kinds.check('can_cast', 'from_', from, 'dtype')
-  kinds.check('can_cast', 'to', to, 'dtype')
   return torch._C.can_cast(from, to)
 end
 
@@ -45,10 +40,6 @@ function torch.typename(value) return torch.is_tensor(value) and value:type() or
 
 --- The value as a tensor: itself, converted where the dtype or device is another one, or a new one of numbers. copy = true: never itself.
 function torch.asarray(value, options)
-  kinds.check('asarray', 'obj', value, 'Tensor|number|boolean|table')
-  kinds.check('asarray', 'options', options, 'named?')
-  kinds.check_names('asarray', options, 'dtype device copy requires_grad')
-  options = options or {}
   local x
   if torch.is_tensor(value) then
     x = value:to { dtype = options.dtype, device = options.device }
@@ -93,9 +84,21 @@ for name in ('no_grad enable_grad set_grad_enabled inference_mode'):gmatch '%S+'
 -- As a method, polygamma has its tensor before the order.
 function torch._C.methods.polygamma(x, n) return torch.polygamma(n, x) end
 function torch._C.methods.polygamma_(x, n) return x:copy_(torch.polygamma(n, x)) end
+arguments.methods_later(torch._C.methods, 'Tensor', 'polygamma(self, any n) polygamma_(self, any n)', torch.is_tensor)
 
 --- The number of the GPU that a tensor is on, -1 for the CPU.
 function torch.get_device(x)
-  kinds.check('get_device', 'input', x, 'Tensor')
   return x.device.index or -1
 end
+
+arguments.functions_later(torch, [[
+  promote_types(dtype type1, dtype type2)
+  result_type(Tensor|number|boolean|complex tensor1, Tensor|number|boolean|complex tensor2)
+  can_cast(dtype from_, dtype to)
+  broadcast_shapes(any ...)
+  typename(any? obj)
+  get_device(Tensor input)
+]])
+arguments.functions_with_options_later(torch, [[
+  asarray(Tensor|number|boolean|table obj, *, dtype? dtype, device? device, boolean? copy, boolean requires_grad=false)
+]])

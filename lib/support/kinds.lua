@@ -2,8 +2,8 @@
 --
 -- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark allows nil, which
 -- means absent. kinds.check(what, name, value, kind) raises, at the line of the user's code, when the value is not of
--- the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string". The names of named arguments are
--- checked here too, wherever they are read; the message about a wrong one is made by src/lua/refuse.c.
+-- the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string". Arguments are read by arguments.lua; the message
+-- about a wrong name is made by src/lua/refuse.c.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -75,7 +75,8 @@ local fits = {
   Generator = named_type 'Generator', Stream = named_type 'Stream', CUDAGraph = named_type 'CUDAGraph',
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
   tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',
-  Ranks = named_type 'ltensor.Ranks', none = function(value) return value == false end,
+  Ranks = named_type 'ltensor.Ranks', none = function(value) return value == false end, complex = named_type 'complex',
+  value = function(value) return value ~= nil and not kinds.is_named(value) end,
 }
 
 local words = {
@@ -83,7 +84,7 @@ local words = {
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
   Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', Stream = 'a Stream', CUDAGraph = 'a CUDAGraph', sizes = 'an integer or a table of integers',
-  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)', none = 'false',
+  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)', none = 'false', complex = 'a complex number', value = 'given',
 }
 
 -- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.
@@ -137,117 +138,7 @@ function kinds.check_count(what, name, n)
   fail('%s(): %s is %d; it must be between 0 and %d', what, name, n, MOST_LAYERS)
 end
 
--- ---- names of arguments -----------------------------------------------------------------------------------------------
-
-local lists = {}
-
---- The words of a text as a list, which stays the same one.
-function kinds.words(text)
-  local list = lists[text]
-  if not list then
-    list = {}
-    for word in text:gmatch '%S+' do list[#list + 1] = word end
-    lists[text] = list
-  end
-  return list
-end
-
-local function contains(list, value)
-  for i = 1, #list do
-    if list[i] == value then return true end
-  end
-  return false
-end
-
 --- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, but those in the list.
 kinds.refuse_name = torch._C.refuse_name
-
---- Raises when a table of named arguments holds a name that is not in `known`, a list or words; other values pass.
-function kinds.check_names(what, options, known)
-  if type(options) ~= 'table' then return end
-  local names = type(known) == 'string' and kinds.words(known) or known
-  for name in next, options do
-    if not contains(names, name) then kinds.refuse_name(what, name, names) end
-  end
-end
-
---- The names that are keys of the tables, in order of letters, after those of the list.
-function kinds.all_names(list, ...)
-  local names, rest = table.move(list, 1, #list, 1, {}), {}
-  for _, more in ipairs { ... } do
-    for name in pairs(more) do
-      if not contains(names, name) and not contains(rest, name) then rest[#rest + 1] = name end
-    end
-  end
-  table.sort(rest)
-  return table.move(rest, 1, #rest, #names + 1, names)
-end
-
---- The arguments by name: those in a row have the names in `names`; a last table names others, which are in the list `known`
---- (nil: the same names).
-function kinds.by_name(what, names, known, ...)
-  local given, values = table.pack(...), {}
-  local n = given.n
-  local named = n > 0 and kinds.is_named(given[n]) and given[n] or nil
-  if named then n = n - 1 end
-  if n > #names then
-    fail('%s() takes at most %d of these arguments in a row but %d were given: %s', what, #names, n, table.concat(names, ', '))
-  end
-  for i = 1, n do values[names[i]] = given[i] end
-  kinds.check_names(what, named, known or names)
-  for name, value in next, named or {} do
-    if values[name] ~= nil then fail("%s() got multiple values for argument '%s'", what, name) end
-    values[name] = value
-  end
-  return values
-end
-
---- The same values in the order of the names.
-function kinds.in_order(what, names, ...)
-  local values, list = kinds.by_name(what, names, nil, ...), {}
-  for i, name in ipairs(names) do list[i] = values[name] end
-  return table.unpack(list, 1, #names)
-end
-
--- ---- named arguments of constructors ----------------------------------------------------------------------------------
-
--- What the arguments of layers, optimizers and other objects hold, by name, wherever they have that name.
-local by_name = {}
-for kind, names in pairs {
-  integer = [[in_features out_features in_channels out_channels num_features num_embeddings embedding_dim input_size hidden_size
-    num_layers num_groups num_channels embed_dim num_heads d_model nhead n_classes dim_feedforward num_encoder_layers
-    num_decoder_layers in1_features in2_features num_parameters upscale_factor downscale_factor groups]],
-  ['sizes|string'] = 'padding',
-  sizes = 'kernel_size stride dilation output_padding normalized_shape size unflattened_size',
-  ['integer|table'] = 'output_size',
-  ['integer?'] = 'padding_idx divisor_override kdim vdim dim',
-  ['number?'] = 'max_norm', ['Module?'] = 'custom_encoder custom_decoder norm', ['function?'] = 'distance_function',
-  integers = 'cutoffs',
-  boolean = [[bias inplace batch_first ceil_mode return_indices affine track_running_stats elementwise_affine bidirectional
-    full log_target log_input swap count_include_pad norm_first sparse scale_grad_by_freq include_last_offset zero_infinity
-    nesterov maximize amsgrad centered decoupled_weight_decay add_bias_kv add_zero_attn align_corners recompute_scale_factor
-    antialias keepdim drop_last pin_memory persistent_workers head_bias _freeze
-    enable_nested_tensor mask_check]],
-  ['boolean|integer'] = 'shuffle',
-  numbers = 'scale_factor',
-  number = [[factor start_factor end_factor p momentum dampening weight_decay eps alpha rho initial_accumulator_value lr_decay margin label_smoothing negative_slope lambd beta threshold
-    value norm_type div_value]],
-  ['number|Tensor'] = 'lr', ['string|function'] = 'activation', Tensor = 'weight pos_weight _weight',
-  string = 'reduction mode padding_mode nonlinearity approximate', Ranks = 'process_group',
-} do
-  for name in names:gmatch '%S+' do by_name[name] = kind end
-end
-
---- Checks the values of a constructor by the names of its arguments, else by what their defaults are. `false` as a
---- default may stand for "none", and does as a value.
-function kinds.check_named(what, values, defaults)
-  for name, value in pairs(values) do
-    local default, kind = defaults[name], by_name[name]
-    if type(default) == 'table' then kind = nil end -- a list where others of that name are a number
-    if kind == nil and type(default) == 'number' then kind = 'number|Tensor' end
-    if kind == nil and type(default) == 'string' then kind = 'string' end
-    if kind ~= nil and value ~= false and value ~= default then kinds.check(what, name, value, kind) end
-  end
-end
 
 return kinds

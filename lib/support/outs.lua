@@ -1,7 +1,7 @@
 -- outs.lua - out= of functions in Lua: what they return is copied to the tensors given, by the rules of src/core/ops/outs.h.
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local declare = require 'torch.support.arguments'
 
 local C = torch._C
 local outs = {}
@@ -17,22 +17,15 @@ function outs.store(name, out, ...)
   return table.unpack(out)
 end
 
---- f, whose last table of names may have out = a tensor, or a table of one tensor for each result.
-function outs.taking(name, f)
-  return function(...)
-    local n = select('#', ...)
-    local last = n > 0 and select(n, ...) or nil
-    local out = type(last) == 'table' and kinds.is_named(last) and last.out
-    if not out then return f(...) end
-    if type(out) ~= 'table' then kinds.check(name, 'out', out, 'Tensor') end
-    local given, named = table.pack(...), {}
-    for key, value in pairs(last) do
-      if key ~= 'out' then named[key] = value end
-    end
-    if next(named) == nil then n = n - 1 end
-    given[n] = next(named) ~= nil and named or given[n]
-    return outs.store(name, out, f(table.unpack(given, 1, n)))
-  end
+--- f, called with what a declaration says, whose last argument is `out`: a tensor, or a table of one tensor for each result.
+function outs.declare(text, f)
+  local signature = declare.parse(text)
+  local n = #signature
+  return declare.declare(signature, function(...)
+    local out = select(n, ...)
+    if out == nil then return f(...) end
+    return outs.store(signature.name, out, f(...))
+  end)
 end
 
 return outs

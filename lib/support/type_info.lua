@@ -4,6 +4,7 @@
 -- and max, one of finfo also eps, tiny, smallest_normal and resolution; another name is an error.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
@@ -76,5 +77,7 @@ function type_info.iinfo(dtype)
   local max = dtype.is_signed and math.maxinteger >> (64 - bits) or bits < 64 and (1 << bits) - 1 or 2.0 ^ 64 -- the nearest number
   return object('iinfo', { bits = bits, dtype = dtype, min = dtype.is_signed and -max - 1 or 0, max = max }, { 'min', 'max', 'dtype' })
 end
+
+declare.functions(type_info, 'finfo(any? type) iinfo(any type)')
 
 return type_info

@@ -4,8 +4,8 @@
 -- or DuckDB into capsules, and take ours out of them (ltensor_lua.h: lt_lua_push_arrow, lt_lua_take_arrow).
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local capsule_of = require 'torch.support.capsule'
-local kinds = require 'torch.support.kinds'
 
 local C = torch._C
 
@@ -14,7 +14,6 @@ local M = {}
 --- A capsule over a tensor of one dimension on the CPU. Its memory is shared, so that what is written into the tensor is seen
 -- in the column; strided tensors and bools are copied. A tensor that requires grad is refused: use x:detach().
 function M.to_arrow(tensor)
-  kinds.check('to_arrow', 'tensor', tensor, 'Tensor')
   return C.to_arrow(tensor)
 end
 
@@ -22,5 +21,7 @@ end
 -- taken once. The memory is the column's where it can be, and no op writes into it, since Arrow's is not to be
 -- written: clone() it. Bools, and floats of which some are null (they become nan), are copied; integers of which some are null are refused.
 function M.from_arrow(object) return C.from_arrow(capsule_of(object, 'arrow_array', '__arrow_c_array__')) end
+
+declare.functions(M, 'to_arrow(Tensor tensor) from_arrow(any object)')
 
 return M

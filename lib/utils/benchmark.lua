@@ -7,19 +7,20 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
 local scope = require 'torch.autograd.scope'
 
 local Timer = class.Object:extend('Timer')
 
 -- fn is stmt by its older name.
-function Timer:init(options)
-  options = options_of('Timer', options,
-    { stmt = false, fn = false, setup = false, warmup = 1, label = '', description = '', num_threads = false })
+local read_timer = declare.reader [[
+  Timer(any? stmt, function? setup, *, any? fn, integer warmup=1, string label='', string description='', integer? num_threads)]]
+function Timer:init(...)
+  local options = read_timer(...)
   self.fn = options.stmt or options.fn
-  if type(self.fn) ~= 'function' then fail 'Timer(): stmt must be a function' end
+  if not kinds.fits(self.fn, 'function?') or self.fn == nil then fail 'Timer(): stmt must be a function' end
   self.warmup, self.label, self.description = options.warmup, options.label, options.description
   self.setup, self.num_threads = options.setup, options.num_threads
 end
@@ -112,13 +113,12 @@ function Timer:timeit(number)
 end
 
 --- Times blocks of calls until they have taken {min_run_time = 0.2} seconds; a block takes a hundredth of it at least.
-function Timer:blocked_autorange(options)
-  options = options_of('blocked_autorange', options, { min_run_time = 0.2 })
+function Timer:blocked_autorange(min_run_time)
   return with_threads(self, function()
-    local number, least = 1, options.min_run_time / 100
+    local number, least = 1, min_run_time / 100
     while seconds_of(self, number) < least and number < 1 << 40 do number = number * 2 end
     local times, total = {}, 0
-    while total < options.min_run_time or #times < 3 do
+    while total < min_run_time or #times < 3 do
       local seconds = seconds_of(self, number)
       total = total + seconds
       times[#times + 1] = seconds / number
@@ -126,5 +126,6 @@ function Timer:blocked_autorange(options)
     return self:result(times, number)
   end)
 end
+declare.methods(Timer, 'blocked_autorange(self, number min_run_time=0.2)')
 
 return { Timer = Timer, Measurement = Measurement }

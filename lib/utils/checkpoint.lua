@@ -9,25 +9,13 @@
 -- ordinary way.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
 local C = torch._C
 
 local M = { __names = { checkpoint = true, checkpoint_sequential = true } }
-
-local OPTIONS = { 'use_reentrant', 'preserve_rng_state', 'context_fn' }
-local IS_OPTION = {}
-for _, name in ipairs(OPTIONS) do IS_OPTION[name] = true end
-
--- A last table is for checkpoint itself when a name in it is, or nearly is, one that checkpoint takes.
-local function is_options(value)
-  if type(value) ~= 'table' or getmetatable(value) ~= nil then return false end
-  for key in pairs(value) do
-    if type(key) == 'string' and (IS_OPTION[key] or C.nearest_name(key, OPTIONS)) then return true end
-  end
-  return false
-end
 
 -- ---- what the second run must find as it was ------------------------------------------------------------------------
 
@@ -159,24 +147,18 @@ local function plain(f, ...) return f(...) end
 -- The scopes of the two runs.
 local function contexts_of(context_fn)
   if context_fn == nil then return plain, plain end
-  kinds.check('checkpoint', 'context_fn', context_fn, 'function')
   local first, second = context_fn()
   kinds.check('checkpoint', 'first result of context_fn', first, 'function')
   kinds.check('checkpoint', 'second result of context_fn', second, 'function')
   return first, second
 end
 
-function M.checkpoint(f, ...)
-  local arguments, options = table.pack(...), {}
-  if is_options(arguments[arguments.n]) then
-    options = arguments[arguments.n]
-    kinds.check_names('checkpoint', options, table.concat(OPTIONS, ' '))
-    arguments.n = arguments.n - 1
-  end
-  local first, second = contexts_of(options.context_fn)
+function M.checkpoint(f, _, preserve_rng_state, context_fn, ...)
+  local arguments = table.pack(...)
+  local first, second = contexts_of(context_fn)
   if not torch.is_grad_enabled() then return first(f, table.unpack(arguments, 1, arguments.n)) end
   local call = { f = f, second = second, arguments = arguments, devices = devices_of(arguments), autocast = autocast_modes() }
-  if options.preserve_rng_state ~= false then call.random = random_state(call.devices) end
+  if preserve_rng_state then call.random = random_state(call.devices) end
   local fresh, own = cut(arguments)
   local outputs = table.pack(first(f, table.unpack(fresh, 1, fresh.n)))
   local histories = with_history(outputs)
@@ -205,7 +187,8 @@ function M.checkpoint_sequential(functions, segments, input, options)
   return run(first, #list)(input)
 end
 
-require('torch.support.arguments').functions_with_options(M, [[
+declare.functions(M, 'checkpoint(function function, any ..., *, boolean? use_reentrant, boolean preserve_rng_state=true, function? context_fn)')
+declare.functions_with_options(M, [[
   checkpoint_sequential(any functions, integer segments, any input, *, boolean? use_reentrant, boolean preserve_rng_state=true)
 ]])
 

@@ -4,10 +4,10 @@
 -- (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local capsule_of = require 'torch.support.capsule'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local named = require 'torch.support.named'
 
 local C = torch._C
 
@@ -16,11 +16,8 @@ local M = {}
 --- A capsule over the tensor's memory, of DLPack before 1.0; `x:__dlpack__{max_version = {1, 0}}` gives one of 1.0.
 -- What is written into one is seen in the other. A tensor that requires grad is refused: use x:detach().
 function M.to_dlpack(tensor)
-  kinds.check('to_dlpack', 'tensor', tensor, 'Tensor')
   return C.to_dlpack(tensor, false)
 end
-
-local exporting = { stream = 'any?', max_version = 'integers?', dl_device = 'integers?', copy = 'boolean?' }
 
 -- Makes the consumer's stream wait for what writes the tensor.
 local function hand_to(stream, tensor)
@@ -33,8 +30,7 @@ end
 
 --- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: the capsule that other libraries ask for. max_version is the
 -- newest DLPack that the consumer knows, {1, 0} for one; stream (a torch.cuda.Stream) waits until the tensor is ready.
-function M.export(tensor, options)
-  options = named('__dlpack__', options, exporting)
+local function export(tensor, options)
   local kind, id = C.dlpack_device(tensor)
   local wanted = options.dl_device
   if wanted and (wanted[1] ~= kind or wanted[2] ~= id) then
@@ -45,16 +41,16 @@ function M.export(tensor, options)
   local version = options.max_version
   return C.to_dlpack(tensor, version ~= nil and (version[1] or 0) >= 1)
 end
+M.export = declare.with_options('__dlpack__(Tensor self, *, any? stream, integers? max_version, integers? dl_device, boolean? copy)', export)
 
 --- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a GPU.
 function M.device_of(tensor) return C.dlpack_device(tensor) end
 
 --- A tensor over the memory of a capsule, of an object whose method `__dlpack__` gives one, or of a tensor. A capsule can be
 -- taken once. Memory that its owner lends for reading only cannot be written by any op: clone() it, or give copy = true.
--- @param object   what to take
+-- @param ext_tensor  what to take
 -- @param options  device (where the result shall be), copy (true: of its own memory; false: never)
 function M.from_dlpack(object, options)
-  options = named('from_dlpack', options, { device = 'device?', copy = 'boolean?' })
   if torch.is_tensor(object) then object = C.to_dlpack(object, true) end
   local tensor = C.from_dlpack(capsule_of(object, 'dltensor', '__dlpack__', { max_version = { 1, 0 } }))
   local device = options.device and torch.device(options.device)
@@ -64,5 +60,8 @@ function M.from_dlpack(object, options)
   end
   return options.copy and tensor:clone() or tensor
 end
+
+declare.functions(M, 'to_dlpack(Tensor tensor) device_of(Tensor self)')
+declare.functions_with_options(M, 'from_dlpack(any ext_tensor, *, device? device, boolean? copy)')
 
 return M

@@ -17,12 +17,12 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local experiment = require 'torch.utils.experiment'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local Live = require 'torch.utils.plot.live'
 local outside = require 'torch.files.outside'
-local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
 local size_text = require 'torch.cuda_memory'.size_text
 
@@ -42,11 +42,9 @@ end
 --- Options: total (the last epoch; without it the loop goes on until it is left), first (1; greater in a run that goes on), device (whose memory is
 -- told; else that of the first tensor on a GPU, else the CPU), quiet (no lines), log (what each row is given to, one or a list: a CSVLogger or
 -- JSONLogger, a SummaryWriter, which takes the epoch as the step, plot.live(), which draws the averages, or a function of the row).
-function Epochs:init(options)
-  options = options_of('epochs', options, { total = false, first = 1, device = false, quiet = false, log = {} })
-  kinds.check('epochs', 'total', options.total or nil, 'integer?')
-  kinds.check('epochs', 'first', options.first, 'integer')
-  kinds.check('epochs', 'quiet', options.quiet, 'boolean')
+local read_epochs = declare.reader 'epochs(*, integer? total, integer first=1, device? device, boolean quiet=false, any log={})'
+function Epochs:init(...)
+  local options = read_epochs(...)
   local sinks = takes_rows(options.log) and { options.log } or options.log
   if type(sinks) ~= 'table' then fail("epochs(): argument 'log' must be a list of loggers, not %s", kinds.described(sinks)) end
   for i, sink in ipairs(sinks) do
@@ -54,7 +52,7 @@ function Epochs:init(options)
       fail("epochs(): argument 'log' must hold loggers, SummaryWriters, plot.live() or functions, not %s at position %d", kinds.described(sink), i)
     end
   end
-  self.total, self.first, self.quiet, self.rows = options.total or nil, options.first, options.quiet, {}
+  self.total, self.first, self.quiet, self.rows = options.total, options.first, options.quiet, {}
   self._device = options.device and torch.device(options.device) or nil
   self._sinks = table.move(sinks, 1, #sinks, 1, {})
 end

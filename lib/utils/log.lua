@@ -12,12 +12,12 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local csv_rows = require 'torch.support.csv_rows'
 local fail = require 'torch.support.fail'
 local json_string = require 'torch.support.json_string'
 local kinds = require 'torch.support.kinds'
 local outside = require 'torch.files.outside'
-local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
 local whole_file = require 'torch.files.whole_file'
 
@@ -100,14 +100,10 @@ local function whole_rows(path)
   return rows
 end
 
-function Logger:init(path, options)
-  local what = self.__classname
-  kinds.check(what, 'path', path, 'string')
-  options = options_of(what, options, { append = false })
-  kinds.check(what, 'append', options.append, 'boolean')
+function Logger:init(path, append)
   self.path = path
-  self:_begin(options.append and whole_rows(path) or '')
-  self:_open(options.append and 'ab' or 'wb')
+  self:_begin(append and whole_rows(path) or '')
+  self:_open(append and 'ab' or 'wb')
 end
 
 function Logger:_open(mode)
@@ -227,6 +223,7 @@ end
 
 for _, logger in pairs(M) do
   class.metatables[logger].__close = function(self) self:close() end
+  declare.methods(logger, 'init(self, string path, *, boolean append=false)')
 end
 
 return M

@@ -7,8 +7,8 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local axis = require 'torch.utils.plot.axis'
-local options_of = require 'torch.support.options'
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
 
@@ -59,10 +59,6 @@ local function make(kind, fields)
   return figure
 end
 
-local function is_options(value)
-  return type(value) == 'table' and #value == 0 and next(value) ~= nil
-end
-
 -- Two limits {low, high} of an axis, or those of the values.
 local function limits(name, given, lists)
   if not given then return axis.range(lists) end
@@ -86,10 +82,8 @@ end
 --- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a matrix), one x is that of all.
 -- plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =, xlim = {low, high}, ylim =}), plot.lines(x, y, {...}). Points beyond
 -- xlim and ylim are left out.
-function plot.lines(...)
-  local x, y, options = ...
-  if y == nil or is_options(y) then x, y, options = nil, x, y end
-  options = options_of('lines', options, { title = false, labels = {}, xlabel = false, ylabel = false, xlim = false, ylim = false })
+function plot.lines(x, y, options)
+  if y == nil then x, y = nil, x end
   local rows = is_several(y) and rows_of(y) or { y }
   local places_of = x ~= nil and is_several(x) and rows_of(x)
   if places_of and #places_of ~= #rows then fail('lines(): x has %d series and y has %d', #places_of, #rows) end
@@ -109,16 +103,15 @@ function plot.lines(...)
   if options.xlim or options.ylim then
     for _, row in ipairs(series) do row.y = within(box, row.x, row.y) end
   end
-  return make('lines', { title = options.title or nil, xlabel = options.xlabel or nil, ylabel = options.ylabel or nil, series = series, box = box })
+  return make('lines', { title = options.title, xlabel = options.xlabel, ylabel = options.ylabel, series = series, box = box })
 end
 
 --- A bar for each value: plot.bars(values, {title =, labels = {...}})
 function plot.bars(values, options)
-  options = options_of('bars', options, { title = false, labels = {} })
   values = numbers('bars', values)
   local labels = {}
   for i = 1, #values do labels[i] = tostring(options.labels[i] or i) end
-  return make('bars', { title = options.title or nil, values = values, labels = labels })
+  return make('bars', { title = options.title, values = values, labels = labels })
 end
 
 -- Points of the colour scale "viridis" (S. van der Walt, N. Smith; CC0), low to high.
@@ -137,14 +130,13 @@ end
 
 --- A matrix in colours or shades: plot.heatmap(matrix, {title =})
 function plot.heatmap(matrix, options)
-  options = options_of('heatmap', options, { title = false })
   if not torch.is_tensor(matrix) then matrix = torch.tensor(matrix) end
   if matrix:dim() ~= 2 then fail(('heatmap(): expected a matrix, got %d dimensions'):format(matrix:dim())) end
   local height, width = matrix:size(1), matrix:size(2)
   local values = numbers('heatmap', matrix)
   local low, high = axis.range { values }
   return make('heatmap', {
-    title = options.title or nil, height = height, width = width, low = low, high = high,
+    title = options.title, height = height, width = width, low = low, high = high,
     pixel = function(y, x)
       local value = values[(y - 1) * width + x]
       local part = value == value and (math.max(low, math.min(value, high)) - low) / (high - low) or 0
@@ -156,7 +148,6 @@ end
 
 --- A picture, (H, W), (1, H, W) or (3, H, W), of bytes or of numbers from 0 to 1: plot.image(tensor, {title =})
 function plot.image(picture, options)
-  options = options_of('image', options, { title = false })
   if not torch.is_tensor(picture) then
     fail(('image(): expected a tensor, got %s'):format(type(picture)))
   end
@@ -168,7 +159,7 @@ function plot.image(picture, options)
   local values = numbers('image', picture)
   local plane = height * width
   return make('image', {
-    title = options.title or nil, height = height, width = width,
+    title = options.title, height = height, width = width,
     pixel = function(y, x)
       local at = (y - 1) * width + x
       local r = values[at] / most
@@ -234,5 +225,12 @@ function Figure:save(path)
   if suffix ~= 'svg' and suffix ~= 'png' then fail(("save(): '%s' does not end in .svg or .png"):format(path)) end
   outside.write_file(path, (suffix == 'svg' and svg_of or png_of)(self))
 end
+
+declare.functions_with_options(plot, [[
+  lines(any x, any? y, *, string? title, table labels={}, string? xlabel, string? ylabel, table? xlim, table? ylim)
+  bars(any values, *, string? title, table labels={})
+  heatmap(any matrix, *, string? title)
+  image(any picture, *, string? title)
+]])
 
 return plot

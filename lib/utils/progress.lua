@@ -7,7 +7,7 @@
 -- terminal is erased, and there is none elsewhere.
 
 local torch = require 'torch'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 local width = require 'torch.utils.width'
 local fail = require 'torch.support.fail'
 
@@ -123,8 +123,7 @@ end
 
 local closing = { __close = finish }
 
-return function(source, options)
-  options = options_of('progress', options, { label = '', total = false, every = 10, leave = true })
+local function progress(source, options)
   local next_values, total = open(source)
   local now = clock()
   local self = setmetatable({
@@ -147,3 +146,5 @@ return function(source, options)
     return pass_on(next_values())
   end, nil, nil, self
 end
+
+return declare.with_options("progress(any source, *, any label='', integer? total, number every=10, boolean leave=true)", progress)

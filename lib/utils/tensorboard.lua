@@ -4,6 +4,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local fields = require 'torch.support.protobuf'
 local kinds = require 'torch.support.kinds'
@@ -121,16 +122,13 @@ local written = 0
 local SummaryWriter = class.Object:extend 'SummaryWriter'
 M.SummaryWriter = SummaryWriter
 
-function SummaryWriter:init(...)
-  local options = kinds.by_name('SummaryWriter', { 'log_dir', 'comment' }, { 'log_dir', 'comment', 'filename_suffix' }, ...)
-  kinds.check('SummaryWriter', 'log_dir', options.log_dir, 'string?')
-  kinds.check('SummaryWriter', 'comment', options.comment, 'string?')
-  kinds.check('SummaryWriter', 'filename_suffix', options.filename_suffix, 'string?')
-  self.log_dir = options.log_dir or os.date('runs/%b%d_%H-%M-%S') .. (options.comment or '')
-  self._suffix, self._parts = options.filename_suffix or '', {}
+function SummaryWriter:init(log_dir, comment, filename_suffix)
+  self.log_dir = log_dir or os.date('runs/%b%d_%H-%M-%S') .. comment
+  self._suffix, self._parts = filename_suffix, {}
   outside.make_folder(self.log_dir)
   self:_begin()
 end
+declare.methods(SummaryWriter, "init(self, string? log_dir, string comment='', *, string filename_suffix='')")
 
 function SummaryWriter:_begin()
   written = written + 1

@@ -174,7 +174,7 @@ describe('autocast', function()
 
   it('autocast raises the errors of PyTorch', function()
     fails_with("unsupported autocast device_type 'tpu'", torch.autocast, 'tpu')
-    fails_with('Expected `device_type` of type `str`', torch.autocast)
+    fails_with("autocast() missing 1 required argument: 'device_type' (a string)", torch.autocast)
     fails_with('autocast, but the target dtype is not supported', torch.autocast, kind, { dtype = torch.float64 })
   end)
 end)

@@ -96,7 +96,7 @@ describe('backward', function()
     local y = leaf { 1.0 }:sum()
     fails_with("unexpected keyword argument 'retain'", y.backward, y, nil, { retain = true })
     fails_with("unexpected keyword argument 'retain'", autograd.grad, y, y, { retain = true })
-    fails_with("unexpected keyword argument 'inputs'", autograd.grad, y, y, { inputs = { y } })
+    fails_with("multiple values for argument 'inputs'", autograd.grad, y, y, { inputs = { y } })
   end)
 
   it('fits broadcast operands', function()

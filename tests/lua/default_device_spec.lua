@@ -57,7 +57,7 @@ describe('the default device', function()
   end)
 
   it('must be one', function()
-    local ok, message = pcall(torch.set_default_device, {})
+    local ok, message = pcall(torch.set_default_device, 1.5)
     assert.is_false(ok)
     assert(message:find("argument 'device' must be a device", 1, true), message)
   end)

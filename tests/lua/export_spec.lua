@@ -174,6 +174,6 @@ describe('torch.export.load #cpu', function()
     } do fails_with(words, torch.export.load, file(linear, change)) end
     torch.save({ 1 }, folder .. '/list.pt')
     fails_with('no archive of torch.export', torch.export.load, folder .. '/list.pt')
-    fails_with("argument 'path'", torch.export.load, 3)
+    fails_with("argument 'f'", torch.export.load, 3)
   end)
 end)

@@ -133,7 +133,7 @@ describe('from_file #cpu', function()
     refused('zero bytes', 'a\0b', { size = 1 })
     refused("unexpected keyword argument 'count'", path, { count = 1 })
     refused("argument 'size' must be an integer", path, { size = 1.5 })
-    fails_with("argument 'path' must be a string", torch.from_file, 3)
+    fails_with("argument 'filename' must be a string", torch.from_file, 3)
     assert.equal(16, #read())
     local made = path .. '.new'
     refused('File too large', made, { size = 1 << 57, shared = true })

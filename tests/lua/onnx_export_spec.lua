@@ -143,7 +143,7 @@ describe('export', function()
   end)
 
   it('export names the invalid argument', function()
-    assert_fails("argument 'module' must be a Module", 5, { torch.rand(3) }, 'x.onnx')
+    assert_fails("argument 'model' must be a Module", 5, { torch.rand(3) }, 'x.onnx')
     assert_fails('opset_version 9; ltensor writes 18 to 23', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { opset_version = 9 })
     assert_fails('input_names has 2 names for 1 tensors', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { input_names = { 'a', 'b' } })
     assert_fails('unexpected', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { inputs = { 'a', 'b' } })

@@ -252,7 +252,7 @@ describe('a GradientEdge', function()
 
   it('get_gradient_edge rejects tensors without a graph', function()
     assert.error_matches(function() graph.get_gradient_edge(torch.ones(2)) end, 'for a Tensor that does not require gradients')
-    assert.error_matches(function() graph.GradientEdge(leaf(1).grad_fn, 1) end, 'must be a Node')
+    assert.error_matches(function() graph.GradientEdge(leaf(1).grad_fn, 1) end, "missing 1 required argument: 'node'")
     assert.error_matches(function() graph.GradientEdge((leaf(1) * 2).grad_fn, 2) end, 'has 1 results, there is no number 2')
   end)
 end)

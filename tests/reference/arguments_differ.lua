@@ -4,11 +4,10 @@ return {
     torch.std torch.std_mean torch.var torch.var_mean torch.Tensor.std torch.Tensor.var
   ]] },
   { reason = [[a class whose constructor takes any number of values, or an object with a class of its own, and reads the names itself]], names = [[
-    torch.nn.DataParallel torch.nn.LinearCrossEntropyOptions torch.nn.LogSoftmax torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict
-    torch.nn.ParameterList torch.nn.Sequential torch.nn.Softmax torch.nn.Softmin torch.nn.utils.parametrize.ParametrizationList
-    torch.nn.utils.prune.PruningContainer torch.distributions.Distribution torch.distributions.ExponentialFamily torch.optim.Optimizer
-    torch.optim.lr_scheduler.LRScheduler torch.utils.data.ChainDataset torch.utils.data.TensorDataset torch.amp.GradScaler torch.distributed.P2POp
-    torch.nn.parallel.DistributedDataParallel
+    torch.nn.LinearCrossEntropyOptions torch.nn.LogSoftmax torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict torch.nn.ParameterList
+    torch.nn.Sequential torch.nn.Softmax torch.nn.Softmin torch.nn.utils.parametrize.ParametrizationList torch.nn.utils.prune.PruningContainer
+    torch.distributions.Distribution torch.distributions.ExponentialFamily torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler
+    torch.utils.data.ChainDataset torch.utils.data.TensorDataset torch.distributed.P2POp torch.nn.parallel.DistributedDataParallel
   ]] },
   { reason = [[a step takes a closure alone]], names = [[
     torch.amp.GradScaler:step
@@ -101,9 +100,6 @@ return {
     torch.cuda.set_device torch.cuda.set_per_process_memory_fraction torch.cuda.set_stream torch.cuda.set_sync_debug_mode torch.cuda.synchronize
     torch.random.get_rng_state torch.random.initial_seed torch.random.manual_seed torch.random.seed torch.random.set_rng_state
   ]] },
-  { reason = [[retain_graph, create_graph and inputs have names only]], names = [[
-    torch.Tensor.backward
-  ]] },
   { reason = [[scale and input_scale are of an operator within]], names = [[
     torch.nn.functional.elu_
   ]] },
@@ -123,54 +119,30 @@ return {
     torch.utils.checkpoint.checkpoint_sequential
   ]] },
   { reason = [[written in Lua for any number of values, reads the names itself (kinds.by_name and its kin)]], names = [[
-    torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.autocast torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul
-    torch.compile torch.einsum torch.from_file torch.get_default_device torch.get_device torch.get_float32_matmul_precision torch.inference_mode
-    torch.load torch.lobpcg torch.meshgrid torch.no_grad torch.result_type torch.save torch.set_default_device torch.set_float32_matmul_precision
-    torch.sparse_compressed_tensor torch.sparse_coo_tensor torch.sparse_csc_tensor torch.sparse_csr_tensor torch.split torch.tensor_split
-    torch.tensordot torch.typename torch.vmap torch.Tensor.split torch.Tensor.tensor_split torch.Tensor.to_sparse torch.Tensor.to_sparse_csc
-    torch.Tensor.to_sparse_csr torch.nn.LazyBatchNorm1d.forward torch.nn.LazyBatchNorm2d.forward torch.nn.LazyBatchNorm3d.forward
+    torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul
+    torch.compile torch.einsum torch.meshgrid torch.result_type torch.save torch.sparse_coo_tensor torch.split torch.tensor_split torch.tensordot
+    torch.Tensor.tensor_split torch.nn.LazyBatchNorm1d.forward torch.nn.LazyBatchNorm2d.forward torch.nn.LazyBatchNorm3d.forward
     torch.nn.LazyConv1d.forward torch.nn.LazyConv2d.forward torch.nn.LazyConv3d.forward torch.nn.LazyConvTranspose1d.forward
-    torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward torch.nn.LazyInstanceNorm1d.forward torch.nn.LazyInstanceNorm2d.forward
-    torch.nn.LazyInstanceNorm3d.forward torch.nn.LazyLinear.forward torch.nn.utils.skip_init torch.linalg.diagonal torch.linalg.lstsq
-    torch.linalg.matrix_rank torch.linalg.norm torch.linalg.pinv torch.linalg.svd torch.linalg.svdvals torch.fft.fft torch.fft.fft2 torch.fft.fftfreq
-    torch.fft.fftn torch.fft.fftshift torch.fft.hfft torch.fft.ifft torch.fft.ifft2 torch.fft.ifftn torch.fft.ifftshift torch.fft.ihfft
-    torch.fft.irfft torch.fft.irfft2 torch.fft.irfftn torch.fft.rfft torch.fft.rfft2 torch.fft.rfftfreq torch.fft.rfftn torch.func.grad
-    torch.func.grad_and_value torch.func.hessian torch.func.jacfwd torch.func.jacrev torch.func.jvp torch.func.linearize torch.func.vjp
-    torch.func.vmap torch.autograd.backward torch.autograd.detect_anomaly torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
-    torch.autograd.inference_mode torch.autograd.no_grad torch.autograd.set_detect_anomaly torch.autograd.set_grad_enabled
-    torch.autograd.functional.hessian torch.autograd.functional.hvp torch.autograd.functional.jacobian torch.autograd.functional.jvp
-    torch.autograd.functional.vhp torch.autograd.functional.vjp torch.autograd.forward_ad.enter_dual_level torch.autograd.forward_ad.exit_dual_level
-    torch.autograd.forward_ad.make_dual torch.autograd.forward_ad.unpack_dual torch.autograd.graph.allow_mutation_on_saved_tensors
-    torch.autograd.graph.disable_saved_tensors_hooks torch.autograd.graph.get_gradient_edge torch.autograd.graph.increment_version
-    torch.autograd.graph.register_multi_grad_hook torch.autograd.graph.save_on_cpu torch.autograd.graph.saved_tensors_hooks
+    torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward torch.nn.LazyInstanceNorm1d.forward
+    torch.nn.LazyInstanceNorm2d.forward torch.nn.LazyInstanceNorm3d.forward torch.nn.LazyLinear.forward torch.nn.utils.skip_init torch.linalg.lstsq
+    torch.func.jacrev torch.autograd.backward torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
     torch.distributions.kl_divergence torch.distributions.register_kl torch.distributions.constraints.is_dependent torch.utils.data.default_collate
-    torch.utils.data.get_worker_info torch.utils.checkpoint.checkpoint torch.utils.dlpack.from_dlpack torch.sparse.addmm torch.sparse.mm
-    torch.sparse.sum torch.cuda.device torch.cuda.device_of torch.cuda.get_device_capability torch.cuda.get_device_name torch.cuda.get_rng_state
-    torch.cuda.get_rng_state_all torch.cuda.graph torch.cuda.initial_seed torch.cuda.max_memory_allocated torch.cuda.max_memory_cached
-    torch.cuda.max_memory_reserved torch.cuda.memory_allocated torch.cuda.memory_cached torch.cuda.memory_reserved torch.cuda.memory_summary
-    torch.cuda.seed torch.cuda.seed_all torch.cuda.set_rng_state torch.cuda.set_rng_state_all torch.cuda.stream torch.amp.autocast
-    torch.amp.custom_bwd torch.amp.custom_fwd torch.amp.is_autocast_available torch.random.fork_rng torch.testing.assert_close
-    torch.testing.make_tensor torch.distributed.all_gather torch.distributed.all_gather_into_tensor torch.distributed.all_gather_object
-    torch.distributed.all_reduce torch.distributed.all_to_all torch.distributed.all_to_all_single torch.distributed.barrier
-    torch.distributed.batch_isend_irecv torch.distributed.broadcast torch.distributed.broadcast_object_list torch.distributed.destroy_process_group
-    torch.distributed.gather torch.distributed.gather_object torch.distributed.get_backend torch.distributed.get_global_rank
-    torch.distributed.get_group_rank torch.distributed.get_node_local_rank torch.distributed.get_process_group_ranks torch.distributed.get_rank
-    torch.distributed.get_world_size torch.distributed.init_process_group torch.distributed.irecv torch.distributed.is_available
-    torch.distributed.is_initialized torch.distributed.is_mpi_available torch.distributed.is_nccl_available torch.distributed.isend
-    torch.distributed.monitored_barrier torch.distributed.new_group torch.distributed.recv torch.distributed.reduce torch.distributed.reduce_scatter
-    torch.distributed.reduce_scatter_tensor torch.distributed.scatter torch.distributed.scatter_object_list torch.distributed.send torch.onnx.export
-    torch.export.load torch.hub.load torch.nn.Module:named_children torch.nn.Sequential:extend torch.nn.Sequential:named_children
-    torch.nn.ModuleList:extend torch.nn.ModuleList:named_children torch.nn.ModuleDict:named_children torch.nn.ModuleDict:update
-    torch.nn.ParameterList:extend torch.nn.ParameterList:named_children torch.nn.ParameterDict:named_children torch.nn.ParameterDict:update
-    torch.distributions.Distribution:cdf torch.distributions.Distribution:entropy torch.distributions.Distribution:enumerate_support
-    torch.distributions.Distribution:expand torch.distributions.Distribution:icdf torch.distributions.Distribution:log_prob
-    torch.distributions.Distribution:rsample torch.distributions.Distribution:sample torch.distributions.Distribution:set_default_validate_args
-    torch.distributions.Normal:enumerate_support torch.distributions.Normal:expand torch.distributions.Normal:rsample
-    torch.distributions.Normal:sample torch.distributions.Normal:set_default_validate_args torch.distributions.Categorical:cdf
-    torch.distributions.Categorical:expand torch.distributions.Categorical:icdf torch.distributions.Categorical:rsample
-    torch.distributions.Categorical:sample torch.distributions.Categorical:set_default_validate_args
-    torch.distributions.transforms.Transform:log_abs_det_jacobian torch.optim.swa_utils.AveragedModel:named_children
-    torch.nn.MultiheadAttention:named_children torch.amp.GradScaler:update torch.nn.Transformer:generate_square_subsequent_mask
-    torch.nn.Transformer:named_children
+    torch.utils.data.get_worker_info torch.utils.checkpoint.checkpoint torch.sparse.addmm torch.sparse.mm torch.cuda.device_of torch.cuda.graph
+    torch.random.fork_rng torch.distributed.barrier torch.distributed.broadcast torch.distributed.broadcast_object_list torch.distributed.gather
+    torch.distributed.gather_object torch.distributed.init_process_group torch.distributed.irecv torch.distributed.isend
+    torch.distributed.monitored_barrier torch.distributed.new_group torch.distributed.recv torch.distributed.reduce torch.distributed.scatter
+    torch.distributed.scatter_object_list torch.distributed.send torch.onnx.export torch.export.load torch.hub.load torch.nn.Module:named_children
+    torch.nn.Sequential:extend torch.nn.Sequential:named_children torch.nn.ModuleList:extend torch.nn.ModuleList:named_children
+    torch.nn.ModuleDict:named_children torch.nn.ModuleDict:update torch.nn.ParameterList:extend torch.nn.ParameterList:named_children
+    torch.nn.ParameterDict:named_children torch.nn.ParameterDict:update torch.distributions.Distribution:cdf
+    torch.distributions.Distribution:entropy torch.distributions.Distribution:enumerate_support torch.distributions.Distribution:expand
+    torch.distributions.Distribution:icdf torch.distributions.Distribution:log_prob torch.distributions.Distribution:rsample
+    torch.distributions.Distribution:sample torch.distributions.Distribution:set_default_validate_args torch.distributions.Normal:enumerate_support
+    torch.distributions.Normal:expand torch.distributions.Normal:rsample torch.distributions.Normal:sample
+    torch.distributions.Normal:set_default_validate_args torch.distributions.Categorical:cdf torch.distributions.Categorical:expand
+    torch.distributions.Categorical:icdf torch.distributions.Categorical:rsample torch.distributions.Categorical:sample
+    torch.distributions.Categorical:set_default_validate_args torch.distributions.transforms.Transform:log_abs_det_jacobian
+    torch.optim.swa_utils.AveragedModel:named_children torch.nn.MultiheadAttention:named_children
+    torch.nn.Transformer:generate_square_subsequent_mask torch.nn.Transformer:named_children
   ]] },
 }

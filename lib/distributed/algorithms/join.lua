@@ -7,8 +7,8 @@
 
 local torch = require 'torch'
 local dist = require 'torch.distributed'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local options_of = require 'torch.support.options'
 local scope = require 'torch.autograd.scope'
 
 local M = {}
@@ -55,9 +55,9 @@ end
 --- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =}, fn, ...): runs fn(...), the loop over
 -- this rank's batches; without fn a scope for <close>. throw_on_early_termination: the first rank without a batch is an error on all.
 -- divide_by_initial_world_size: gradients are divided by the number of all ranks, not of those that have a batch.
-function M.Join(joinables, options, fn, ...)
-  if type(options) == 'function' then return M.Join(joinables, nil, options, fn, ...) end
-  options = options_of('Join', options, { enable = true, throw_on_early_termination = false, divide_by_initial_world_size = true })
+function M.Join(joinables, enable, throw_on_early_termination, divide_by_initial_world_size, fn, ...)
+  local options = { enable = enable, throw_on_early_termination = throw_on_early_termination,
+    divide_by_initial_world_size = divide_by_initial_world_size }
   if type(joinables) ~= 'table' or #joinables == 0 then fail 'The join context manager requires at least one joinable' end
   local join = { joinables = joinables, first = joinables[1], throws = options.throw_on_early_termination,
     divide_by_all = options.divide_by_initial_world_size, hooks = {} }
@@ -72,5 +72,8 @@ function M.Join(joinables, options, fn, ...)
     if options.enable then leave(join, failure) end
   end, fn, ...)
 end
+declare.scopes_later(M, [[
+  Join(any joinables, boolean enable=true, boolean throw_on_early_termination=false, boolean divide_by_initial_world_size=true)
+]])
 
 return M

@@ -5,14 +5,15 @@
 -- accumulate in the input's dtype: acc_policy, acc_dtype and allow_retain_graph are PyTorch's, are checked, and change nothing.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local Options = {}
 Options.__index = Options
 Options.__name = 'LinearCrossEntropyOptions'
 
-local NAMES = 'allow_retain_graph batch_chunk_size chunking_method acc_policy acc_dtype'
+local read = declare.reader [[
+  LinearCrossEntropyOptions(*, boolean allow_retain_graph=false, any? batch_chunk_size, any chunking_method='auto', any acc_policy='auto', any? acc_dtype)]]
 local POLICIES = { auto = true, accurate = true, balanced = true, compact = true }
 local DTYPES = { [torch.float16] = true, [torch.bfloat16] = true, [torch.float32] = true, [torch.float64] = true }
 
@@ -23,12 +24,8 @@ local function factor_of(method)
   return factor and factor > 0 and factor or nil
 end
 
-local function new(_, given)
-  kinds.check('LinearCrossEntropyOptions', 'options', given, 'named?')
-  kinds.check_names('LinearCrossEntropyOptions', given, NAMES)
-  given = given or {}
-  local o = setmetatable({ chunking_method = 'auto', acc_policy = 'auto', allow_retain_graph = false }, Options)
-  for name, value in pairs(given) do o[name] = value end
+local function new(_, ...)
+  local o = setmetatable(read(...), Options)
   if not POLICIES[o.acc_policy] then fail('invalid acc_policy: %s', tostring(o.acc_policy)) end
   if o.chunking_method and o.chunking_method ~= 'auto' and not factor_of(o.chunking_method) then
     fail('invalid chunking_method: %s', tostring(o.chunking_method))

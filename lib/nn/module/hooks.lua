@@ -6,6 +6,7 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local hook_list = require 'torch.support.hook_list'
 local kinds = require 'torch.support.kinds'
@@ -199,19 +200,11 @@ end
 
 -- ---- registering --------------------------------------------------------------------------------------------
 
--- What each kind of hook can be registered with.
-local known = { forward_pre = 'prepend with_kwargs', forward = 'prepend with_kwargs always_call', backward_pre = 'prepend', backward = 'prepend' }
-local known_global = { forward_pre = '', forward = 'with_kwargs always_call', backward_pre = '', backward = '' }
-
-local function add(list, what, fn, options, names)
-  kinds.check(what, 'hook', fn, 'function')
-  kinds.check(what, 'options', options, 'named?')
-  kinds.check_names(what, options, names)
-  options = options or none
+local function add(list, fn, options)
   return list:add({ fn = fn, with_kwargs = options.with_kwargs, always_call = options.always_call }, options.prepend)
 end
 
-local function register(self, kind, what, fn, options)
+local function register(self, kind, fn, options)
   local fields = fields_of(self)
   local own = fields._hooks
   if not own then
@@ -219,7 +212,7 @@ local function register(self, kind, what, fn, options)
       if not any then fields._hooks = nil end
     end)
   end
-  local handle = add(own[kind], what, fn, options, known[kind])
+  local handle = add(own[kind], fn, options)
   fields._hooks = own
   return handle
 end
@@ -228,7 +221,10 @@ end
 hooks.registering = {}
 for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full_backward_pre = 'backward_pre', full_backward = 'backward' } do
   local what = ('register_module_%s_hook'):format(name)
-  hooks.registering[what] = function(hook, options) return add(global[kind], what, hook, options, known_global[kind]) end
+  local more = kind == 'forward' and ', *, boolean with_kwargs=false, boolean always_call=false' or ''
+  hooks.registering[what] = declare.declare(('%s(function hook%s)'):format(what, more), function(hook, with_kwargs, always_call)
+    return add(global[kind], hook, { with_kwargs = with_kwargs, always_call = always_call })
+  end)
 end
 
 -- Hooks of registering, of all modules, by the list of module.lua that a value is registered in: fn(module, name, value),
@@ -237,7 +233,7 @@ hooks.registration = {}
 for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modules = 'module' } do
   local list, what = hook_list(), ('register_module_%s_registration_hook'):format(name)
   hooks.registration[kind] = list
-  hooks.registering[what] = function(hook, options) return add(list, what, hook, options, '') end
+  hooks.registering[what] = declare.declare(what .. '(function hook)', function(hook) return add(list, hook, {}) end)
 end
 
 function hooks.install(Module)
@@ -245,24 +241,24 @@ function hooks.install(Module)
   -- {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named arguments at the end of the
   -- call (empty where there is none); both are replaced by two tables that it returns.
   function Module:register_forward_pre_hook(hook, prepend, with_kwargs)
-    return register(self, 'forward_pre', 'register_forward_pre_hook', hook, { prepend = prepend, with_kwargs = with_kwargs })
+    return register(self, 'forward_pre', hook, { prepend = prepend, with_kwargs = with_kwargs })
   end
 
   -- fn(module, inputs, output...) after forward; what it returns replaces the outputs. {with_kwargs = true}: fn(module,
   -- inputs, named, output...). {always_call = true}: it is called, without outputs, when forward or a hook raises an error, too.
   function Module:register_forward_hook(hook, prepend, with_kwargs, always_call)
-    return register(self, 'forward', 'register_forward_hook', hook, { prepend = prepend, with_kwargs = with_kwargs, always_call = always_call })
+    return register(self, 'forward', hook, { prepend = prepend, with_kwargs = with_kwargs, always_call = always_call })
   end
 
   -- fn(module, grad_outputs) before gradients pass the module; what it returns replaces them.
   function Module:register_full_backward_pre_hook(hook, prepend)
-    return register(self, 'backward_pre', 'register_full_backward_pre_hook', hook, { prepend = prepend })
+    return register(self, 'backward_pre', hook, { prepend = prepend })
   end
 
   -- fn(module, grad_inputs, grad_outputs) when gradients have passed the module; what it returns, a table, replaces
   -- grad_inputs. Both are lists with n; an entry is nil where no gradient is wanted.
   function Module:register_full_backward_hook(hook, prepend)
-    return register(self, 'backward', 'register_full_backward_hook', hook, { prepend = prepend })
+    return register(self, 'backward', hook, { prepend = prepend })
   end
 end
 

@@ -18,9 +18,9 @@
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local options_of = require 'torch.support.options'
 local ordered_dict = require 'torch.support.ordered_dict'
 local whole_file = require 'torch.files.whole_file'
 
@@ -73,21 +73,24 @@ local function read(path, max_memory, format)
 end
 
 --- Reads a file: an ordered table of its columns, tensors of numbers and lists of strings.
-function M.read(path, options)
-  options = options_of('csv.read', options, { separator = ',', header = true, types = {}, dtype = torch.float64, missing = { '', 'NA', 'NaN', 'nan' },
-    fill = 0 / 0, comment = false, skip = 0, max_bytes = whole_file.MAX_BYTES, max_memory = false })
+local function read_table(path, options)
   check(options)
   local asked, dtypes = {}, {}
   for name, given in pairs(options.types) do asked[name], dtypes[name] = type_of(given) end
-  local names, columns = read(path, options.max_memory or nil, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
+  local names, columns = read(path, options.max_memory, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
     skip = math.floor(options.skip), max_bytes = math.floor(options.max_bytes), header = options.header, types = asked, missing = options.missing,
     fill = options.fill })
   local dict = ordered_dict.new()
   for i, name in ipairs(names) do
-    local found = torch.is_tensor(columns[i]) and columns[i].dtype == torch.float64 and options.dtype
+    local found = torch.is_tensor(columns[i]) and columns[i].dtype == torch.float64 and (options.dtype or torch.float64)
     dict[name] = converted(columns[i], dtypes[name] or asked[name] == nil and found or nil, path, name)
   end
   return dict
 end
+
+M.read = declare.with_options(([[
+  csv.read(string path, *, string separator=',', any header=true, table types={}, dtype? dtype,
+    table missing={'', 'NA', 'NaN', 'nan'}, any fill=0/0, any? comment, number skip=0, number max_bytes=%d, integer? max_memory)
+]]):format(whole_file.MAX_BYTES), read_table)
 
 return checked.functions(M)

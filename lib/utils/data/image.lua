@@ -6,9 +6,9 @@
 -- Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local whole_file = require 'torch.files.whole_file'
-local options_of = require 'torch.support.options'
 
 local M = {}
 
@@ -29,9 +29,6 @@ end
 
 --- Decodes the content of a file. options: max_memory, how many bytes decoding may take; else 64 times their number, and at least 256 MB.
 function M.decode_image(bytes, mode, options)
-  if type(bytes) ~= 'string' then fail('decode_image(): a string of bytes expected, got %s', type(bytes)) end
-  if type(mode) == 'table' then mode, options = mode.mode, mode end
-  options = options_of('decode_image', options, { mode = 'unchanged', max_memory = false })
   local image, message = decode(bytes, channels_of('decode_image', mode), options.max_memory)
   if not image then fail('decode_image(): %s', message) end
   return image
@@ -39,14 +36,16 @@ end
 
 --- Reads a file of at most 2^30 bytes, or options.max_bytes; max_memory as for decode_image.
 function M.read_image(path, mode, options)
-  if type(path) ~= 'string' then fail('read_image(): a path expected, got %s', type(path)) end
-  if type(mode) == 'table' then mode, options = mode.mode, mode end
-  options = options_of('read_image', options, { mode = 'unchanged', max_bytes = whole_file.MAX_BYTES, max_memory = false })
   local channels = channels_of('read_image', mode)
   local bytes = whole_file.read(path, options.max_bytes)
   local image, message = decode(bytes, channels, options.max_memory)
   if not image then fail('%s: %s', path, message) end
   return image
 end
+
+declare.functions_with_options(M, ([[
+  decode_image(string input, string mode='unchanged', *, integer? max_memory)
+  read_image(string path, string mode='unchanged', *, integer max_bytes=%d, integer? max_memory)
+]]):format(whole_file.MAX_BYTES))
 
 return M

@@ -11,8 +11,8 @@
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local options_of = require 'torch.support.options'
 local whole_file = require 'torch.files.whole_file'
 
 local M = {}
@@ -20,7 +20,6 @@ local M = {}
 --- The lines of a file without their ends. normalize: letters in lower case, everything else one space. max_bytes (2^30): a
 -- longer file is an error.
 function M.read_lines(path, options)
-  options = options_of('read_lines', options, { normalize = false, max_bytes = whole_file.MAX_BYTES })
   local text = whole_file.read(path, options.max_bytes)
   if text:find '[^\n]$' then text = text .. '\n' end
   local lines = {}
@@ -91,7 +90,6 @@ end
 --- A vocabulary of a list of tokens, or of lists of them. Options: min_freq (1: rarer tokens are unknown), reserved (a
 -- list of tokens at the beginning), unknown ('<unk>'; false: there is none, and unknown tokens are errors).
 function M.Vocabulary(tokens, options)
-  options = options_of('Vocabulary', options, { min_freq = 1, reserved = {}, unknown = '<unk>' })
   local counts, sorted = {}, {}
   each_token(tokens or {}, function(token)
     if not counts[token] then sorted[#sorted + 1] = token end
@@ -142,5 +140,10 @@ function methods:tokens(ids)
   for i, id in ipairs(ids) do found[i] = self:tokens(id) end
   return found
 end
+
+declare.functions_with_options(M, ([[
+  read_lines(string path, *, boolean normalize=false, integer max_bytes=%d)
+  Vocabulary(table? tokens, *, integer min_freq=1, table reserved={}, string|none unknown='<unk>')
+]]):format(whole_file.MAX_BYTES))
 
 return checked.functions(M)

@@ -11,15 +11,16 @@
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
-local options_of = require 'torch.support.options'
+local declare = require 'torch.support.arguments'
 
 local clock = torch._C.clock
 local STDOUT = 1
 
 local Live = class.Object:extend 'Live'
 
-function Live:init(options)
-  options = options_of('live', options, { file = false, pause = 0.1 })
+local read_live = declare.reader 'live(*, string? file, number pause=0.1)'
+function Live:init(...)
+  local options = read_live(...)
   self.file, self.pause = options.file, options.pause
   self._drawn, self._lines = -math.huge, 0
 end

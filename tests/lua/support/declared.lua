@@ -58,7 +58,7 @@ function M.of(value, is_method)
   if type(value) == 'table' then return of_class(value) end
   if type(value) ~= 'function' then return nil end
   local signature = arguments.signature_of(value)
-  if signature then return of_signature(signature, signature.is_self ~= nil) end
+  if signature then return of_signature(signature, signature.is_self ~= nil or is_method and signature[1] ~= nil and signature[1].name == 'self') end
   local name, in_nn = arguments.ops[value], false
   if not name then name, in_nn = torch._C.op_name(value) end
   local list = name and declarations.overloads(name, in_nn) or {}

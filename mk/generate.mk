@@ -38,6 +38,11 @@ $(GEN)/build_config.h: FORCE
 	  READLINE "$(if $(LIBEDIT),libedit,readline)" MPI "$(MPIS)" | { $(write_if_changed); }
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 
+# Only the sources that include assertion.h are compiled again when ASSERT changes.
+$(GEN)/assert_config.h: FORCE
+	@mkdir -p $(GEN)
+	@echo '#define LT_ASSERTIONS $(if $(filter no,$(ASSERT)),0,1)' | { $(write_if_changed); }
+
 # Objects of C are compiled again when the compiler's flags change, those of CUDA for other architectures, too. -Werror
 # does not count: it does not change an object.
 FLAGS_OF_C = $(filter-out -Werror,$(CC) $(CFLAGS_ALL) $(NO_TABLES) $(VECTOR_FLAGS) $(FAMILY_FLAGS))

@@ -1,7 +1,7 @@
 # objects.mk - rules that compile: C, vector kernels per instruction set, the simulator, nvcc.
 
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(CHECKED_OBJ) $(CUDA_OBJ) $(CUDA12_OBJ): \
-  | $(GEN_STAMP) $(GEN)/build_config.h
+  | $(GEN_STAMP) $(GEN)/build_config.h $(GEN)/assert_config.h
 
 # ---- C ----
 $(CORE_OBJ) $(VECTOR_OBJ): private CFLAGS += $(NO_TABLES)

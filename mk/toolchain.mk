@@ -8,6 +8,7 @@
 ## THREADS=no: run loops on the calling thread
 ## LIBEDIT=1: link libedit instead of readline
 ## WERROR=1: treat warnings as errors
+## ASSERT=no: build without assertions, as packages are (ASSERT=yes: with, as in a checkout)
 ## SANITIZE=address,undefined: build with sanitizers
 ## OPT="-O2 -g": optimization of the code that runs on CPUs
 ## CROSS=aarch64-linux-gnu-: build for another machine (docs/guide/install.md); RUN=qemu-aarch64-static
@@ -43,6 +44,9 @@ PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=$(CROSS_PKG_PATH) )pkg-config
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 CLANG := $(findstring clang,$(CC))
 
+# Assertions (src/core/assertion.h) are for work on ltensor: on in a checkout and with sanitizers, off
+# in builds of a source package and in the tarball.
+ASSERT ?= $(if $(SANITIZE),yes,$(if $(filter dist test-dist,$(MAKECMDGOALS)),no,$(if $(wildcard .git),yes,no)))
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 OPT ?= -O2 -g
 # Generated code and simulated GPUs are optimized less, which halves the compile time; an explicit OPT applies to them.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "context/clock.h"
 #include "inside.h"
 #include "memory/alloc.h"
@@ -14,6 +15,7 @@ static const double PATIENCE =
 
 static void tell(lt_world *world, int rank, char kind, const char *text)
 {
+    LT_ASSERT(rank >= 0 && rank < world->size && rank != world->rank, "rank %d", rank);
     char note[LT_ENGINE_NOTE];
     const int n = snprintf(note, sizeof note, "%c%s", kind, text);
     world->engine->tell(world->inner, rank, note, n < (int)sizeof note ? n + 1 : (int)sizeof note);
@@ -38,6 +40,8 @@ void lt_notes_hear(lt_world *world, bool *moved)
     int n, from;
     while (world->engine->hear(world->inner, note, &n, &from)) {
         *moved = true;
+        LT_ASSERT(from >= 0 && from < world->size, "rank %d of %d", from, world->size);
+        LT_ASSERT(n <= LT_ENGINE_NOTE, "%d bytes", n);
         note[n > 0 ? n - 1 : 0] = '\0';
         switch (note[0]) {
         case ASK:

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "context/clock.h"
 #include "dtypes/dtype.h"
 #include "inside.h"
@@ -26,6 +27,7 @@ void lt_work_describe(const lt_work *w, char *buffer, size_t n)
     if (t != NULL)
         snprintf(shape, sizeof shape, ", %s %s", lt_dtype_scalar_name((lt_dtype)t->dtype),
                  lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
+    LT_ASSERT((unsigned)call->reduction < LT_REDUCTIONS, "reduction %d", (int)call->reduction);
     if (reduces(call->kind)) snprintf(more, sizeof more, ", %s", reductions[call->reduction]);
     if (has_root(call->kind)) {
         const size_t used = strlen(more);
@@ -43,6 +45,7 @@ void lt_work_describe(const lt_work *w, char *buffer, size_t n)
 
 void lt_record_begin(lt_world *world, lt_work *w)
 {
+    LT_ASSERT(LT_IS_LOCKED(&world->lock));
     lt_record *record = &world->records[world->n_records++ % LT_COMM_KEPT];
     record->number = world->n_records;
     record->begun = w->begun;
@@ -55,7 +58,8 @@ void lt_record_begin(lt_world *world, lt_work *w)
 
 void lt_record_end(lt_world *world, lt_work *w, lt_work_state state)
 {
-    (void)world;
+    LT_ASSERT(LT_IS_LOCKED(&world->lock));
+    LT_ASSERT(w->record >= world->records && w->record < world->records + LT_COMM_KEPT);
     if (w->record->number != w->number) return; /* others have come since */
     w->record->ended = w->ended;
     w->record->state = state;

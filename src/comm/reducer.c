@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/autograd.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -53,6 +54,7 @@ struct lt_reducer {
 
 static void link_release(link *l)
 {
+    LT_ASSERT(l->refs > 0, "refs %d", l->refs);
     if (atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) == 1) lt_mem_free(l);
 }
 
@@ -65,11 +67,13 @@ static void hook_release(void *ctx)
 
 static void release(lt_reducer *r)
 {
+    LT_ASSERT(r->refs > 0, "refs %d", r->refs);
     if (--r->refs > 0) return;
     for (int i = 0; i < r->n && r->parameters != NULL; i++) {
         lt_tensor_release(r->parameters[i].tensor);
         lt_tensor_release(r->parameters[i].view);
     }
+    LT_ASSERT(r->link == NULL, "hooks lead to the reducer");
     lt_mem_free(r->parameters);
     lt_mem_free(r->buckets);
     lt_mem_free(r->places);
@@ -94,6 +98,7 @@ static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement);
 
 static lt_status add_hook(lt_reducer *r, int place)
 {
+    LT_ASSERT(place >= 0 && place < r->n, "parameter %d of %d", place, r->n);
     hook_place *h = lt_mem_alloc(sizeof *h);
     if (h == NULL) return LT_ERR_MEMORY;
     *h = (hook_place){r->link, place};

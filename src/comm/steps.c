@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "dtypes/dtype.h"
 #include "inside.h"
 #include "memory/block.h"
@@ -41,6 +42,7 @@ static char *output_data(const lt_work *w)
 
 static lt_status scratch(lt_work *w, int64_t bytes)
 {
+    LT_ASSERT(bytes >= 0 && w->request == NULL, "%lld bytes", (long long)bytes);
     if ((size_t)bytes <= w->scratch_capacity) return LT_OK;
     lt_block_free(w->scratch, w->scratch_capacity);
     w->scratch_capacity = 0;
@@ -52,6 +54,7 @@ static lt_status scratch(lt_work *w, int64_t bytes)
 
 void lt_work_settle(lt_work *w)
 {
+    LT_ASSERT(w->request == NULL, "the engine has the memory of %s", w->call.name);
     lt_block_free(w->scratch, w->scratch_capacity);
     w->scratch = NULL;
     w->scratch_capacity = 0;
@@ -168,6 +171,8 @@ static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 {
     const int n = w->group->n, me = w->group->me;
     const int64_t mine = part_of(w->segment, chunk, me);
+    LT_ASSERT(chunk * n >= w->segment, "%d parts of %lld for %lld elements", n, (long long)chunk,
+              (long long)w->segment);
     parts p = no_parts(w);
     for (int r = 0; r < n; r++) {
         if (r == me) continue;
@@ -182,6 +187,7 @@ static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 /* Of the rows that have come, `stride` elements apart, and this rank's own. */
 static void reduce_rows(const lt_work *w, int64_t stride, const void *own, int64_t count, void *out)
 {
+    LT_ASSERT(count <= stride, "%lld of %lld", (long long)count, (long long)stride);
     const int64_t bytes = stride * element_size(&w->call);
     for (int r = 0; r < w->group->n; r++)
         w->rows[r] = r == w->group->me ? own : (char *)w->scratch + r * bytes;

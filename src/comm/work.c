@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "compile/window.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
@@ -15,13 +16,17 @@
 
 lt_work *lt_work_retain(lt_work *w)
 {
+    LT_ASSERT(w->refs > 0, "refs %d", w->refs);
     atomic_fetch_add_explicit(&w->refs, 1, memory_order_relaxed);
     return w;
 }
 
 void lt_work_release(lt_work *w)
 {
-    if (w == NULL || atomic_fetch_sub_explicit(&w->refs, 1, memory_order_acq_rel) != 1) return;
+    if (w == NULL) return;
+    LT_ASSERT(w->refs > 0, "refs %d", w->refs);
+    if (atomic_fetch_sub_explicit(&w->refs, 1, memory_order_acq_rel) != 1) return;
+    LT_ASSERT(w->request == NULL, "%s is under way", w->call.name);
     if (w->call.input != NULL) lt_tensor_release(w->call.input);
     if (w->call.output != NULL) lt_tensor_release(w->call.output);
     lt_mem_free((void *)w->call.given);
@@ -53,6 +58,8 @@ static bool reduces(const lt_comm_call *call)
 
 static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
 {
+    LT_ASSERT(g->n > 0 && g->me >= 0 && g->me < g->n, "rank %d of %d", g->me, g->n);
+    LT_ASSERT(call->peer < g->n, "rank %d of %d", call->peer, g->n);
     w->group = g;
     w->call = *call;
     w->call.given = w->call.got = NULL;
@@ -98,6 +105,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     w->deadline = w->begun + (call->timeout > 0 ? call->timeout : g->timeout);
     pthread_mutex_lock(&world->lock);
     w->sequence = message ? ++g->messages : ++g->sequence;
+    LT_ASSERT(w->next == NULL && (world->incoming == NULL) == (world->incoming_last == NULL));
     lt_record_begin(world, w);
     if (world->incoming_last != NULL)
         world->incoming_last->next = w;
@@ -173,6 +181,7 @@ lt_status lt_work_wait(lt_work *w, double seconds)
     pthread_cond_signal(&world->given); /* the thread may be resting */
     pthread_mutex_unlock(&world->lock);
     status = wait_for(w, seconds);
+    LT_ASSERT(world->waiting > 0, "%d threads wait", world->waiting);
     atomic_fetch_sub(&world->waiting, 1);
     return status;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
 #include "inside.h"
@@ -51,6 +52,7 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
         lt_mem_free(g);
         return status;
     }
+    LT_ASSERT(g->me >= 0, "this rank is not in group %d", id);
     g->id = id;
     g->timeout = world->all.timeout;
     g->next = world->others;
@@ -63,6 +65,8 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
 
 static void end_work(lt_world *world, lt_work *w, lt_status status, const char *reason)
 {
+    LT_ASSERT(w->state == LT_WORK_QUEUED || w->state == LT_WORK_ACTIVE, "state %d", w->state);
+    LT_ASSERT(status != LT_OK || w->request == NULL, "%s is under way", w->call.name);
     char *text = NULL;
     if (w->request == NULL) lt_work_settle(w); /* a script may keep its works */
     if (status != LT_OK && (text = lt_mem_alloc(strlen(reason) + 1)) != NULL) strcpy(text, reason);
@@ -93,6 +97,7 @@ static void fail_work(lt_world *world, lt_work *w)
 
 static void fail_list(lt_world *world, lt_work **list)
 {
+    LT_ASSERT(world->failed != LT_OK);
     while (*list != NULL) {
         lt_work *w = *list;
         *list = w->next;
@@ -150,6 +155,7 @@ static void look_at_time(lt_world *world, lt_work *w)
 static bool step(lt_world *world, lt_work *w, bool *moved)
 {
     bool done = false;
+    LT_ASSERT(w->refs > 0 && w->state <= LT_WORK_ACTIVE, "refs %d, state %d", w->refs, w->state);
     atomic_store_explicit(&w->state, LT_WORK_ACTIVE, memory_order_relaxed);
     const lt_status status = lt_work_step(w, moved, &done);
     if (status == LT_OK && done) return true;
@@ -169,6 +175,7 @@ static void take_in(lt_world *world, bool *moved)
     while (w != NULL) {
         lt_work *next = w->next;
         lt_ranks *g = w->group;
+        LT_ASSERT(g->world == world && w->state == LT_WORK_QUEUED, "state %d", w->state);
         const bool message = w->call.kind == LT_SEND || w->call.kind == LT_RECV;
         *moved = true;
         w->next = NULL;
@@ -180,6 +187,8 @@ static void take_in(lt_world *world, bool *moved)
             while (*end != NULL) end = &(*end)->next;
             *end = w;
         } else {
+            LT_ASSERT((g->first == NULL) == (g->last == NULL) &&
+                      (g->last == NULL || g->last->next == NULL));
             if (g->last != NULL)
                 g->last->next = w;
             else
@@ -477,6 +486,7 @@ static void free_list(lt_work *w)
     while (w != NULL) {
         lt_work *next = w->next;
         lt_fake_request_free(w->request);
+        w->request = NULL;
         lt_work_release(w);
         w = next;
     }
@@ -512,7 +522,11 @@ bool lt_world_inline(const lt_world *world) { return !world->engine->threaded; }
 lt_ranks *lt_world_ranks(lt_world *world) { return &world->all; }
 int lt_ranks_size(const lt_ranks *g) { return g->n; }
 int lt_ranks_me(const lt_ranks *g) { return g->me; }
-int lt_ranks_global(const lt_ranks *g, int rank) { return g->ranks[rank]; }
+int lt_ranks_global(const lt_ranks *g, int rank)
+{
+    LT_ASSERT(rank >= 0 && rank < g->n, "rank %d of %d", rank, g->n);
+    return g->ranks[rank];
+}
 void lt_ranks_set_timeout(lt_ranks *g, double seconds) { g->timeout = seconds; }
 
 void lt_world_step(lt_world *world)

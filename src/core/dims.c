@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "error.h"
 
 lt_status lt_dims_insert(lt_dims *dims, int at, int64_t size)
 {
+    LT_ASSERT(dims->n >= 0 && dims->n <= LT_MAX_DIMS, "%d dimensions", dims->n);
+    LT_ASSERT(at >= 0 && at <= dims->n, "index %d of %d", at, dims->n);
     if (dims->n >= LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
                         dims->n + 1);

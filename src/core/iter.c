@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "checked.h"
 #include "counting.h"
 #include "dtypes/dtype.h"
@@ -42,10 +43,12 @@ static inline lt_status meet(lt_tensor *const *operands, int n)
 
 static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
 {
+    LT_ASSERT(n >= 1 && n <= LT_ITER_OPERANDS, "operands %d", n);
     it->operands = n;
     it->device = operands[0]->device;
     for (int k = 0; k < n; k++) {
         it->data[k] = lt_data(operands[k]);
+        LT_ASSERT(!lt_is_sparse(operands[k]), "operand %d", k);
         it->dtype[k] = (lt_dtype)operands[k]->dtype;
         it->host_scalar[k] = operands[k]->ndim == 0 && operands[k]->device.type != it->device.type;
     }
@@ -132,8 +135,20 @@ static int merge_dims(lt_iter *it, int from, int to)
     return kept;
 }
 
+/* Whether the dimensions are those of numel elements, none of size 1 among them. */
+static bool is_merged(const lt_iter *it)
+{
+    int64_t n = 1;
+    for (int d = 0; d < it->ndim; d++) {
+        if (it->sizes[d] == 1) return false;
+        n = lt_times(n, it->sizes[d]);
+    }
+    return it->ndim <= LT_MAX_DIMS && n == it->numel;
+}
+
 static void finish(lt_iter *it)
 {
+    LT_ASSERT(is_merged(it), "ndim %d, numel %lld", it->ndim, (long long)it->numel);
     it->contiguous = it->ndim <= 1;
     for (int k = 0; k < it->operands && it->contiguous && it->ndim == 1; k++) {
         int64_t stride = it->strides[k][0];
@@ -258,6 +273,7 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
         }
         if (group == 0) *reduced_dims = position;
     }
+    LT_ASSERT(position == in->ndim, "dimensions %d of %d", position, in->ndim);
     sort_dims(it, 0, *reduced_dims);
     sort_dims(it, *reduced_dims, it->ndim);
     int kept_reduced = merge_dims(it, 0, *reduced_dims);
@@ -270,6 +286,8 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
     }
     it->ndim = end - (*reduced_dims - kept_reduced);
     *reduced_dims = kept_reduced;
+    LT_ASSERT(is_merged(it), "ndim %d, numel %lld", it->ndim, (long long)it->numel);
+    LT_ASSERT(kept_reduced <= it->ndim, "reduced %d of %d", kept_reduced, it->ndim);
     it->contiguous = false;
     return LT_OK;
 }
@@ -277,6 +295,7 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
 void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, const int64_t *sizes,
                      const int64_t *const *strides)
 {
+    LT_ASSERT((unsigned)ndim <= LT_MAX_DIMS, "ndim %d", ndim);
     set_operands(it, operands, n);
     it->ndim = ndim;
     it->numel = 1;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -56,6 +57,7 @@ static bool mark(const lt_tensor *t, int64_t from, uint8_t *map, bool set)
     int64_t at[LT_MAX_DIMS] = {0}, element = t->offset;
     bool met = false;
     for (int64_t i = 0; i < t->numel && (set || !met); i++) {
+        LT_ASSERT(element * size >= from, "element %lld", (long long)element);
         for (int64_t byte = element * size - from, k = 0; k < size; k++, byte++) {
             met = met || (map[byte / 8] >> (byte % 8) & 1);
             if (set) map[byte / 8] |= (uint8_t)(1u << (byte % 8));

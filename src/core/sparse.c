@@ -4,13 +4,19 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "error.h"
 #include "memory/alloc.h"
 
 static const char *const layout_names[] = {"torch.strided", "torch.sparse_coo", "torch.sparse_csr",
                                            "torch.sparse_csc"};
 
-const char *lt_layout_name(lt_layout layout) { return layout_names[layout]; }
+const char *lt_layout_name(lt_layout layout)
+{
+    LT_ASSERT((size_t)layout < sizeof layout_names / sizeof *layout_names, "layout %d",
+              (int)layout);
+    return layout_names[layout];
+}
 
 lt_status lt_layout_from_name(const char *name, lt_layout *out)
 {
@@ -50,6 +56,7 @@ lt_status lt_refuse_sparse(const char *op)
 static void release_parts(void *ctx)
 {
     lt_sparse *parts = ctx;
+    LT_ASSERT(parts->values != NULL && parts->values->refs > 0);
     lt_tensor_release(parts->indices);
     lt_tensor_release(parts->compressed);
     lt_tensor_release(parts->plain);
@@ -71,6 +78,7 @@ lt_status lt_sparse_new(const lt_sparse *parts, int ndim, const int64_t *sizes, 
      * there is. */
     static const uint64_t zero[2];
     static const int64_t no_strides[LT_MAX_DIMS];
+    LT_ASSERT(parts->values != NULL && (parts->indices != NULL || parts->compressed != NULL));
     lt_sparse *own = lt_mem_alloc(sizeof *own);
     if (own == NULL) return LT_ERR_MEMORY;
     *own = *parts;
@@ -93,6 +101,9 @@ lt_status lt_sparse_new(const lt_sparse *parts, int ndim, const int64_t *sizes, 
 
 void lt_sparse_replace(lt_tensor *t, lt_tensor *src)
 {
+    LT_ASSERT(lt_is_sparse(t) && lt_is_sparse(src));
+    LT_ASSERT(t->dtype == src->dtype && lt_same_sizes(t, src), "dtypes %d, %d", t->dtype,
+              src->dtype);
     lt_sparse *own = t->storage->ctx, old = *own;
     *own = *lt_sparse_of(src);
     retain_parts(own);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "checked.h"
 #include "context/interrupt.h"
 #include "counting.h"
@@ -33,8 +34,11 @@ static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home
 static lt_status counted_data(lt_storage *s)
 {
     lt_context *here = lt_here.context;
+    LT_ASSERT(lt_backends[s->device.type] != NULL, "device type %d", s->device.type);
     LT_TRY(lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity,
                                               &s->ctx));
+    LT_ASSERT(s->capacity >= s->nbytes, "capacity %zu, bytes %zu", s->capacity, s->nbytes);
+    LT_ASSERT(s->data != NULL || s->nbytes == 0, "bytes %zu", s->nbytes);
     lt_context_hold(here);
     s->context = here;
     return LT_OK;
@@ -45,6 +49,8 @@ static lt_status counted_data(lt_storage *s)
 static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
+    LT_ASSERT((unsigned)device.type < LT_DEVICE_TYPES && device.index >= 0, "device %d:%d",
+              device.type, device.index);
     const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
     if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0))
         return lt_stopped();
@@ -82,6 +88,8 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
 /* Counted data are given back in the context that they count against, whoever's thread this is. */
 static void counted_free(lt_storage *s)
 {
+    LT_ASSERT(!s->hollow && s->release == NULL, "bytes %zu", s->nbytes);
+    LT_ASSERT(s->context->refs > 0, "context's refs %d", s->context->refs);
     lt_context *here = lt_here.context;
     lt_here.context = s->context;
     lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
@@ -100,6 +108,8 @@ static inline void data_free(lt_storage *s)
 /* One of the two that hold the home is gone. */
 static void home_release(lt_storage *s)
 {
+    LT_ASSERT(s->holders == 1 || s->holders == 2, "holders %d", s->holders);
+    LT_ASSERT(s->home >= sizeof(home), "home of %u bytes", s->home);
     if (atomic_fetch_sub_explicit(&s->holders, 1, memory_order_acq_rel) == 1)
         lt_freelist_free(s, s->home); /* the storage comes first in its home */
 }
@@ -107,6 +117,7 @@ static void home_release(lt_storage *s)
 /* Whether this was the last use of the data. Who holds the only one needs no atomic subtraction. */
 static inline bool drop_use(lt_storage *s)
 {
+    LT_ASSERT(s->refs > 0, "refs %d", s->refs);
     return atomic_load_explicit(&s->refs, memory_order_acquire) == 1 ||
            atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1;
 }
@@ -122,6 +133,7 @@ static void storage_release(lt_storage *s)
 static inline void home_leave(lt_storage *s)
 {
     if (drop_use(s)) {
+        LT_ASSERT(s->holders == 2, "holders %d", s->holders);
         data_free(s);
         lt_freelist_free(s, s->home);
     } else {
@@ -131,6 +143,7 @@ static inline void home_leave(lt_storage *s)
 
 static lt_storage *storage_retain(lt_storage *s)
 {
+    LT_ASSERT(s->refs > 0, "refs %d", s->refs);
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
     return s;
 }
@@ -196,8 +209,24 @@ bool lt_is_dense(const lt_tensor *t)
     return filled == t->numel;
 }
 
+/* Whether all elements that the sizes and strides reach lie in the storage. */
+static bool is_within_storage(const lt_tensor *t)
+{
+    const int64_t held = (int64_t)t->storage->nbytes / lt_element_size((lt_dtype)t->dtype);
+    int64_t first = t->offset, last = t->offset;
+    for (int d = 0; d < t->ndim && t->numel > 0; d++) {
+        int64_t reach, *end = t->strides[d] < 0 ? &first : &last;
+        if (__builtin_mul_overflow(t->sizes[d] - 1, t->sizes[d] > 1 ? t->strides[d] : 0, &reach) ||
+            __builtin_add_overflow(*end, reach, end))
+            return false;
+    }
+    return t->numel == 0 || (first >= 0 && last < held);
+}
+
 static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int ndim, unsigned flags)
 {
+    LT_ASSERT((unsigned)dtype < LT_DTYPE_COUNT, "dtype %d", (int)dtype);
+    LT_ASSERT((unsigned)ndim <= LT_MAX_DIMS, "ndim %d", ndim);
     atomic_init(&t->refs, 1);
     t->dtype = (int8_t)dtype;
     t->ndim = (uint8_t)ndim;
@@ -276,6 +305,8 @@ lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capac
 
 void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *block)
 {
+    LT_ASSERT(s->hollow && s->context == NULL, "bytes %zu", s->nbytes);
+    LT_ASSERT(capacity >= s->nbytes, "capacity %zu, bytes %zu", capacity, s->nbytes);
     s->data = data;
     s->capacity = capacity;
     s->ctx = block;
@@ -288,6 +319,7 @@ void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *bl
 lt_tensor *lt_tensor_retain(lt_tensor *t)
 {
     if (t == NULL) return NULL;
+    LT_ASSERT(t->refs > 0, "refs %d", t->refs);
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;
 }
@@ -296,6 +328,7 @@ lt_tensor *lt_tensor_retain(lt_tensor *t)
  * subtraction. */
 static inline bool drop_reference(lt_tensor *t)
 {
+    LT_ASSERT(t->refs > 0, "refs %d", t->refs);
     if (t->autograd == NULL && atomic_load_explicit(&t->refs, memory_order_acquire) == 1)
         return true;
     return atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1;
@@ -305,11 +338,15 @@ void lt_tensor_release(lt_tensor *t)
 {
     if (t == NULL || !drop_reference(t)) return;
     if (t->autograd != NULL) ((const lt_attached *)t->autograd)->free(t);
+    LT_ASSERT(t->autograd == NULL);
+    LT_POISON(t->refs, INT32_MIN);
     lt_tensor *base = t->view_base;
     lt_storage *storage = t->storage;
     if (!(t->flags & LT_FLAG_AT_HOME)) {
-        if (t->flags & LT_FLAGS_BATCHES)
+        if (t->flags & LT_FLAGS_BATCHES) {
+            LT_ASSERT(lt_batched_tensors > 0, "batched %lld", (long long)lt_batched_tensors);
             atomic_fetch_sub_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
+        }
         lt_freelist_free(t, sizeof *t);
         storage_release(storage);
     } else if (storage == &home_of(t)->storage) {
@@ -332,14 +369,14 @@ const int64_t *lt_tensor_strides(const lt_tensor *t) { return t != NULL ? t->str
 int64_t lt_tensor_numel(const lt_tensor *t) { return t != NULL ? t->numel : 0; }
 bool lt_tensor_is_contiguous(const lt_tensor *t) { return t != NULL && lt_is_contiguous(t); }
 
-static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes,
+static lt_status shared_geometry(lt_tensor *base, lt_dtype dtype, int ndim, const int64_t *sizes,
                                  const int64_t *strides, int64_t offset, lt_tensor **out)
 {
     int64_t numel;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     lt_tensor *t = lt_freelist_alloc(sizeof *t);
     if (t == NULL) return LT_ERR_MEMORY;
-    tensor_init(t, storage_retain(base->storage), (lt_dtype)base->dtype, ndim, 0);
+    tensor_init(t, storage_retain(base->storage), dtype, ndim, 0);
     t->numel = numel;
     t->offset = offset;
     for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d], t->strides[d] = strides[d];
@@ -348,17 +385,25 @@ static lt_status shared_geometry(lt_tensor *base, int ndim, const int64_t *sizes
     return LT_OK;
 }
 
-lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
-                         int64_t offset, lt_tensor **out)
+lt_status lt_tensor_view_as(lt_tensor *base, lt_dtype dtype, int ndim, const int64_t *sizes,
+                            const int64_t *strides, int64_t offset, lt_tensor **out)
 {
     lt_tensor *t;
     if (lt_is_sparse(base))
         return lt_error(LT_ERR_RUNTIME, "a sparse tensor has no elements in memory to be viewed");
-    LT_TRY(shared_geometry(base, ndim, sizes, strides, offset, &t));
+    LT_TRY(shared_geometry(base, dtype, ndim, sizes, strides, offset, &t));
+    LT_ASSERT(is_within_storage(t), "offset %lld, bytes %zu", (long long)offset,
+              t->storage->nbytes);
     t->view_base = lt_tensor_retain(base->view_base != NULL ? base->view_base : base);
     t->flags |= base->flags & (LT_FLAG_POSITIONS | LT_FLAG_INFERENCE);
     *out = t;
     return LT_OK;
+}
+
+lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
+                         int64_t offset, lt_tensor **out)
+{
+    return lt_tensor_view_as(base, (lt_dtype)base->dtype, ndim, sizes, strides, offset, out);
 }
 
 _Atomic int64_t lt_batched_tensors;
@@ -367,8 +412,10 @@ lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
 {
     lt_tensor *t;
     const int n = __builtin_popcount(batches);
-    LT_TRY(shared_geometry(shown, shown->ndim - n, shown->sizes + n, shown->strides + n,
-                           shown->offset, &t));
+    LT_ASSERT(batches != 0 && !(batches & ~(unsigned)LT_FLAGS_BATCHES), "batches %#x", batches);
+    LT_ASSERT(n <= shown->ndim, "batches %#x, ndim %d", batches, shown->ndim);
+    LT_TRY(shared_geometry(shown, (lt_dtype)shown->dtype, shown->ndim - n, shown->sizes + n,
+                           shown->strides + n, shown->offset, &t));
     t->view_base = lt_tensor_retain(shown);
     t->flags |= (uint16_t)(batches | (shown->flags & (LT_FLAG_POSITIONS | LT_FLAG_INFERENCE)));
     atomic_fetch_add_explicit(&lt_batched_tensors, 1, memory_order_relaxed);
@@ -394,6 +441,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
     alias->offset = t->offset;
     for (int d = 0; d < t->ndim; d++)
         alias->sizes[d] = t->sizes[d], alias->strides[d] = t->strides[d];
+    LT_ASSERT(is_within_storage(alias), "offset %lld", (long long)alias->offset);
     *out = alias;
     return LT_OK;
 }
@@ -445,6 +493,7 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
     h->storage.ctx = memory->ctx;
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     lt_set_strides(*out, strides);
+    LT_ASSERT(is_within_storage(*out), "bytes %zu", h->storage.nbytes);
     return LT_OK;
 }
 
@@ -556,6 +605,7 @@ lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
 
 void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
 {
+    LT_ASSERT(!lt_is_batched(t) && !lt_is_batched(src));
     storage_retain(src->storage);
     storage_release(t->storage);
     t->storage = src->storage;

@@ -124,6 +124,9 @@ void lt_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
  * not yet known to autograd; view ops' wrappers record it. view_base is set. */
 lt_status lt_tensor_view(lt_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
                          int64_t offset, lt_tensor **out);
+/* The same with elements of another dtype, in which strides and offset count. */
+lt_status lt_tensor_view_as(lt_tensor *base, lt_dtype dtype, int ndim, const int64_t *sizes,
+                            const int64_t *strides, int64_t offset, lt_tensor **out);
 
 /* Memory that somebody else owns. release(ctx) is called once, when nothing uses it any more; NULL:
  * nothing is. */

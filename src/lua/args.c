@@ -4,6 +4,7 @@
  * problem, and the last problem makes the message. What needs memory of Lua's (the array of a list
  * of tensors) is a userdata left on the stack, so that nothing is lost when an error is raised.
  * Besides this folder it uses core's dtypes and the ops that shift index tensors. */
+#include "assertion.h"
 #include "autograd/dual.h"
 #include "args.h"
 
@@ -137,6 +138,8 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     int type = lua_type(L, index);
     lt_tensor *t;
     bool fits = false;
+    LT_ASSERT((size_t)arg->type < sizeof expected / sizeof *expected, "%s: type %d", arg->name,
+              arg->type);
     switch ((lt_arg_type)arg->type) {
     case LT_ARG_TENSOR: fits = lt_lua_get(L, index) != NULL; break;
     case LT_ARG_TENSOR_OR_SCALAR:
@@ -373,6 +376,7 @@ static int push_named(lua_State *L, int names, const lt_arg_spec *arg)
 /* Finds the place of every argument of one signature. */
 static bool fits(lua_State *L, const lt_signature *s, lt_args *a, call *c, problem *p)
 {
+    LT_ASSERT(s->n >= 0 && s->n <= LT_MAX_ARGS, "%s: %d arguments", s->op, s->n);
     int at = 1, i = 0;
     c->zero = NULL;
     for (; i < s->n && at <= c->positional && !s->args[i].keyword_only; i++) {

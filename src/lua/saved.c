@@ -5,6 +5,7 @@
  * needed wait in a list, and their values go when the interpreter comes by. */
 #include <pthread.h>
 
+#include "assertion.h"
 #include "autograd/autograd.h"
 #include "autograd/saved_copies.h"
 
@@ -29,6 +30,7 @@ typedef struct lua_hooks {
 static void give_up(lt_lua_state *s, int number)
 {
     struct lt_saved_values *values = s->saved_values;
+    LT_ASSERT(values != NULL && number >= 0, "number %d", number);
     pthread_mutex_lock(&values->lock);
     if (values->n == values->capacity) {
         const int64_t capacity = values->capacity > 0 ? 2 * values->capacity : 32;
@@ -56,6 +58,8 @@ void lt_lua_forget_saved(lua_State *L, lt_lua_state *s)
 void lt_lua_saved_free(struct lt_saved_values *values)
 {
     if (values == NULL) return;
+    LT_ASSERT(values->n >= 0 && values->n <= values->capacity, "%lld of %lld", (long long)values->n,
+              (long long)values->capacity);
     pthread_mutex_destroy(&values->lock);
     lt_mem_free(values->unused);
     lt_mem_free(values);
@@ -138,6 +142,7 @@ static void drop(lt_saved_hooks *hooks, int64_t packed)
 static void free_hooks(lt_saved_hooks *hooks)
 {
     lua_hooks *h = (lua_hooks *)hooks;
+    LT_ASSERT(h->hooks.refs == 0, "refs %d", h->hooks.refs);
     give_up(h->state, h->pack);
     give_up(h->state, h->unpack);
     lt_lua_state_release(h->state);

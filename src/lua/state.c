@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/autograd.h"
 #include "binding.h"
 #include "compile/window.h"
@@ -55,13 +56,16 @@ static const char callbacks_key = 0;
 
 lt_lua_state *lt_lua_state_retain(lt_lua_state *s)
 {
+    LT_ASSERT(s->refs > 0, "refs %d", s->refs);
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
     return s;
 }
 
 void lt_lua_state_release(lt_lua_state *s)
 {
+    LT_ASSERT(s->refs > 0, "refs %d", s->refs);
     if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
+    LT_ASSERT(s->main == NULL && s->running == NULL, "the interpreter is open");
     lt_context_drop(s->context);
     lt_lua_autocast_free(s->autocast);
     lt_lua_saved_free(s->saved_values);
@@ -323,6 +327,7 @@ static int let_go(lua_State *L)
     lt_box *box = lua_touserdata(L, 1);
     const lt_entry entry = lt_enter(L);
     const int64_t before = lt_mem_gc_pressure();
+    LT_ASSERT(box->tag == &lt_box_tag && box->tensor == t);
     box->tensor = NULL;
     lt_tensor_release(t);
     const int64_t back = before - lt_mem_gc_pressure();
@@ -359,13 +364,16 @@ static void collect_young(void *ctx);
 lt_entry lt_enter(lua_State *L)
 {
     static const lt_guest_class lua = {1, collect, collect_young, write_origin};
-    const lt_entry entry = {lt_here.guest, lt_context_visit(lt_lua_state_here(L)->context), -1};
+    const lt_lua_state *s = lt_lua_state_here(L);
+    LT_ASSERT(s->refs > 0 && s->main != NULL, "refs %d", s->refs);
+    const lt_entry entry = {lt_here.guest, lt_context_visit(s->context), -1};
     lt_here.guest = (lt_guest){&lua, L};
     return entry;
 }
 
 void lt_leave(lt_entry entry)
 {
+    LT_ASSERT(lt_here.guest.class != NULL, "no interpreter has been entered");
     if (entry.event >= 0) lt_profile_end(entry.event);
     lt_context_return(entry.outer);
     lt_here.guest = entry.guest;
@@ -484,6 +492,7 @@ void lt_lua_push(lua_State *L, lt_tensor *t)
         lua_pushnil(L);
         return;
     }
+    LT_ASSERT(t->refs > 0, "refs %d", t->refs);
     lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
     *box = (lt_box){&lt_box_tag, NULL};
     luaL_setmetatable(L, LT_TENSOR_META_NAME);
@@ -501,6 +510,7 @@ static bool wants_token(const lt_tensor *t)
 /* Pushes the box's token, making an empty one for a leaf. box: absolute index. */
 static void push_token(lua_State *L, int box)
 {
+    LT_ASSERT(box > 0 && lua_isuserdata(L, box), "index %d", box);
     if (lua_getiuservalue(L, box, 1) == LUA_TUSERDATA) return;
     lua_pop(L, 1);
     lua_newuserdatauv(L, 0, 1);
@@ -537,6 +547,7 @@ static int push_tokens(lua_State *L, int index)
 void lt_lua_link(lua_State *L, int result, const int *args, int n)
 {
     int top = lua_gettop(L);
+    LT_ASSERT(lt_lua_box(L, result) != NULL, "index %d is no box", result);
     for (int i = 0; i < n; i++) push_tokens(L, args[i]);
     int inputs = lua_gettop(L) - top;
     luaL_checkstack(L, 4, NULL);

@@ -49,7 +49,7 @@ assert(sh(('mkdir -p %s && git ls-files -co --exclude-standard -z | tar -c --nul
 local absolute = capture('cd ' .. tree .. ' && pwd'):gsub('\n', '')
 
 local function make(targets)
-  return sh(('cd %s && make --no-print-directory BUILD=build CUDA=no WERROR= %s >make.log 2>&1 </dev/null'):format(absolute, targets))
+  return sh(('cd %s && make --no-print-directory BUILD=build CUDA=no WERROR= ASSERT=yes %s >make.log 2>&1 </dev/null'):format(absolute, targets))
 end
 local ALL = '-j2 all'
 assert(make(ALL), 'the copy does not build: see ' .. tree .. '/make.log')

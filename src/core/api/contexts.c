@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/internal.h"
 #include "context/watch.h"
 #include "devices/device.h"
@@ -55,6 +56,7 @@ static lt_status read_config(const lt_context_config *given, lt_context_config *
 
 static void end(lt_context *c)
 {
+    LT_ASSERT(c != &lt_process_context);
     lt_unwatch(c);
     lt_cycles_end(c);
     for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
@@ -96,6 +98,8 @@ lt_status lt_context_new(const lt_context_config *given, lt_context **out)
 
 void lt_context_free(lt_context *c)
 {
+    LT_ASSERT(c->refs == 0, "refs %d", c->refs);
+    LT_ASSERT(c->use[LT_USE_HOST].live >= 0, "%lld bytes", (long long)c->use[LT_USE_HOST].live);
     void (*release)(void *user) = c->release;
     void *user = c->user;
     end(c);

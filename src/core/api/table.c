@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "error.h"
 #include "memory/alloc.h"
 
@@ -66,14 +67,18 @@ lt_status lt_table_new(lt_table **out)
 
 lt_table *lt_table_retain(lt_table *table)
 {
-    if (table != NULL) atomic_fetch_add_explicit(&table->refs, 1, memory_order_relaxed);
+    if (table == NULL) return NULL;
+    LT_ASSERT(table->refs > 0, "refs %d", table->refs);
+    atomic_fetch_add_explicit(&table->refs, 1, memory_order_relaxed);
     return table;
 }
 
 void lt_table_release(lt_table *table)
 {
-    if (table == NULL || atomic_fetch_sub_explicit(&table->refs, 1, memory_order_acq_rel) != 1)
-        return;
+    if (table == NULL) return;
+    LT_ASSERT(table->refs > 0, "refs %d", table->refs);
+    if (atomic_fetch_sub_explicit(&table->refs, 1, memory_order_acq_rel) != 1) return;
+    LT_ASSERT(table->n_list <= table->room_list && table->n_names <= table->room_names);
     for (int64_t i = 0; i < table->n_list; i++) lt_value_free(&table->list[i]);
     for (int64_t i = 0; i < table->n_names; i++) {
         lt_mem_free(table->names[i].name);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/internal.h"
 #include "counting.h"
 #include "devices/backend.h"
@@ -55,6 +56,8 @@ static void accumulator_destroy(lt_node *node)
 {
     lt_tensor *leaf = ((lt_accumulator *)node)->leaf;
     if (leaf == NULL) return;
+    LT_ASSERT(leaf->refs > 0, "refs %d", leaf->refs);
+    LT_ASSERT(leaf->autograd != NULL);
     pthread_mutex_lock(lock_of(leaf));
     if (leaf->autograd->accumulator == node) leaf->autograd->accumulator = NULL;
     pthread_mutex_unlock(lock_of(leaf));
@@ -76,6 +79,7 @@ static lt_node *living_accumulator(const lt_autograd *autograd)
 {
     lt_node *node = autograd->accumulator;
     if (node == NULL) return NULL;
+    LT_ASSERT(lt_is_accumulator(node), "%s", node->class->name);
     int32_t refs = atomic_load_explicit(&node->refs, memory_order_relaxed);
     while (refs > 0)
         if (atomic_compare_exchange_weak_explicit(&node->refs, &refs, refs + 1,
@@ -108,6 +112,7 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
             node = other;
         }
     }
+    LT_ASSERT(((lt_accumulator *)node)->leaf == leaf, "refs %d", node->refs);
     lt_like_of(&node->meta[0], leaf); /* set_data may have changed it since the last time */
     *out = node;
     return LT_OK;
@@ -179,6 +184,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
     lt_autograd *autograd;
     lt_tensor *sum = NULL;
     lt_status status = LT_OK;
+    LT_ASSERT(grad->refs > 0 && grad != t, "refs %d", grad->refs);
     LT_CHECK(lt_autograd_of(t, &autograd));
     if (autograd->grad == NULL) {
         LT_CHECK(first_gradient(t, grad, &sum));
@@ -191,6 +197,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
         lt_tensor_release(autograd->grad);
         autograd->grad = sum;
     }
+    LT_ASSERT(autograd->grad != NULL && autograd->grad->refs > 0);
     if (autograd->grad->flags & LT_FLAG_REQUIRES_GRAD) lt_cycles_note(t);
 done:
     lt_tensor_release(grad);
@@ -210,6 +217,7 @@ lt_status lt_sum_to(lt_tensor *grad, int ndim, const int64_t *sizes, lt_tensor *
         *out = lt_tensor_retain(grad);
         return LT_OK;
     }
+    LT_ASSERT(ndim <= grad->ndim, "%d dimensions from %d", ndim, grad->ndim);
     lt_tensor *sum;
     LT_TRY(lt_sum_dim(grad, &over, true, LT_DTYPE_NONE, &sum));
     if (sum->ndim == ndim) {

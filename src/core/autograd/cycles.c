@@ -8,6 +8,7 @@
  * gradient, which opens the circle (trial deletion; Christopher 1984, Bacon and Rajan 2001). What
  * is owned by something that cannot be looked into counts as alive: nothing that is in use is ever
  * taken. */
+#include "assertion.h"
 #include "autograd/internal.h"
 #include "context/clock.h"
 #include "error.h"
@@ -68,6 +69,8 @@ void lt_cycles_note(lt_tensor *t)
     noted_tensors *noted = noted_here();
     if (noted == NULL) noted = make_noted(lt_here.context);
     if (noted != NULL && has_room(noted)) {
+        LT_ASSERT(noted->n < noted->capacity, "%lld of %lld", (long long)noted->n,
+                  (long long)noted->capacity);
         noted->tensors[noted->n++] = t;
         t->autograd->may_be_cyclic = noted->fresh = true;
     }
@@ -87,6 +90,7 @@ void lt_cycles_forget(lt_tensor *t)
     lt_autograd_lock();
     noted_tensors *noted = all_noted;
     while (noted != NULL && !take_out(noted, t)) noted = noted->next;
+    LT_ASSERT(noted != NULL, "the tensor is in no list");
     t->autograd->may_be_cyclic = false;
     lt_autograd_unlock();
 }
@@ -98,6 +102,8 @@ void lt_cycles_end(const lt_context *c)
     while (*at != NULL && (*at)->context != c) at = &(*at)->next;
     noted_tensors *noted = *at;
     if (noted != NULL) {
+        LT_ASSERT(noted->n >= 0 && noted->n <= noted->capacity, "%lld of %lld", (long long)noted->n,
+                  (long long)noted->capacity);
         *at = noted->next;
         for (int64_t i = 0; i < noted->n; i++) noted->tensors[i]->autograd->may_be_cyclic = false;
         lt_mem_free(noted->tensors);
@@ -164,6 +170,7 @@ static lt_status meet(walk *w, void *at, bool is_node)
     object *o = &w->objects[w->table[place] - 1];
     if (!o->alive) {
         o->alive = true;
+        LT_ASSERT(w->n_pending < w->n, "%lld of %lld", (long long)w->n_pending, (long long)w->n);
         w->pending[w->n_pending++] = w->table[place] - 1;
     }
     return LT_OK;

@@ -6,6 +6,7 @@
  * though its base has one. */
 #include "autograd/dual.h"
 
+#include "assertion.h"
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -50,12 +51,18 @@ lt_status lt_dual_enter(int *level)
 static void leave_owner(lt_tangent *entry)
 {
     lt_tangent **at = &entry->owner->autograd->tangents;
-    while (*at != entry) at = &(*at)->next;
+    while (*at != entry) {
+        LT_ASSERT(*at != NULL, "the owner has no such tangent");
+        at = &(*at)->next;
+    }
     *at = entry->next;
 }
 
 static void leave_level(lt_tangent *entry)
 {
+    LT_ASSERT(entry->before == NULL || entry->before->after == entry);
+    LT_ASSERT(entry->after == NULL || entry->after->before == entry);
+    LT_ASSERT(entry->before != NULL || entry->level->first == entry);
     if (entry->before != NULL)
         entry->before->after = entry->after;
     else
@@ -81,6 +88,7 @@ lt_status lt_dual_leave(int level)
         return lt_error(LT_ERR_RUNTIME, "Trying to exit a forward AD level that was not the last "
                                         "one that was created. This is not supported.");
     dual_level *l = levels[level];
+    LT_ASSERT(l != NULL, "level %d", level);
     lt_autograd_lock();
     lt_tangent *first = l->first;
     for (lt_tangent *entry = first; entry != NULL; entry = entry->after) leave_owner(entry);
@@ -97,6 +105,7 @@ void lt_tangents_free(lt_tensor *t)
     lt_tangent *first = t->autograd->tangents;
     t->autograd->tangents = NULL;
     for (lt_tangent *entry = first; entry != NULL; entry = entry->next) {
+        LT_ASSERT(entry->owner == t);
         leave_level(entry);
         entry->after = entry->next;
     }
@@ -130,6 +139,7 @@ static lt_tangent *own_entry(const lt_tensor *t, const dual_level *l)
 /* The lock is held. The entry that tells t's tangent: its own, or that of its base. */
 static lt_tangent *entry_of(const lt_tensor *t, int level)
 {
+    LT_ASSERT(level >= 0 && level < lt_here.duals, "level %d of %d", level, lt_here.duals);
     lt_tangent *entry = own_entry(t, levels[level]);
     const lt_tensor *base = base_of(t);
     return entry == NULL && base != NULL ? own_entry(base, levels[level]) : entry;

@@ -8,6 +8,7 @@
  * that node's stream already; what the caller gets is ordered on the caller's. */
 #include <string.h>
 
+#include "assertion.h"
 #include "compile/window.h"
 #include "context/interrupt.h"
 #include "context/profile.h"
@@ -50,6 +51,7 @@ static lt_status enter_stream(const lt_node *node, stream_scope *scope)
     *scope = (stream_scope){node->meta[0].device, 0, 0};
     if (scope->device.type == LT_CPU) return LT_OK;
     const lt_backend *backend = lt_backends[scope->device.type];
+    LT_ASSERT(backend != NULL, "device type %d", scope->device.type);
     scope->previous = scope->own = backend->current_stream(scope->device.index);
     if (node->stream == scope->previous) return LT_OK;
     LT_TRY(lt_window_settle());
@@ -159,6 +161,9 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
 /* Adds grad to what arrived at an input of a node; takes it over. */
 static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
 {
+    LT_ASSERT(slot >= 0 && slot < v->node->inputs, "%s: slot %d of %d", v->node->class->name, slot,
+              v->node->inputs);
+    LT_ASSERT(grad->refs > 0, "refs %d", grad->refs);
     lt_status status = LT_OK;
     if (v->node->inputs != 1 && v->grads == NULL) {
         v->grads = lt_mem_zarray(v->node->inputs, sizeof *v->grads);
@@ -188,11 +193,13 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
         lt_node *next = node->edges[i].node;
         if (next == NULL) continue;
         int32_t at = lt_graph_find(g, next);
+        LT_ASSERT(at >= 0, "%s was not discovered", next->class->name);
         if (!lt_graph_wants(g, at)) continue;
         lt_visit *v = &g->visits[at];
         lt_tensor *grad = results[i];
         results[i] = NULL;
         if (grad != NULL) LT_TRY(arrive_give(v, node->edges[i].slot, grad));
+        LT_ASSERT(v->waits > 0, "%s: waits for %d edges", next->class->name, v->waits);
         if (--v->waits == 0) lt_graph_push(g, at);
     }
     return LT_OK;
@@ -214,6 +221,8 @@ static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tens
     LT_TRY(status);
     for (int i = 0; i < node->outputs; i++) {
         const lt_edge *edge = &node->edges[i];
+        LT_ASSERT(!needs[i] || edge->slot < edge->node->inputs, "%s: slot %d of %d",
+                  edge->node->class->name, edge->slot, edge->node->inputs);
         if (needs[i] && results[i] != NULL)
             LT_TRY(lt_fit_gradient(node, i, &edge->node->meta[edge->slot], &results[i]));
     }
@@ -260,6 +269,7 @@ done:
 static lt_status accumulate(lt_visit *v, const stream_scope *scope)
 {
     lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
+    LT_ASSERT(leaf->refs > 0 && leaf->autograd != NULL, "refs %d", leaf->refs);
     /* makes the gradient shared: it is copied */
     lt_tensor *seen = lt_node_has_post_hooks(v->node) ? lt_tensor_retain(grad) : NULL;
     v->grad = NULL;
@@ -280,6 +290,8 @@ static lt_status complete(run *r, int32_t at, const stream_scope *scope)
     lt_node *node = v->node;
     lt_tensor **grads = lt_visit_grads(v);
     bool any = false;
+    LT_ASSERT(v->waits == 0, "%s: waits for %d edges", node->class->name, v->waits);
+    LT_ASSERT(node->refs > 0, "%s: refs %d", node->class->name, node->refs);
     for (int slot = 0; grads != NULL && slot < node->inputs; slot++) {
         if (grads[slot] == NULL) continue;
         any = true;
@@ -288,9 +300,12 @@ static lt_status complete(run *r, int32_t at, const stream_scope *scope)
         if (node->hooks != NULL) LT_TRY(hand_out(grads[slot], scope));
     }
     for (int32_t i = v->capture; i >= 0; i = r->captures[i].next) {
+        LT_ASSERT(r->captures[i].at == at && r->captures[i].slot < node->inputs,
+                  "capture %d: record %d, slot %d", i, r->captures[i].at, r->captures[i].slot);
         lt_tensor *grad = any ? grads[r->captures[i].slot] : NULL;
         if (grad == NULL) continue;
         LT_TRY(hand_out(grad, scope));
+        LT_ASSERT(r->captures[i].grad == NULL, "capture %d", i);
         r->captures[i].grad = lt_tensor_retain(grad);
     }
     if (r->graph.only_captures && !v->needed) return LT_OK;

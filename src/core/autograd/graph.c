@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "error.h"
 #include "memory/alloc.h"
 
@@ -34,6 +35,7 @@ static void free_arrays(lt_graph *g)
 
 void lt_graph_close(lt_graph *g)
 {
+    LT_ASSERT(lt_here.backward == g, "run %lld ends inside of another", (long long)g->number);
     lt_here.backward = g->outer;
     for (int32_t i = 0; i < g->n; i++) {
         lt_visit *v = &g->visits[i];
@@ -90,6 +92,7 @@ static lt_status grow(lt_graph *g)
 lt_status lt_graph_visit(lt_graph *g, lt_node *node, int32_t *out)
 {
     uint32_t place = place_of(g, node);
+    LT_ASSERT(node->refs > 0, "%s: refs %d", node->class->name, node->refs);
     if (g->table[place] == 0) {
         if (g->n == g->capacity) {
             LT_TRY(grow(g));
@@ -98,12 +101,14 @@ lt_status lt_graph_visit(lt_graph *g, lt_node *node, int32_t *out)
         g->visits[g->n] = (lt_visit){.node = node, .parent = -1, .capture = -1};
         g->table[place] = ++g->n;
     }
+    LT_ASSERT(g->n <= g->capacity, "records %d of %d", g->n, g->capacity);
     *out = g->table[place] - 1;
     return LT_OK;
 }
 
 void lt_graph_hold_give(lt_graph *g, int32_t at)
 {
+    LT_ASSERT(at >= 0 && at < g->n, "record %d of %d", at, g->n);
     lt_visit *v = &g->visits[at];
     if (v->held) lt_node_release(v->node);
     v->held = true;
@@ -116,6 +121,7 @@ void lt_graph_hold_give(lt_graph *g, int32_t at)
 lt_status lt_graph_discover(lt_graph *g, int32_t root)
 {
     int32_t at = root;
+    LT_ASSERT(root >= 0 && root < g->n, "record %d of %d", root, g->n);
     if (g->visits[root].discovered) return LT_OK;
     g->visits[root].discovered = true;
     while (at >= 0) {
@@ -125,6 +131,8 @@ lt_status lt_graph_discover(lt_graph *g, int32_t root)
             at = v->parent;
             continue;
         }
+        LT_ASSERT(v->cursor < v->node->outputs, "%s: edge %d of %d", v->node->class->name,
+                  v->cursor, v->node->outputs);
         lt_node *next = v->node->edges[v->cursor++].node;
         int32_t child;
         if (next == NULL) continue;
@@ -151,6 +159,9 @@ static uint64_t priority(const lt_graph *g, int32_t at)
 
 void lt_graph_push(lt_graph *g, int32_t at)
 {
+    LT_ASSERT(at >= 0 && at < g->n, "record %d of %d", at, g->n);
+    LT_ASSERT(g->n_ready < g->n, "%d nodes are ready, of %d", g->n_ready, g->n);
+    LT_ASSERT(g->visits[at].waits == 0, "waits for %d edges", g->visits[at].waits);
     int32_t i = g->n_ready++;
     uint64_t own = priority(g, at);
     while (i > 0 && priority(g, g->ready[(i - 1) / 2]) < own) {
@@ -175,6 +186,7 @@ int32_t lt_graph_pop(lt_graph *g)
         g->ready[i] = g->ready[child];
         i = child;
     }
+    LT_ASSERT(priority(g, first) >= own, "%s", g->visits[first].node->class->name);
     g->ready[i] = last;
     return first;
 }

@@ -7,6 +7,7 @@
  * while it runs. */
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/internal.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -17,6 +18,7 @@ static _Atomic int64_t next_id = 1;
 
 static void entry_release(lt_hook_entry *entry)
 {
+    LT_ASSERT(entry->refs > 0, "refs %d", entry->refs);
     if (atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1) return;
     if (entry->hook.release != NULL) entry->hook.release(entry->hook.ctx);
     lt_mem_free(entry);
@@ -24,12 +26,14 @@ static void entry_release(lt_hook_entry *entry)
 
 static lt_hook_entry *entry_retain(lt_hook_entry *entry)
 {
+    LT_ASSERT(entry->refs > 0, "refs %d", entry->refs);
     atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
     return entry;
 }
 
 void lt_hook_list_free(struct lt_hook_list *list)
 {
+    LT_ASSERT(list->n >= 0 && list->n <= list->capacity, "%d of %d", list->n, list->capacity);
     for (int i = 0; i < list->n; i++) entry_release(list->entries[i]);
     lt_mem_free(list->entries);
     lt_mem_free(list->retained);
@@ -100,6 +104,7 @@ static lt_status register_in(lt_tensor *t, lt_node *fn, int slot, lt_hook hook, 
     own->entries[own->n++] = entry;
     if (of_node != NULL) of_node->entries[of_node->n++] = entry_retain(entry);
     *id = entry->hook.id;
+    LT_ASSERT(own->n <= own->capacity, "%d of %d", own->n, own->capacity);
     return LT_OK;
 }
 
@@ -158,6 +163,8 @@ static lt_status retain_at(lt_node *node, int slot, lt_tensor *t)
 {
     struct lt_hook_list *list;
     LT_TRY(lt_node_hooks(node, &list));
+    LT_ASSERT(slot >= 0 && slot < node->inputs, "%s: slot %d of %d", node->class->name, slot,
+              node->inputs);
     lt_tensor **retained = list->retained;
     if (retained == NULL) {
         retained = lt_mem_zarray(node->inputs, sizeof *retained);
@@ -188,6 +195,7 @@ lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *
     LT_TRY(retain_at(to, to_slot, t));
     if (from == NULL || from->hooks == NULL || from->hooks->retained == NULL) return LT_OK;
     lt_autograd_lock();
+    LT_ASSERT(from_slot >= 0 && from_slot < from->inputs, "slot %d of %d", from_slot, from->inputs);
     if (from->hooks->retained[from_slot] == t) from->hooks->retained[from_slot] = NULL;
     lt_autograd_unlock();
     return LT_OK;
@@ -208,6 +216,7 @@ static lt_tensor *retaining(const struct lt_hook_list *list, int slot)
 static lt_status run_hook(const lt_hook *hook, lt_tensor **grad)
 {
     lt_tensor *replacement = NULL;
+    LT_ASSERT((*grad)->refs > 0, "refs %d", (*grad)->refs);
     LT_TRY(hook->run(hook->ctx, *grad, &replacement));
     if (replacement == NULL) return LT_OK;
     if (!lt_same_sizes(replacement, *grad)) {

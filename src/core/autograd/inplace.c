@@ -6,6 +6,7 @@
  * as_strided of the base, when it is next asked for. */
 #include <stddef.h>
 
+#include "assertion.h"
 #include "autograd/dual.h"
 #include "checked.h"
 #include "dims.h"
@@ -91,6 +92,7 @@ static lt_status regenerate(lt_tensor *t, lt_tensor *base)
     lt_status status =
         lt_strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
     lt_set_grad_enabled(grad_mode);
+    LT_ASSERT(status != LT_OK || again->autograd != NULL);
     if (status == LT_OK) status = lt_node_attach(again->autograd->grad_fn, 0, t);
     lt_tensor_release(again);
     return status;
@@ -123,6 +125,8 @@ lt_status lt_grad_slot(lt_tensor *t, lt_node **fn, int *slot)
     LT_TRY(lt_grad_fn(t, fn));
     if (*fn == NULL) return LT_OK;
     LT_TRY(lt_autograd_of(t, &autograd));
+    LT_ASSERT(autograd->slot >= 0 && autograd->slot < (*fn)->inputs, "%s: slot %d of %d",
+              (*fn)->class->name, autograd->slot, (*fn)->inputs);
     *slot = autograd->slot;
     return LT_OK;
 }
@@ -229,6 +233,7 @@ static lt_status copy_slices_apply(lt_node *node, lt_tensor *const *grads, lt_te
 {
     copy_slices *c = (copy_slices *)node;
     lt_tensor *memory = NULL, *part = NULL, *whole = NULL;
+    LT_ASSERT(c->part.ndim <= LT_MAX_DIMS && c->base.ndim <= LT_MAX_DIMS);
     lt_status status;
     if (c->op == NULL) return lt_saved_is_freed();
     LT_CHECK(laid_out(c, grads[0], &memory));
@@ -273,6 +278,7 @@ lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
     if (base == NULL) return lt_node_attach(node, 0, t);
     lt_node *rebased;
     LT_TRY(lt_node_new(&copy_slices_class, 1, node->outputs, &rebased));
+    LT_ASSERT(base->view_base == NULL || lt_is_batched(base), "a base is no view");
     copy_slices *c = (copy_slices *)rebased;
     lt_like_of(&node->meta[0], t);
     c->op = lt_node_retain(node);
@@ -292,6 +298,8 @@ lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t)
 
 lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *class)
 {
+    LT_ASSERT(view->storage == t->storage && view->dtype == t->dtype, "dtypes %d, %d", view->dtype,
+              t->dtype);
     lt_node *node = view->autograd != NULL ? view->autograd->grad_fn : NULL;
     t->ndim = view->ndim;
     t->offset = view->offset;

@@ -1,5 +1,6 @@
 /* leaves.c - where the gradients of some tensors flow to: which leaves they reach, and what a
  * backward that runs passes. */
+#include "assertion.h"
 #include "autograd/graph.h"
 #include "autograd/internal.h"
 #include "error.h"
@@ -70,6 +71,8 @@ lt_status lt_gradient_edge(lt_node *node, int slot, lt_tensor **out)
         *out = lt_tensor_retain(((lt_accumulator *)node)->leaf);
         return LT_OK;
     }
+    LT_ASSERT(slot >= 0 && slot < node->inputs, "%s: slot %d of %d", node->class->name, slot,
+              node->inputs);
     const lt_like *like = &node->meta[slot];
     const int64_t one = 1, still[LT_MAX_DIMS] = {0};
     lt_tensor *element = NULL, *t = NULL;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/internal.h"
 #include "compile/window.h"
 #include "devices/backend.h"
@@ -83,6 +84,8 @@ lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **resu
                         const bool *needs)
 {
     bool conjugated = false;
+    LT_ASSERT(node->class->apply != NULL, "%s", node->class->name);
+    LT_ASSERT(node->refs > 0, "%s: refs %d", node->class->name, node->refs);
     for (int i = 0; node->class->conjugates && i < node->inputs; i++)
         conjugated = conjugated || is_complex(grads[i]);
     return conjugated ? apply_conjugated(node, grads, results, needs)
@@ -91,6 +94,8 @@ lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **resu
 
 lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out)
 {
+    LT_ASSERT(c->size >= sizeof(lt_node), "%s: %zu bytes", c->name, c->size);
+    LT_ASSERT(inputs >= 0 && outputs >= 0, "%s: %d inputs, %d outputs", c->name, inputs, outputs);
     size_t edges_at = aligned(c->size);
     size_t meta_at = edges_at + aligned((size_t)outputs * sizeof(lt_edge));
     const size_t bytes = meta_at + (size_t)inputs * sizeof(lt_like);
@@ -119,12 +124,15 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
 
 lt_node *lt_node_retain(lt_node *node)
 {
+    LT_ASSERT(node->refs > 0, "%s: refs %d", node->class->name, node->refs);
     atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
     return node;
 }
 
 static void node_free(lt_node *node)
 {
+    LT_ASSERT(node->refs == 0, "%s: refs %d", node->class->name, node->refs);
+    LT_POISON(node->refs, INT32_MIN);
     node->class->release_saved(node);
     if (node->class->destroy != NULL) node->class->destroy(node);
     for (int i = 0; i < node->outputs; i++) lt_node_release(node->edges[i].node);
@@ -138,6 +146,7 @@ void lt_node_release(lt_node *node)
     static _Thread_local lt_node *waiting;
     static _Thread_local bool freeing;
     if (node == NULL) return;
+    LT_ASSERT(node->refs > 0, "refs %d", node->refs);
     if (atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1) return;
     node->next = waiting;
     waiting = node;
@@ -223,9 +232,15 @@ lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
     if (!lt_requires_grad(t)) return LT_OK;
     lt_node *fn;
     int slot;
+    LT_ASSERT(i >= 0 && i < node->outputs, "%s: edge %d of %d", node->class->name, i,
+              node->outputs);
+    LT_ASSERT(node->edges[i].node == NULL, "%s: edge %d is connected", node->class->name, i);
     LT_TRY(lt_grad_slot(t, &fn, &slot));
     node->edges[i].slot = slot;
     if (fn != NULL) {
+        LT_ASSERT(slot >= 0 && slot < fn->inputs, "%s: slot %d of %d", fn->class->name, slot,
+                  fn->inputs);
+        LT_ASSERT(fn != node, "%s leads to itself", fn->class->name);
         node->edges[i].node = lt_node_retain(fn);
         return LT_OK;
     }
@@ -234,6 +249,7 @@ lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
 
 void lt_like_of(lt_like *like, const lt_tensor *t)
 {
+    LT_ASSERT(t->refs > 0 && t->ndim <= LT_MAX_DIMS, "refs %d, ndim %d", t->refs, t->ndim);
     like->dtype = t->dtype;
     like->ndim = t->ndim;
     like->device = t->device;
@@ -261,6 +277,8 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
     lt_autograd *autograd;
     LT_TRY(lt_autograd_of(t, &autograd));
     lt_node *old = autograd->grad_fn;
+    LT_ASSERT(slot >= 0 && slot < node->inputs, "%s: slot %d of %d", node->class->name, slot,
+              node->inputs);
     int old_slot = autograd->slot;
     if (t->flags & LT_FLAG_RETAINS_GRAD) LT_TRY(lt_move_retained(t, old, old_slot, node, slot));
     lt_like_of(&node->meta[slot], t);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/dual.h"
 #include "autograd/internal.h"
 #include "counting.h"
@@ -41,6 +42,7 @@ typedef struct lt_packed {
 
 static void release_hooks(lt_saved_hooks *hooks)
 {
+    LT_ASSERT(hooks->refs > 0, "refs %d", hooks->refs);
     if (atomic_fetch_sub_explicit(&hooks->refs, 1, memory_order_acq_rel) == 1) hooks->free(hooks);
 }
 
@@ -89,6 +91,7 @@ static lt_status unpack(const lt_packed *p, lt_tensor **out)
 {
     char got[256], expected[256];
     lt_tensor *t = NULL;
+    LT_ASSERT(p->hooks->refs > 0, "refs %d", p->hooks->refs);
     lt_saved_hooks *outer = lt_here.saved_hooks;
     const bool grad_mode = lt_set_grad_enabled(false);
     lt_here.saved_hooks = NULL;
@@ -111,6 +114,7 @@ static lt_status unpack(const lt_packed *p, lt_tensor **out)
         lt_tensor_release(t);
         return status;
     }
+    LT_ASSERT(t->refs > 0, "refs %d", t->refs);
     *out = t;
     return LT_OK;
 }
@@ -141,6 +145,7 @@ static lt_status save_packed(lt_saved *s, lt_tensor *t)
 
 lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 {
+    LT_ASSERT(s->tensor == NULL && s->packed == NULL && s->fn == NULL && !s->freed);
     lt_node *fn = NULL;
     if (t == NULL) return LT_OK;
     LT_TRY(lt_refuse_saving_inference(t));
@@ -163,6 +168,7 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
 
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
 {
+    LT_ASSERT(s->tensor == NULL && s->packed == NULL && !s->freed, "slot %d", slot);
     s->is_output = true;
     s->slot = slot;
     if (__builtin_expect(lt_here.saved_hooks != NULL, 0)) return pack(s, t);
@@ -222,6 +228,8 @@ static lt_status with_history(lt_tensor *saved, lt_node *fn, int slot, lt_tensor
 {
     lt_tensor *t = NULL;
     lt_autograd *autograd;
+    LT_ASSERT(slot >= 0 && slot < fn->inputs, "%s: slot %d of %d", fn->class->name, slot,
+              fn->inputs);
     LT_TRY(kept(saved, &t));
     lt_status status = lt_autograd_of(t, &autograd);
     if (status != LT_OK) {
@@ -258,6 +266,7 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
         *out = NULL;
         return LT_OK;
     } else {
+        LT_ASSERT(s->tensor->refs > 0, "refs %d", s->tensor->refs);
         if (version_of(s->tensor) != s->version) {
             LT_TRY(lt_refuse_hollow("backward", s->tensor));
             return changed(s, node);

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "assertion.h"
 #include "autograd/autograd.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -61,6 +62,7 @@ static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
             "one of the variables needed for gradient computation has been modified by an inplace "
             "operation after "
             "the scope of allow_mutation_on_saved_tensors in which it was saved had ended");
+    LT_ASSERT(e->refs > 0, "refs %d", e->refs);
     *out = lt_tensor_retain(e->tensor);
     return LT_OK;
 }
@@ -68,6 +70,9 @@ static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
 static void release(struct lt_saved_copies *c, entry *e)
 {
     pthread_mutex_lock(&c->lock);
+    LT_ASSERT(e->refs > 0, "refs %d", e->refs);
+    LT_ASSERT(e->previous != NULL ? e->previous->next == e : c->first == e);
+    LT_ASSERT(e->next == NULL || e->next->previous == e);
     const bool last = --e->refs == 0;
     if (last && e->previous != NULL) e->previous->next = e->next;
     if (last && e->next != NULL) e->next->previous = e->previous;
@@ -86,6 +91,7 @@ static void drop(lt_saved_hooks *hooks, int64_t packed)
 static void free_hooks(lt_saved_hooks *hooks)
 {
     struct lt_saved_copies *c = (struct lt_saved_copies *)hooks;
+    LT_ASSERT(c->first == NULL, "a node keeps a copy");
     pthread_mutex_destroy(&c->lock);
     lt_mem_free(c);
 }

@@ -1,5 +1,6 @@
 /* variable.c - the autograd part of a tensor: requires_grad, is_leaf, its gradient, its end. */
 
+#include "assertion.h"
 #include "autograd/dual.h"
 #include "autograd/internal.h"
 #include "devices/device.h"
@@ -13,6 +14,8 @@ static void forget_retained(lt_tensor *t)
     lt_autograd *autograd = t->autograd;
     if (!(t->flags & LT_FLAG_RETAINS_GRAD) || autograd->grad_fn == NULL) return;
     lt_autograd_lock();
+    LT_ASSERT(autograd->slot < autograd->grad_fn->inputs, "slot %d of %d", autograd->slot,
+              autograd->grad_fn->inputs);
     struct lt_hook_list *hooks = autograd->grad_fn->hooks;
     if (hooks != NULL && hooks->retained != NULL && hooks->retained[autograd->slot] == t)
         hooks->retained[autograd->slot] = NULL;
@@ -26,6 +29,8 @@ static void autograd_free(lt_tensor *t)
     forget_retained(t);
     if (autograd->may_be_cyclic) lt_cycles_forget(t);
     if (autograd->tangents != NULL) lt_tangents_free(t);
+    LT_ASSERT(autograd->tangents == NULL && !autograd->may_be_cyclic);
+    LT_ASSERT(autograd->accumulator == NULL, "an accumulator holds its leaf");
     t->autograd = NULL;
     lt_node_release(fn);
     lt_tensor_release(autograd->grad);
@@ -43,6 +48,7 @@ lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out)
         if (t->autograd == NULL) return LT_ERR_MEMORY;
         t->autograd->attached.free = autograd_free;
     }
+    LT_ASSERT(t->autograd->attached.free == autograd_free);
     *out = t->autograd;
     return LT_OK;
 }
@@ -116,6 +122,7 @@ lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad)
     if (grad != NULL) LT_TRY(check_gradient(t, grad));
     lt_autograd *autograd;
     LT_TRY(lt_autograd_of(t, &autograd));
+    LT_ASSERT(grad == NULL || grad->refs > 0, "refs %d", grad->refs);
     lt_tensor *old = autograd->grad;
     autograd->grad = grad != NULL ? lt_tensor_retain(grad) : NULL;
     if (grad != NULL && lt_requires_grad(grad)) lt_cycles_note(t);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context.h"
 #include "error.h"
 #include "interrupt.h"
@@ -66,6 +67,8 @@ static void watch_exit(void) { on_exit(note_status, NULL); }
 
 static void job_free(job *j)
 {
+    LT_ASSERT(j->n >= 0 && j->n <= LT_APART_ARRAYS, "%d arrays", j->n);
+    LT_ASSERT(j->context_of_caller->refs > 0, "refs %d", j->context_of_caller->refs);
     const lt_context_outer outer = lt_context_visit(j->context_of_caller);
     for (int i = 0; i < j->n; i++)
         if (j->data[i] != NULL) lt_block_free(j->data[i], j->capacity[i]);
@@ -91,6 +94,7 @@ static void *run(void *argument)
     lt_here.context = &lt_process_context; /* the caller may free the job now */
     if (alone) {
         job_free(j);
+        LT_ASSERT(left > 0, "%d calls are left", left);
         atomic_fetch_sub(&left, 1);
     }
     return NULL;
@@ -104,6 +108,7 @@ static void **pointer_at(void *context, const lt_apart_array *a)
 static lt_status job_new(void (*call)(void *context), const void *context, size_t size,
                          const lt_apart_array *arrays, int n, job **out)
 {
+    LT_ASSERT(n >= 0 && n <= LT_APART_ARRAYS, "%d arrays", n);
     job *j = lt_mem_zalloc(sizeof *j);
     if (j == NULL) return LT_ERR_MEMORY;
     pthread_condattr_t monotonic;
@@ -196,6 +201,7 @@ lt_status lt_apart(void (*call)(void *context), void *context, size_t size,
         if (arrays[i].out && arrays[i].bytes > 0)
             memcpy(pointers[i], j->data[i], (size_t)arrays[i].bytes);
     }
+    LT_ASSERT(j->done && !j->left);
     memcpy(context, j->context, size);
     for (int i = 0; i < n; i++) *pointer_at(context, &arrays[i]) = pointers[i];
     job_free(j);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "error.h"
 
 #define NO_LIMIT                                                                                   \
@@ -52,6 +53,8 @@ lt_status lt_refuse_access(int access, const char *name)
         [LT_ACCESS_DEVICE] = "using the device",      [LT_ACCESS_FILE_REMOVE] = "removing the file",
         [LT_ACCESS_FOLDER_MAKE] = "making the folder"};
     lt_context *c = lt_here.context;
+    LT_ASSERT(access >= 0 && access < (int)(sizeof words / sizeof *words) && words[access] != NULL,
+              "access %d", access);
     if (c->authorize(c->user, access, name)) return LT_OK;
     return lt_error(LT_ERR_PERMISSION, "not permitted: %s '%.500s'", words[access], name);
 }

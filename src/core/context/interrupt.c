@@ -1,6 +1,7 @@
 /* interrupt.c - see interrupt.h. */
 #include "interrupt.h"
 
+#include "assertion.h"
 #include "error.h"
 
 _Atomic int lt_interrupt_flag;
@@ -17,6 +18,7 @@ bool lt_must_stop(void)
     if (lt_here.helper ||
         !(atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS) & LT_CONTEXT_PROGRESS))
         return false;
+    LT_ASSERT(c->progress != NULL);
     if (c->progress(c->user)) return false;
     atomic_fetch_or(&c->flags, LT_CONTEXT_INTERRUPTED);
     return true;

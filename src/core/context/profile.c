@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "assertion.h"
 #include "devices/backend.h"
 #include "devices/device_type.h"
 #include "clock.h"
@@ -72,6 +73,7 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
         e->device = now.gpus->current_device();
         e->marks[0] = mark(e->device);
     }
+    LT_ASSERT(now.n < now.room, "event %d of %d", now.n, now.room);
     now.open = now.n;
     e->start = lt_clock() - now.began;
     return now.n++;
@@ -79,7 +81,9 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
 
 static void end_innermost(void)
 {
+    LT_ASSERT(now.open >= 0 && now.open < now.n, "event %d of %d", now.open, now.n);
     lt_profile_event *e = &now.events[now.open];
+    LT_ASSERT(e->parent < now.open, "event %d in %d", now.open, e->parent);
     e->end = lt_clock() - now.began;
     e->memory += lt_mem_live();
     if (e->marks[0] != 0) e->marks[1] = mark(e->device);

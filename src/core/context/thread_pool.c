@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "assertion.h"
 #include "clock.h"
 #include "error.h"
 #include "ltensor.h"
@@ -117,6 +118,7 @@ static void wait_for_state(worker *w, int state)
  * sees the waiter. */
 static void set_state(worker *w, int state)
 {
+    LT_ASSERT(w->state == (state == POSTED ? EMPTY : RUNNING), "%d to %d", w->state, state);
     atomic_store(&w->state, state);
     if (atomic_load(&w->sleepers) == 0) return;
     pthread_mutex_lock(&w->mutex);
@@ -133,6 +135,8 @@ static bool change_state(worker *w, int from, int to)
 
 static void run_task(lt_task task, void *argument, int index)
 {
+    LT_ASSERT(!current.busy, "thread %d of a region starts a task of another", current.index);
+    LT_ASSERT(index >= 0, "thread %d", index);
     current.index = index;
     current.busy = true;
     task(argument, index);
@@ -147,6 +151,7 @@ static void *serve(void *argument)
     for (;;) {
         wait_for_state(w, POSTED);
         if (!change_state(w, POSTED, RUNNING)) continue; /* withdrawn */
+        LT_ASSERT(w->task != NULL && w->index > 0, "thread %d", w->index);
         run_task(w->task, w->argument, w->index);
         set_state(w, EMPTY);
     }
@@ -178,6 +183,7 @@ static worker *worker_new(void)
 #ifdef LT_NO_THREADS
     return NULL;
 #else
+    LT_ASSERT(LT_IS_LOCKED(&pool.mutex));
     sigset_t all, before;
     pthread_t thread;
     worker *w = aligned_alloc(_Alignof(worker), sizeof *w);
@@ -211,6 +217,7 @@ static worker *borrow(int n)
     }
     for (int i = 0; i < n; i++) {
         worker *w = pool.idle;
+        LT_ASSERT(w == NULL || w->state == EMPTY, "an idle worker's state is %d", w->state);
         if (w != NULL)
             pool.idle = w->next;
         else if (pool.workers < n)
@@ -227,8 +234,12 @@ static worker *borrow(int n)
 static void give_back(worker *first)
 {
     worker *last = first;
-    while (last->next != NULL) last = last->next;
+    while (last->next != NULL) {
+        LT_ASSERT(last->state == EMPTY, "state %d", last->state);
+        last = last->next;
+    }
     pthread_mutex_lock(&pool.mutex);
+    LT_ASSERT(pool.idle != first, "the workers were given back before");
     last->next = pool.idle;
     pool.idle = first;
     pthread_mutex_unlock(&pool.mutex);
@@ -255,6 +266,7 @@ static void run_on_host_pool(const lt_thread_pool *lent, int n, lt_task task, vo
 static void run_on_workers(int n, lt_task task, void *argument)
 {
     worker *workers = borrow(n - 1);
+    LT_ASSERT(n > 1, "%d threads", n);
     int index = 1;
     for (worker *w = workers; w != NULL; w = w->next) {
         w->task = task;

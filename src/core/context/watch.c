@@ -7,6 +7,7 @@
 #include <math.h>
 #include <signal.h>
 
+#include "assertion.h"
 #include "clock.h"
 #include "error.h"
 
@@ -21,6 +22,7 @@ static struct {
 
 static double first_time(void)
 {
+    LT_ASSERT(LT_IS_LOCKED(&watch.lock));
     double time = watch.call_time;
     for (const lt_context *c = watch.first; c != NULL; c = c->next_watched)
         time = fmin(time, fmin(c->deadline, c->next_progress));
@@ -115,6 +117,7 @@ static void in_child(void)
 
 static void enlist(lt_context *c)
 {
+    LT_ASSERT(LT_IS_LOCKED(&watch.lock));
     if (c->watched) return;
     c->watched = true;
     c->next_watched = watch.first;
@@ -160,6 +163,7 @@ void lt_unwatch(lt_context *c)
     pthread_mutex_lock(&watch.lock);
     lt_context **at = &watch.first;
     while (*at != NULL && *at != c) at = &(*at)->next_watched;
+    LT_ASSERT((*at == c) == c->watched, "watched %d", c->watched);
     if (*at == c) *at = c->next_watched;
     c->watched = false;
     pthread_mutex_unlock(&watch.lock);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context/context.h"
 #include "context/profile.h"
 #include "error.h"
@@ -73,6 +74,9 @@ static const char *format_seconds(char *buffer, size_t n, double seconds)
 static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, const char *cause,
                                  const char *origin)
 {
+    LT_ASSERT(LT_IS_LOCKED(&c->lock));
+    LT_ASSERT(c->n_copies <= c->room_for_copies, "%lld of %lld", (long long)c->n_copies,
+              (long long)c->room_for_copies);
     for (int64_t i = c->n_copies - 1; i >= 0; i--) {
         lt_copy_entry *e = &c->copies[i];
         if (lt_device_equal(e->from, from) && lt_device_equal(e->to, to) &&

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "device_type.h"
 #include "error.h"
 
@@ -43,6 +44,7 @@ lt_status lt_device_parse(const char *text, lt_device *out)
 
 char *lt_format_device(char *buffer, size_t n, lt_device device)
 {
+    LT_ASSERT((unsigned)device.type < LT_DEVICE_TYPES, "device type %d", device.type);
     if (device.index < 0 || !lt_device_types[device.type].numbered)
         snprintf(buffer, n, "%s", lt_device_type_name(device));
     else

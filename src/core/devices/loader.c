@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "backend.h"
 #include "backend_abi.h"
 #include "copies.h"
@@ -77,6 +78,7 @@ void lt_set_attention_allowed(lt_attention_way way, bool on)
 }
 bool lt_attention_allowed(lt_attention_way way)
 {
+    LT_ASSERT((unsigned)way < 31, "way %d", (int)way);
     return !(
         atomic_load_explicit(&lt_here.context->attention_without, memory_order_relaxed) >> way & 1);
 }
@@ -104,6 +106,7 @@ static bool core_charge(int device, int64_t bytes)
         if (lt_backends[LT_CUDA]->memory_info(device, &available, &all) != LT_OK) all = 0;
         lt_mem_set_device_size(use, (int64_t)all);
     }
+    LT_ASSERT(device >= 0 && device < LT_MOST_DEVICES, "device %d", device);
     return lt_mem_charge(use, bytes);
 }
 static lt_status core_refuse(int device, int64_t bytes)
@@ -217,6 +220,8 @@ static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] =
 static void load_type(const lt_library *self)
 {
     const int type = (int)(self - libraries);
+    LT_ASSERT(type > LT_CPU && type < LT_DEVICE_TYPES, "device type %d", type);
+    LT_ASSERT(lt_backends[type] == NULL, "%s is loaded", self->name);
     lt_backends[type] = load_backend(&lt_device_types[type], self->name, missing_reason[type],
                                      sizeof missing_reason[type]);
 }
@@ -268,6 +273,7 @@ lt_status lt_device_resolve(lt_device *device)
     char name[16]; /* made where it is read: each new tensor comes by here */
     if (lt_is_asked())
         LT_TRY(lt_refuse_access(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
+    LT_ASSERT(device->index >= 0, "index %d", device->index);
     int count = backend->device_count();
     if (device->index >= count)
         return lt_error(LT_ERR_DEVICE,

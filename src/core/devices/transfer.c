@@ -1,6 +1,7 @@
 /* transfer.c - see transfer.h. */
 #include "transfer.h"
 
+#include "assertion.h"
 #include "backend.h"
 #include "device_type.h"
 #include "copies.h"
@@ -34,6 +35,7 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
         return LT_OK;
     }
     char element[16];
+    LT_ASSERT(lt_dtype_size((lt_dtype)t->dtype) <= 16, "dtype %d", t->dtype);
     double waited = 0;
     size_t size = lt_dtype_size((lt_dtype)t->dtype);
     LT_TRY(lt_copies_check_sync("item"));
@@ -57,6 +59,8 @@ typedef struct pinned_memory {
 static void release_pinned(void *ctx)
 {
     pinned_memory *memory = ctx;
+    LT_ASSERT(memory->context->refs > 0 && memory->bytes >= 0, "refs %d, bytes %lld",
+              memory->context->refs, (long long)memory->bytes);
     memory->backend->pinned_free(memory->data, memory->block);
     lt_mem_uncharge(memory->context, LT_USE_HOST, memory->bytes);
     lt_mem_free(memory);

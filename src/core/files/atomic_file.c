@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context/context.h"
 #include "context/interrupt.h"
 #include "error.h"
@@ -144,6 +145,7 @@ lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
 
 lt_status lt_atomic_file_write(lt_atomic_file *f, const void *data, size_t n)
 {
+    LT_ASSERT(f->fd >= 0, "%s is closed", f->shown);
     for (const char *p = data; n > 0;) {
         if (lt_interrupted()) return lt_stopped();
         ssize_t written = write(f->fd, p, n < CHUNK ? n : CHUNK);
@@ -178,6 +180,7 @@ static void sync_folder(const char *path)
 
 lt_status lt_atomic_file_commit(lt_atomic_file *f)
 {
+    LT_ASSERT(f->fd >= 0, "%s is closed", f->shown);
     lt_status status = LT_OK;
     if (sync_fd(f->fd) != 0) {
         status = failed(f->shown);
@@ -191,12 +194,15 @@ lt_status lt_atomic_file_commit(lt_atomic_file *f)
         return status;
     }
     close(f->fd);
+    LT_POISON(f->fd, -1);
     sync_folder(f->path);
     return LT_OK;
 }
 
 void lt_atomic_file_abort(lt_atomic_file *f)
 {
+    LT_ASSERT(f->fd >= 0, "%s is closed", f->shown);
     close(f->fd);
+    LT_POISON(f->fd, -1);
     unlink(f->temporary);
 }

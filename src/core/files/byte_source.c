@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context/context.h"
 #include "context/interrupt.h"
 #include "dtypes/dtype.h"
@@ -90,6 +91,8 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
 /* 1 to n bytes of the file as they lie. */
 static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
 {
+    LT_ASSERT(s->fd >= 0 && n > 0 && s->at + n <= s->size, "%lld bytes at %lld of %lld",
+              (long long)n, (long long)s->at, (long long)s->size);
     if (lt_interrupted()) return lt_stopped();
     ssize_t count;
     do {
@@ -106,6 +109,7 @@ static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
 static lt_status inflate_into(lt_byte_source *s, void *to, int64_t room, int64_t *got)
 {
     int64_t count;
+    LT_ASSERT(s->inflating && s->buffer != NULL && room > 0, "%lld bytes", (long long)room);
     s->z.next_out = to;
     s->z.avail_out = (uInt)room;
     for (;;) {
@@ -143,6 +147,7 @@ lt_status lt_byte_source_read(lt_byte_source *s, void *to, int64_t n)
         else
             LT_TRY(read_raw(s, p, step, &got));
         if (got == 0) return DAMAGED(s, "%s", "its compressed data end early");
+        LT_ASSERT(got > 0 && got <= step, "%lld of %lld bytes", (long long)got, (long long)step);
         if (s->summed) s->crc = lt_crc32(s->crc, p, got);
         s->left -= got;
         p += got;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context/context.h"
 #include "counting.h"
 #include "error.h"
@@ -23,6 +24,7 @@ typedef struct mapping {
 static void unmap(void *ctx)
 {
     mapping *m = ctx;
+    LT_ASSERT((m->data == NULL) == (m->length == 0), "%zu bytes", m->length);
     if (m->data != NULL) munmap(m->data, m->length);
     lt_mem_free(m);
 }
@@ -136,6 +138,7 @@ lt_status lt_mapped_part(lt_tensor *mapping, int64_t at, lt_dtype dtype, int ndi
         return lt_error(
             LT_ERR_RUNTIME, "%lld elements of %s at byte %lld of a mapped file of %lld bytes",
             (long long)numel, lt_dtype_name(dtype), (long long)at, (long long)mapping->numel);
+    LT_ASSERT(mapping->dtype == LT_UINT8 && lt_is_contiguous(mapping), "dtype %d", mapping->dtype);
     lt_status status = lt_tensor_wrap((char *)lt_data(mapping) + at, dtype, ndim, sizes,
                                       release_mapping, lt_tensor_retain(mapping), out);
     if (status != LT_OK) lt_tensor_release(mapping);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "autograd/autograd.h"
 #include "compile/window.h"
 #include "devices/backend.h"
@@ -52,6 +53,7 @@ typedef struct loan {
 
 static void end_loan(loan *l)
 {
+    LT_ASSERT(l->alias != NULL && l->alias->refs > 0, "the loan was ended before");
     lt_tensor_release(l->alias);
     lt_mem_free(l);
 }
@@ -91,6 +93,8 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
         lt_mem_free(l);
         return status;
     }
+    LT_ASSERT(t->ndim <= LT_MAX_DIMS && types[t->dtype].bits != 0, "ndim %d, dtype %d", t->ndim,
+              t->dtype);
     memcpy(l->sizes, t->sizes, t->ndim * sizeof *t->sizes);
     memcpy(l->strides, t->strides, t->ndim * sizeof *t->strides);
     const DLTensor lent = {.data = t->numel > 0 ? lt_data(t) : NULL,

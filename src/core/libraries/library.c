@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "context/fork.h"
 #include "error.h"
 
@@ -16,6 +17,7 @@ LT_HOLD_ACROSS_FORK(lock)
 
 lt_status lt_library_need(lt_library *library)
 {
+    LT_ASSERT(library->name != NULL && library->load != NULL);
     if (atomic_load_explicit(&library->tried, memory_order_acquire)) return LT_OK;
     LT_TRY(lt_authorize(LT_ACCESS_LIBRARY, library->name));
     pthread_mutex_lock(&lock);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "context/context.h"
 #include "error.h"
 
@@ -68,6 +69,7 @@ void lt_generator_end(lt_generator *g) { pthread_mutex_destroy(&g->lock); }
 
 static void seed_locked(lt_generator *g, uint64_t seed)
 {
+    LT_ASSERT((unsigned)g->device.type < LT_DEVICE_TYPES, "device type %d", g->device.type);
     g->seed = seed;
     g->has_next_float = g->has_next_double = false;
     g->philox_offset = 0;
@@ -124,6 +126,7 @@ static inline uint32_t temper(uint32_t y)
 uint32_t lt_generator_next32(lt_generator *g)
 {
     if (--g->mt_left == 0) next_state(g);
+    LT_ASSERT(g->mt_next >= 0 && g->mt_next < LT_MT_N, "number %d", g->mt_next);
     return temper(g->mt[g->mt_next++]);
 }
 
@@ -135,6 +138,8 @@ void lt_generator_fill32(lt_generator *g, uint32_t *out, int64_t n)
             next_state(g);
             g->mt_left++;
         }
+        LT_ASSERT(g->mt_left > 1 && g->mt_next + g->mt_left - 1 <= LT_MT_N, "next %d, left %d",
+                  g->mt_next, g->mt_left);
         const int64_t left = g->mt_left - 1, now = n < left ? n : left;
         const uint32_t *state = g->mt + g->mt_next;
 #pragma omp simd
@@ -169,6 +174,7 @@ lt_generator *lt_default_generator(lt_device device)
 {
     lt_context *c = lt_here.context;
     const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MOST_DEVICES;
+    LT_ASSERT(device.index < LT_MOST_DEVICES, "device %d", device.index);
     lt_generator *g = &c->generators[i];
     pthread_mutex_lock(&c->lock); /* before the generator's, never the other way round */
     if (c->ready[i] == LT_GENERATOR_ABSENT) lt_generator_init(g, device);

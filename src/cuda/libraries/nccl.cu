@@ -1,6 +1,7 @@
 /* nccl.cu - the engine between GPUs (comm/device_engine.h) by NCCL, which is opened when a script
  * asks for it. What only moves goes as bytes, so that every dtype does. */
 #include "../../comm/device_engine.h"
+#include "assertion.h"
 #include "cuda.h"
 #include "nccl_api.h"
 
@@ -81,6 +82,7 @@ lt_status join(const void *id, int rank, int size, lt_device_group **out)
 /* Without waiting for the others, who may have ended. */
 void leave(lt_device_group *group)
 {
+    LT_ASSERT(group->comm != nullptr, "the group was left before");
     (void)group->nccl->abort(group->comm);
     delete group;
 }

@@ -13,6 +13,7 @@
  *
  * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
 #include "allocator.cuh"
+#include "assertion.h"
 #include "marks.cuh"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ cache *const caches = lt_cuda_caches;
 block *new_block(int device, cudaStream_t stream, uint64_t pool, char *data, size_t size,
                  bool small)
 {
+    LT_ASSERT(size > 0 && size % unit == 0, "size %zu", size);
     std::unique_ptr<block> b(new block(device, stream, size, small));
     b->pool = pool;
     b->data = data;
@@ -63,6 +65,8 @@ bool is_part(const block *b) { return b->previous != nullptr || b->next != nullp
 
 void put_back(cache &c, block *b)
 {
+    LT_ASSERT(!b->used && b->pending == 0, "used %d, pending %d", b->used, b->pending);
+    LT_ASSERT(!b->place.empty(), "the block is in the cache");
     free_set &pool = c.pool(b);
     if (is_part(b))
         lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, 1);
@@ -72,7 +76,10 @@ void put_back(cache &c, block *b)
 
 void take_out(cache &c, block *b)
 {
+    LT_ASSERT(b->place.empty() && !b->used && b->pending == 0, "used %d, pending %d", b->used,
+              b->pending);
     b->place = c.pool(b).extract(b);
+    LT_ASSERT(!b->place.empty(), "the block is not in the cache");
     if (is_part(b))
         lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, -1);
 }
@@ -83,6 +90,8 @@ bool is_free(const block *b) { return b != nullptr && !b->used && b->pending == 
 void merge_next(block *b)
 {
     block *right = b->next;
+    LT_ASSERT(right->previous == b && right->data == b->data + b->size, "size %zu", b->size);
+    LT_ASSERT(right->stream == b->stream && right->pool == b->pool && right->small == b->small);
     b->size += right->size;
     b->next = right->next;
     if (right->next != nullptr) right->next->previous = b;
@@ -91,6 +100,9 @@ void merge_next(block *b)
 
 void free_block(cache &c, block *b)
 {
+    LT_ASSERT(!b->used && b->pending == 0, "used %d, pending %d", b->used, b->pending);
+    LT_ASSERT(b->next == nullptr || b->next->previous == b);
+    LT_ASSERT(b->previous == nullptr || b->previous->next == b);
     lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, -1);
     /* What a graph used for a while stays its replays', whichever streams they run on. */
     const bool recorded = b->pool != 0 && b->pool == lt_cuda_recording_pool(b->device);
@@ -111,6 +123,7 @@ void free_block(cache &c, block *b)
 /* Gives the tail of b back when it is worth it; may throw, before anything changed. */
 void split(cache &c, block *b, size_t size)
 {
+    LT_ASSERT(size > 0 && size <= b->size, "%zu of %zu bytes", size, b->size);
     size_t rest = b->size - size;
     if (b->small ? rest < unit : rest <= small_block) return;
     block *tail = new_block(b->device, b->stream, b->pool, b->data + size, rest, b->small);
@@ -126,6 +139,7 @@ void split(cache &c, block *b, size_t size)
 
 void event_done(cache &c, const pending_event &p)
 {
+    LT_ASSERT(p.of->pending > 0 && !p.of->used, "pending %d", p.of->pending);
     lt_cuda_event_give(p.of->device, p.event);
     if (--p.of->pending == 0) free_block(c, p.of);
 }
@@ -171,6 +185,7 @@ bool add_pending(cache &c, block *b, cudaStream_t stream)
 void free_after_streams(cache &c, block *b)
 {
     cudaStream_t stream;
+    LT_ASSERT(!b->used && b->pending == 0, "pending %d", b->pending);
     bool wait = b->any_stream;
     if (!b->other_streams.empty() || wait) {
         wait = lt_cuda_enter(b->device, &stream) != LT_OK || wait;
@@ -193,6 +208,7 @@ void release_pool(cache &c, free_set &pool)
             ++it;
             continue;
         }
+        LT_ASSERT(c.segments.count(b) == 1 && !b->used, "the block is no free segment");
         if (cudaFree(b->data) != cudaSuccess) (void)cudaGetLastError();
         c.stats.device_frees++;
         lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b, -1);
@@ -270,6 +286,10 @@ block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_stat
         put_back(c, b);
         throw;
     }
+    LT_ASSERT(!b->used && b->pending == 0 && b->size >= size, "%zu of %zu bytes", size, b->size);
+    LT_ASSERT(b->device == device && b->stream == stream && b->pool == pool, "device %d",
+              b->device);
+    LT_ASSERT(b->other_streams.empty() && !b->any_stream && b->deferred == nullptr);
     b->used = true;
     lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, 1);
     lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, 1);
@@ -322,6 +342,7 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
 
 lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **handle)
 {
+    LT_ASSERT(device >= 0 && device < LT_CUDA_MAX_DEVICES, "device %d", device);
     block *b = nullptr;
     if (nbytes == 0) {
         *data = nullptr;
@@ -356,13 +377,16 @@ lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity
 
 void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
 {
-    (void)data;
-    (void)capacity;
     if (handle == nullptr) return;
     block *b = static_cast<block *>(handle);
+    LT_ASSERT(b->device == device && b->data == data && b->size == capacity, "device %d, %zu bytes",
+              b->device, b->size);
+    (void)data;
+    (void)capacity;
     cache &c = caches[device];
     lt_cuda_core->charge(device, -b->charged);
     std::lock_guard<std::mutex> lock(c.mutex);
+    LT_ASSERT(b->used && b->pending == 0, "the block was freed before; pending %d", b->pending);
     lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, -1);
     lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, b->small, -(int64_t)b->requested);
     if (c.recordings > 0 && (!b->other_streams.empty() || b->any_stream)) {
@@ -390,6 +414,8 @@ void lt_cuda_pool_drop(int device, uint64_t pool)
 {
     std::lock_guard<std::mutex> lock(caches[device].mutex);
     auto place = caches[device].held.find(pool);
+    LT_ASSERT(place != caches[device].held.end() && place->second > 0, "pool %llu",
+              (unsigned long long)pool);
     if (--place->second == 0) caches[device].held.erase(place);
 }
 
@@ -398,9 +424,12 @@ void lt_cuda_defer_frees(int device, bool on)
     cache &c = caches[device];
     std::lock_guard<std::mutex> lock(c.mutex);
     c.recordings += on ? 1 : -1;
+    LT_ASSERT(c.recordings >= 0, "recordings %d", c.recordings);
     while (c.recordings == 0 && c.deferred != nullptr) {
         block *b = c.deferred;
         c.deferred = b->deferred;
+        LT_ASSERT(b->used && b->pending == 1, "pending %d", b->pending);
+        b->deferred = nullptr;
         b->used = false;
         b->pending = 0;
         free_after_streams(c, b);
@@ -413,6 +442,7 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
     if (b == nullptr) return;
     cudaStream_t other = (cudaStream_t)(uintptr_t)stream;
     std::lock_guard<std::mutex> lock(caches[b->device].mutex);
+    LT_ASSERT(b->used, "the block was freed");
     if (other == b->stream) return;
     if (std::find(b->other_streams.begin(), b->other_streams.end(), other) !=
         b->other_streams.end())

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cuda.h"
+#include "assertion.h"
 
 static thread_local int chosen = 0;
 
@@ -23,6 +24,8 @@ int lt_cuda_device_count(void) { return known.load(std::memory_order_relaxed); }
 lt_status lt_cuda_make_current(int device)
 {
     int now = -1;
+    LT_ASSERT(device >= 0 && device < lt_cuda_device_count(), "device %d of %d", device,
+              lt_cuda_device_count());
     if (lt_cuda_device_count() == 1) return LT_OK;
     CUDA_TRY(cudaGetDevice(&now));
     if (now != device) CUDA_TRY(cudaSetDevice(device));

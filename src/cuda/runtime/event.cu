@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda.h"
+#include "assertion.h"
 
 /* ---- the backend's own ----------------------------------------------------------------------- */
 
@@ -31,6 +32,7 @@ lt_status lt_cuda_event_take(int device, cudaEvent_t *event)
 
 void lt_cuda_event_give(int device, cudaEvent_t event)
 {
+    LT_ASSERT(device >= 0 && device < LT_CUDA_MAX_DEVICES && event != nullptr, "device %d", device);
     try {
         std::lock_guard<std::mutex> lock(spares_mutex);
         spares[device].push_back(event);
@@ -49,7 +51,12 @@ struct user_event {
 };
 } // namespace
 
-static user_event *of(uint64_t event) { return reinterpret_cast<user_event *>((uintptr_t)event); }
+static user_event *of(uint64_t event)
+{
+    user_event *e = reinterpret_cast<user_event *>((uintptr_t)event);
+    LT_ASSERT(e != nullptr && e->device >= 0, "the event was freed");
+    return e;
+}
 
 cudaEvent_t lt_cuda_event_handle(uint64_t event) { return of(event)->event; }
 
@@ -73,7 +80,9 @@ void lt_cuda_event_free(uint64_t event)
 {
     if (event == 0) return;
     if (cudaEventDestroy(of(event)->event) != cudaSuccess) (void)cudaGetLastError();
-    delete of(event);
+    user_event *e = of(event);
+    LT_POISON(e->device, -1);
+    delete e;
 }
 
 lt_status lt_cuda_event_record(uint64_t event, int device, uint64_t stream)

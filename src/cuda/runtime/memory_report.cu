@@ -4,12 +4,14 @@
 #include <stdio.h>
 
 #include "allocator.cuh"
+#include "assertion.h"
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
 static void add(lt_memory_count *count, int64_t change)
 {
     count->current += change;
+    LT_ASSERT(count->current >= 0, "%lld after %lld", (long long)count->current, (long long)change);
     count->peak = std::max(count->peak, count->current);
     (change > 0 ? count->allocated : count->freed) += change > 0 ? change : -change;
 }

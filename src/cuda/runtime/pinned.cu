@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda.h"
+#include "assertion.h"
 
 namespace {
 
@@ -32,7 +33,11 @@ std::mutex mutex;
 std::map<const char *, pinned_block *> &blocks = *new std::map<const char *, pinned_block *>;
 pinned_block *unused[64]; /* by the logarithm of the size */
 
-int class_of(size_t size) { return 63 - __builtin_clzll((unsigned long long)size); }
+int class_of(size_t size)
+{
+    LT_ASSERT(size >= smallest && (size & (size - 1)) == 0, "size %zu", size);
+    return 63 - __builtin_clzll((unsigned long long)size);
+}
 
 /* Gives the events of finished copies back. A failed query counts as done: the device is lost
  * then. */
@@ -54,6 +59,7 @@ pinned_block *take_unused(size_t size)
     for (pinned_block **place = &unused[class_of(size)]; *place != nullptr;
          place = &(*place)->next) {
         pinned_block *b = *place;
+        LT_ASSERT(b->size == size, "%zu bytes in the list of %zu", b->size, size);
         if (!idle(b, false)) continue;
         *place = b->next;
         return b;
@@ -122,10 +128,12 @@ lt_status lt_cuda_pinned_alloc(size_t nbytes, void **data, void **handle)
 
 void lt_cuda_pinned_free(void *data, void *handle)
 {
-    (void)data;
     pinned_block *b = static_cast<pinned_block *>(handle);
     if (b == nullptr) return;
     std::lock_guard<std::mutex> lock(mutex);
+    (void)data;
+    LT_ASSERT(b->data == data && blocks.count(b->data) == 1, "the block was given back to CUDA");
+    LT_ASSERT(unused[class_of(b->size)] != b, "the block was freed before");
     pinned_block *&list = unused[class_of(b->size)];
     b->next = list;
     list = b;

@@ -9,11 +9,21 @@
 #include <vector>
 
 #include "cuda.h"
+#include "assertion.h"
 
 static thread_local uint64_t current[LT_CUDA_MAX_DEVICES];
 
-uint64_t lt_cuda_current_stream(int device) { return current[device]; }
-void lt_cuda_set_stream(int device, uint64_t stream) { current[device] = stream; }
+uint64_t lt_cuda_current_stream(int device)
+{
+    LT_ASSERT(device >= 0 && device < LT_CUDA_MAX_DEVICES, "device %d", device);
+    return current[device];
+}
+
+void lt_cuda_set_stream(int device, uint64_t stream)
+{
+    LT_ASSERT(device >= 0 && device < LT_CUDA_MAX_DEVICES, "device %d", device);
+    current[device] = stream;
+}
 
 static cudaStream_t of(uint64_t stream) { return (cudaStream_t)(uintptr_t)stream; }
 
@@ -27,6 +37,14 @@ static std::vector<spare> *const spares = new std::vector<spare>[LT_CUDA_MAX_DEV
 static std::vector<cudaStream_t> *const made_on =
     new std::vector<cudaStream_t>[LT_CUDA_MAX_DEVICES];
 static std::mutex spares_mutex;
+
+/* The lock is held. */
+static bool is_spare(int device, uint64_t stream)
+{
+    for (const spare &s : spares[device])
+        if (s.stream == stream) return true;
+    return false;
+}
 
 bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream)
 {
@@ -73,6 +91,7 @@ void lt_cuda_stream_free(int device, uint64_t stream)
     if (cudaStreamGetPriority(of(stream), &priority) != cudaSuccess) (void)cudaGetLastError();
     try {
         std::lock_guard<std::mutex> lock(spares_mutex);
+        LT_ASSERT(!is_spare(device, stream), "the stream was freed before");
         spares[device].push_back({stream, priority});
     } catch (const std::bad_alloc &) {
         return; /* the stream stays, unused */

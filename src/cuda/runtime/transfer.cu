@@ -6,6 +6,7 @@
  * the host's side is page-locked, else as soon as the runtime has read or written that. */
 #include <atomic>
 
+#include "assertion.h"
 #include "context/clock.h"
 #include "cuda.h"
 
@@ -37,6 +38,7 @@ static lt_status with_host(void *dst, const void *src, size_t nbytes, int device
 static lt_status reach(int device, int other)
 {
     static std::atomic<uint64_t> asked[LT_CUDA_MAX_DEVICES];
+    LT_ASSERT(other >= 0 && other < 64 && other != device, "devices %d, %d", device, other);
     const uint64_t bit = (uint64_t)1 << other;
     int can = 0;
     if (asked[device].load(std::memory_order_relaxed) & bit) return LT_OK;
@@ -86,6 +88,8 @@ lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_
 {
     cudaStream_t stream;
     const int to = dst_device.index, from = src_device.index;
+    LT_ASSERT(dst_device.type != LT_CPU || src_device.type != LT_CPU, "%zu bytes", nbytes);
+    LT_ASSERT(nbytes == 0 || (dst != nullptr && src != nullptr), "%zu bytes", nbytes);
     *waited = 0;
     if (nbytes == 0) return LT_OK;
     if (src_device.type == LT_CPU)

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "assertion.h"
 #include "context/interrupt.h"
 #include "cpu_info.h"
 #include "error.h"
@@ -47,6 +48,7 @@ int lt_cpu_threads_for(int64_t work)
     if (work < 2 * LT_CPU_GRAIN) return 1;
     int64_t useful = work / LT_CPU_GRAIN;
     int most = lt_get_num_threads();
+    LT_ASSERT(most >= 1 && most <= MOST_THREADS, "%d threads", most);
     return useful < most ? (int)useful : most;
 }
 
@@ -73,6 +75,7 @@ typedef struct {
 
 static void set_ranges(range *ranges, int n, int64_t jobs)
 {
+    LT_ASSERT(n >= 1 && n <= MOST_RANGES && jobs >= 0, "%d ranges, %lld jobs", n, (long long)jobs);
     for (int64_t r = 0; r < n; r++) {
         atomic_init(&ranges[r].next, r * jobs / n);
         ranges[r].end = (r + 1) * jobs / n;
@@ -92,6 +95,7 @@ static void run_ranges(void *argument, int index)
 {
     const loop *l = argument;
     const lt_thread own = lt_here;
+    LT_ASSERT(index >= 0 && l->caller->refs > 0, "thread %d, refs %d", index, l->caller->refs);
     lt_here.context = l->caller;
     lt_here.helper = own.helper || index != 0;
     for (int r = 0; r < l->n; r++) {

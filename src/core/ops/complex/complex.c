@@ -52,8 +52,8 @@ static lt_status parts_of(lt_tensor *t, bool view, lt_tensor **out)
         sizes[d] = t->sizes[d], strides[d] = lt_mul_within(t->strides[d], 2);
     sizes[t->ndim] = 2, strides[t->ndim] = 1;
     const int64_t offset = lt_mul_within(t->offset, 2);
-    LT_TRY(lt_tensor_view(t, t->ndim + 1, sizes, strides, offset, out));
-    (*out)->dtype = (int8_t)lt_real_of((lt_dtype)t->dtype);
+    LT_TRY(lt_tensor_view_as(t, lt_real_of((lt_dtype)t->dtype), t->ndim + 1, sizes, strides, offset,
+                             out));
     if (view) return LT_OK;
     lt_tensor_release((*out)->view_base);
     (*out)->view_base = NULL;
@@ -66,8 +66,8 @@ static lt_status as_complex(lt_tensor *t, bool view, lt_tensor **out)
 {
     int64_t strides[LT_MAX_DIMS];
     for (int d = 0; d + 1 < t->ndim; d++) strides[d] = t->strides[d] / 2;
-    LT_TRY(lt_tensor_view(t, t->ndim - 1, t->sizes, strides, t->offset / 2, out));
-    (*out)->dtype = (int8_t)lt_complex_of((lt_dtype)t->dtype);
+    LT_TRY(lt_tensor_view_as(t, lt_complex_of((lt_dtype)t->dtype), t->ndim - 1, t->sizes, strides,
+                             t->offset / 2, out));
     if (view) return LT_OK;
     lt_tensor_release((*out)->view_base);
     (*out)->view_base = NULL;

@@ -1,0 +1,55 @@
+/* assertion.h - LT_ASSERT checks invariants that hold whatever the input is.
+ *
+ * - A failure is a defect of ltensor: file, line, expression and values are printed, then abort()
+ *   is called. Wrong input is an error instead (error.h).
+ * - Builds with ASSERT=no, as those of packages, do not evaluate the expression.
+ * - Expressions have no side effects and cost a few instructions; a check that walks a list stands
+ *   in a function of its own, whose name begins with `is_` or `are_`.
+ * - Sources include this file, headers do not: changing ASSERT then rebuilds only these sources.
+ *   It includes nothing of ltensor, and backends and engines may include it, too. */
+#ifndef LT_ASSERTION_H
+#define LT_ASSERTION_H
+
+#include "assert_config.h"
+#include "assertion.h"
+
+#if LT_ASSERTIONS
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+__attribute__((cold, noinline, noreturn, unused, format(printf, 4, 5))) static void
+lt_assertion_failed(const char *file, int line, const char *expression, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    fprintf(stderr, "%s:%d: assertion failed: %s", file, line, expression);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+    va_end(values);
+    abort();
+}
+
+/* LT_ASSERT(refs > 0, "refs %d", refs): a format and values may follow the expression. */
+#define LT_ASSERT(expression, ...)                                                                 \
+    (__builtin_expect(!!(expression), 1)                                                           \
+         ? (void)0                                                                                 \
+         : lt_assertion_failed(__FILE__, __LINE__, #expression, "; " __VA_ARGS__))
+
+/* Whether a thread, presumably this one, holds the mutex. */
+#define LT_IS_LOCKED(mutex) (pthread_mutex_trylock(mutex) != 0)
+
+/* Marks a released object, so that an assertion fails when it is used again. */
+#define LT_POISON(lvalue, value) ((void)((lvalue) = (value)))
+
+#else
+
+#define LT_ASSERT(expression, ...) ((void)(0 && (expression)))
+#define LT_IS_LOCKED(mutex)        true
+#define LT_POISON(lvalue, value)   ((void)0)
+
+#endif
+
+#endif

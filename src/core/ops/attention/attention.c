@@ -72,14 +72,21 @@ static lt_tensor *do_probabilities(lt_scope *s, lt_tensor *query, lt_tensor *key
     return do_where(s, none, do_number(s, 0), p);
 }
 
-static lt_status by_formula(lt_tensor *query, lt_tensor *key, lt_tensor *value, lt_tensor *mask,
-                            double dropout_p, bool causal, double scale, lt_tensor **out)
+/* What makes a call of the kernels, besides its tensors. */
+typedef struct rule {
+    lt_tensor *mask, *seed;
+    bool causal;
+    double scale, dropout;
+} rule;
+
+static lt_status by_formula(lt_tensor *query, lt_tensor *key, lt_tensor *value, const rule *r,
+                            lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, true);
-    lt_tensor *p = do_probabilities(&s, query, key, mask, causal, scale), *kept = NULL;
-    if (dropout_p > 0 && s.status == LT_OK) {
-        lt_status status = lt_dropout(p, dropout_p, true, &kept);
+    lt_tensor *p = do_probabilities(&s, query, key, r->mask, r->causal, r->scale), *kept = NULL;
+    if (r->dropout > 0 && s.status == LT_OK) {
+        lt_status status = lt_dropout(p, r->dropout, true, &kept);
         p = lt_scope_hold(&s, status, kept);
     }
     return lt_scope_give(&s, do_narrow_to(&s, do_matmul(&s, p, do_widen(&s, value)), query), out);
@@ -96,13 +103,6 @@ static lt_tensor *do_kernel_input(lt_scope *s, lt_tensor *t)
                 (t->strides[2] >= t->sizes[3] || t->sizes[2] == 1);
     return rows ? t : do_contiguous(s, t);
 }
-
-/* What makes a call of the kernels, besides its tensors. */
-typedef struct rule {
-    lt_tensor *mask, *seed;
-    bool causal;
-    double scale, dropout;
-} rule;
 
 static lt_attention geometry(const lt_tensor *query, const lt_tensor *value, const rule *r)
 {
@@ -448,8 +448,10 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
             value = do_shared_heads(&s, value, heads);
         }
         if (s.status != LT_OK) return lt_scope_close(&s);
-        lt_status status =
-            by_formula(query, key, value, attn_mask, dropout_p, is_causal, factor, &result);
+        lt_status status = by_formula(
+            query, key, value,
+            &(rule){.mask = attn_mask, .causal = is_causal, .scale = factor, .dropout = dropout_p},
+            &result);
         return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
     }
     lt_dims sizes = lt_dims_of(query);

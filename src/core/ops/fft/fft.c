@@ -43,9 +43,8 @@ static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapp
 }
 
 /* self with the dimension last and dense, transformed into a new tensor with `length` elements
- * there; back in its place, a view. */
-static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, lt_fft_kind kind, int64_t n,
-                        int64_t length, bool inverse, double scale)
+ * there; back in its place, a view. f: the kind, n, inverse and the scale. */
+static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, int64_t length, lt_fft f)
 {
     const int last = self->ndim - 1;
     const lt_dtype part = lt_real_of((lt_dtype)self->dtype);
@@ -55,20 +54,16 @@ static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, lt_fft_kind kind, i
     if (s->status != LT_OK) return NULL;
     lt_dims sizes = lt_dims_of(lines);
     sizes.v[last] = length;
-    lt_status status = lt_tensor_new(kind == LT_FFT_TO_REAL ? part : lt_complex_of(part),
+    lt_status status = lt_tensor_new(f.kind == LT_FFT_TO_REAL ? part : lt_complex_of(part),
                                      self->device, sizes.n, sizes.v, &out);
     out = lt_scope_hold(s, status, out);
     if (s->status != LT_OK) return NULL;
     if (out->numel > 0) {
-        const lt_fft f = {.kind = kind,
-                          .dtype = part,
-                          .device = self->device,
-                          .inverse = inverse,
-                          .n = n,
-                          .lines = out->numel / length,
-                          .in = lt_data(lines),
-                          .out = lt_data(out),
-                          .scale = scale};
+        f.dtype = part;
+        f.device = self->device;
+        f.lines = out->numel / length;
+        f.in = lt_data(lines);
+        f.out = lt_data(out);
         s->status = lt_backend_of(self)->fft(&f);
     }
     return d == last ? out : do_movedim(s, out, &to, &from);
@@ -87,8 +82,11 @@ static lt_tensor *over(lt_scope *s, lt_tensor *t, const lt_dims *dims, int n, bo
 {
     for (int i = n - 1; i >= 0 && s->status == LT_OK; i--) {
         const int d = (int)dims->v[i];
-        t = along(s, t, d, LT_FFT_COMPLEX, t->sizes[d], t->sizes[d], inverse,
-                  i == n - 1 ? scale : 1);
+        t = along(s, t, d, t->sizes[d],
+                  (lt_fft){.kind = LT_FFT_COMPLEX,
+                           .n = t->sizes[d],
+                           .inverse = inverse,
+                           .scale = i == n - 1 ? scale : 1});
     }
     return t;
 }
@@ -120,7 +118,8 @@ lt_status lt__fft_r2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
         if (s.status == LT_OK) t = over(&s, t, &dims, dims.n, false, scale);
         return lt_scope_store(&s, t, out);
     }
-    lt_tensor *t = along(&s, self, last, LT_FFT_TO_COMPLEX, n, half, false, scale);
+    lt_tensor *t =
+        along(&s, self, last, half, (lt_fft){.kind = LT_FFT_TO_COMPLEX, .n = n, .scale = scale});
     t = over(&s, t, &dims, dims.n - 1, false, 1);
     return lt_scope_store(&s, t, out);
 }
@@ -139,7 +138,9 @@ lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
     if (s.status == LT_OK && t == self && self->device.type != LT_CPU)
         t = do_clone(&s, t); /* a GPU may destroy it */
     if (s.status == LT_OK)
-        t = along(&s, t, last, LT_FFT_TO_REAL, last_dim_size, last_dim_size, true, scale);
+        t = along(
+            &s, t, last, last_dim_size,
+            (lt_fft){.kind = LT_FFT_TO_REAL, .n = last_dim_size, .inverse = true, .scale = scale});
     return lt_scope_store(&s, t, out);
 }
 

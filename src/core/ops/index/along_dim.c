@@ -143,27 +143,33 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
                     src != NULL ? " and to be no larger size than src " : "", c);
 }
 
+/* What is scattered: a tensor, or where that is NULL a number. */
+typedef struct source {
+    lt_tensor *src;
+    lt_scalar value;
+} source;
+
 /* Complex numbers by their parts: a number becomes a tensor that repeats it. */
 static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *work, int d,
-                               lt_tensor *where, lt_tensor *src, lt_scalar value, bool fresh)
+                               lt_tensor *where, source from, bool fresh)
 {
     static const int64_t nowhere[LT_MAX_DIMS];
     lt_lanes to, at, in;
     lt_tensor *one = NULL;
     lt_status status;
-    lt_array plain = lt_line_array_of(work), positions = lt_line_array_of(where), source;
+    lt_array plain = lt_line_array_of(work), positions = lt_line_array_of(where), given;
     if (mode != LT_SCATTER_SET && mode != LT_SCATTER_ADD) LT_TRY(lt_refuse_complex(op, work));
     LT_CHECK(lt_lanes_of(&plain, &to));
     LT_CHECK(lt_lanes_of(&positions, &at));
-    if (src != NULL) {
-        source = lt_line_array_of(src);
+    if (from.src != NULL) {
+        given = lt_line_array_of(from.src);
     } else {
         LT_CHECK(lt_tensor_new((lt_dtype)work->dtype, work->device, 0, NULL, &one));
-        LT_CHECK(lt_fill_value(one, value));
-        source = positions;
-        source.data = lt_data(one), source.dtype = (lt_dtype)work->dtype, source.strides = nowhere;
+        LT_CHECK(lt_fill_value(one, from.value));
+        given = positions;
+        given.data = lt_data(one), given.dtype = (lt_dtype)work->dtype, given.strides = nowhere;
     }
-    LT_CHECK(lt_lanes_of(&source, &in));
+    LT_CHECK(lt_lanes_of(&given, &in));
     LT_CHECK(
         lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array, lt_int(0), fresh));
 done:
@@ -171,10 +177,10 @@ done:
     return status;
 }
 
-/* src NULL: the number. */
 static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim,
-                         lt_tensor *index, lt_tensor *src, lt_scalar value, lt_tensor **out)
+                         lt_tensor *index, source from, lt_tensor **out)
 {
+    lt_tensor *const src = from.src;
     int d;
     lt_device device;
     lt_tensor *where = NULL, *work = NULL;
@@ -191,11 +197,11 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
         lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
         if (src != NULL) in = lt_line_array_of(src);
         if (lt_dtype_is_complex(to.dtype))
-            LT_CHECK(scatter_lanes(mode, op, work, d, where, src, value, *out == NULL));
+            LT_CHECK(scatter_lanes(mode, op, work, d, where, from, *out == NULL));
         else
-            LT_CHECK(lt_backend_of(self)->scatter(mode, &to, d, &at, src != NULL ? &in : NULL,
-                                                  lt_stored_value(value, (lt_dtype)self->dtype),
-                                                  *out == NULL));
+            LT_CHECK(lt_backend_of(self)->scatter(
+                mode, &to, d, &at, src != NULL ? &in : NULL,
+                lt_stored_value(from.value, (lt_dtype)self->dtype), *out == NULL));
     }
     end_change(out, work);
     work = NULL;
@@ -208,26 +214,26 @@ done:
 lt_status lt_scatter_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
                           lt_tensor **out)
 {
-    return scatter("scatter", LT_SCATTER_SET, self, dim, index, src, lt_int(0), out);
+    return scatter("scatter", LT_SCATTER_SET, self, dim, index, (source){.src = src}, out);
 }
 
 lt_status lt_scatter_value_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_scalar value,
                                 lt_tensor **out)
 {
     LT_TRY(lt_check_fits(value, (lt_dtype)self->dtype));
-    return scatter("scatter", LT_SCATTER_SET, self, dim, index, NULL, value, out);
+    return scatter("scatter", LT_SCATTER_SET, self, dim, index, (source){.value = value}, out);
 }
 
 lt_status lt_scatter_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
                               lt_tensor **out)
 {
-    return scatter("scatter_add", LT_SCATTER_ADD, self, dim, index, src, lt_int(0), out);
+    return scatter("scatter_add", LT_SCATTER_ADD, self, dim, index, (source){.src = src}, out);
 }
 
 lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim,
                              lt_tensor *index, lt_tensor *src, lt_tensor **out)
 {
-    return scatter(op, mode, self, dim, index, src, lt_int(0), out);
+    return scatter(op, mode, self, dim, index, (source){.src = src}, out);
 }
 
 /* scatter's words: 'add' or 'multiply'. */
@@ -249,7 +255,7 @@ lt_status lt_scatter_with_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
 {
     lt_scatter_mode mode;
     LT_TRY(mode_named(reduce, &mode));
-    return scatter("scatter", mode, self, dim, index, src, lt_int(0), out);
+    return scatter("scatter", mode, self, dim, index, (source){.src = src}, out);
 }
 
 lt_status lt_scatter_value_with_impl(lt_tensor *self, int64_t dim, lt_tensor *index,
@@ -265,7 +271,7 @@ lt_status lt_scatter_value_with_impl(lt_tensor *self, int64_t dim, lt_tensor *in
     lt_scope_hold(&s, lt_fill_value(number, value), number);
     lt_tensor *src = do_expand(&s, number, &sizes);
     if (s.status == LT_OK)
-        s.status = scatter("scatter", mode, self, dim, index, src, lt_int(0), out);
+        s.status = scatter("scatter", mode, self, dim, index, (source){.src = src}, out);
     return lt_scope_close(&s);
 }
 

@@ -272,14 +272,20 @@ static lt_tensor *do_winners(lt_scope *s, lt_tensor *values, lt_tensor *extremes
     return do_cast(s, do_eq(s, values, extremes), (lt_dtype)like->dtype);
 }
 
+/* A call of scatter_reduce, and what it gave. */
+typedef struct scattered {
+    lt_tensor *self, *index, *src, *result;
+    int64_t dim;
+    bool include_self;
+} scattered;
+
 /* What reaches every winner of a place: its gradient, shared by all of them. */
-static lt_tensor *do_shared(lt_scope *s, lt_tensor *grad, lt_tensor *self, int64_t dim,
-                            lt_tensor *index, lt_tensor *src, lt_tensor *result, bool include_self)
+static lt_tensor *do_shared(lt_scope *s, lt_tensor *grad, const scattered *x)
 {
-    lt_tensor *of_self = do_winners(s, self, result, grad);
-    lt_tensor *of_src = do_winners(s, src, do_gather(s, result, dim, index), grad);
-    if (!include_self) of_self = do_scatter_value(s, of_self, dim, index, lt_int(0));
-    return do_div(s, grad, do_scatter_add(s, of_self, dim, index, of_src));
+    lt_tensor *of_self = do_winners(s, x->self, x->result, grad);
+    lt_tensor *of_src = do_winners(s, x->src, do_gather(s, x->result, x->dim, x->index), grad);
+    if (!x->include_self) of_self = do_scatter_value(s, of_self, x->dim, x->index, lt_int(0));
+    return do_div(s, grad, do_scatter_add(s, of_self, x->dim, x->index, of_src));
 }
 
 /* ---- products: the derivative by an element is the product of the others at its place */
@@ -351,7 +357,7 @@ lt_status lt__scatter_reduce_backward_self_impl(lt_tensor *grad_output, lt_tenso
         }
         if (r == AMAX || r == AMIN)
             grad = do_mul(&s, do_winners(&s, self, result, grad),
-                          do_shared(&s, grad, self, dim, index, src, result, true));
+                          do_shared(&s, grad, &(scattered){self, index, src, result, dim, true}));
     } else {
         grad = do_scatter_value(&s, grad, dim, index, lt_int(0));
     }
@@ -370,7 +376,7 @@ lt_status lt__scatter_reduce_backward_src_impl(lt_tensor *grad_output, lt_tensor
     lt_tensor *grad = grad_output;
     if (r == MEAN) grad = do_div(&s, grad, do_counts(&s, self, dim, index, src, include_self));
     if (r == AMAX || r == AMIN)
-        grad = do_shared(&s, grad, self, dim, index, src, result, include_self);
+        grad = do_shared(&s, grad, &(scattered){self, index, src, result, dim, include_self});
     grad = do_gather(&s, grad, dim, index);
     if (r == PROD) {
         place_products p = do_place_products(&s, self, dim, index, src, include_self);

@@ -26,13 +26,17 @@
 /* ---- singular values ------------------------------------------------------------------------- */
 
 /* U (m x of_u), S (k) and V^H transposed (n x of_v) of a packed result of _linalg_svd. */
-static void unpack_svd(lt_scope *s, lt_tensor *packed, int64_t m, int64_t n, int64_t of_u,
-                       int64_t of_v, lt_tensor **u, lt_tensor **values, lt_tensor **v_conj)
+typedef struct svd {
+    lt_tensor *u, *values, *v_conj;
+} svd;
+
+static svd unpack_svd(lt_scope *s, lt_tensor *packed, int64_t m, int64_t n, int64_t of_u,
+                      int64_t of_v)
 {
     int64_t k = m < n ? m : n;
-    *u = do_part(s, do_part(s, packed, -2, 0, m), -1, 0, of_u);
-    *values = do_real(s, do_part(s, do_select(s, packed, -2, m), -1, 0, k));
-    *v_conj = do_part(s, do_part(s, packed, -2, m + 1, m + 1 + n), -1, 0, of_v);
+    return (svd){.u = do_part(s, do_part(s, packed, -2, 0, m), -1, 0, of_u),
+                 .values = do_real(s, do_part(s, do_select(s, packed, -2, m), -1, 0, k)),
+                 .v_conj = do_part(s, do_part(s, packed, -2, m + 1, m + 1 + n), -1, 0, of_v)};
 }
 
 static lt_status decompose(lt_tensor *self, bool full, bool turn_v, lt_tensor **U, lt_tensor **S,
@@ -42,14 +46,14 @@ static lt_status decompose(lt_tensor *self, bool full, bool turn_v, lt_tensor **
     int64_t m = lt_rows(self), n = lt_columns(self), k = m < n ? m : n;
     lt_scope s;
     lt_scope_open(&s, true);
-    lt_tensor *packed = NULL, *u = NULL, *values = NULL, *v = NULL;
+    lt_tensor *packed = NULL;
     lt_status status = lt__linalg_svd(self, full, &packed);
     packed = lt_scope_hold(&s, status, packed);
     if (packed == NULL) return lt_scope_close(&s);
-    unpack_svd(&s, packed, m, n, full ? m : k, full ? n : k, &u, &values, &v);
-    v = turn_v ? do_turn(&s, v) : do_conj(&s, v);
-    if (lt_scope_hand(&s, u, U) == LT_OK) {
-        lt_scope_hand(&s, values, S);
+    const svd x = unpack_svd(&s, packed, m, n, full ? m : k, full ? n : k);
+    lt_tensor *v = turn_v ? do_turn(&s, x.v_conj) : do_conj(&s, x.v_conj);
+    if (lt_scope_hand(&s, x.u, U) == LT_OK) {
+        lt_scope_hand(&s, x.values, S);
         lt_scope_hand(&s, v, V);
     }
     return lt_scope_close(&s);
@@ -129,10 +133,9 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
     int64_t m = sizes->v[sizes->n - 2], n = sizes->v[sizes->n - 1], k = m < n ? m : n;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svd_backward));
-    lt_tensor *u, *values, *v, *gu, *gs, *gv;
-    unpack_svd(&s, result, m, n, k, k, &u, &values, &v);
-    unpack_svd(&s, grad_output, m, n, k, k, &gu, &gs, &gv);
-    v = do_conj(&s, v), gv = do_conj(&s, gv);
+    const svd x = unpack_svd(&s, result, m, n, k, k), g = unpack_svd(&s, grad_output, m, n, k, k);
+    lt_tensor *u = x.u, *values = x.values, *v = do_conj(&s, x.v_conj);
+    lt_tensor *gu = g.u, *gs = g.values, *gv = do_conj(&s, g.v_conj);
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_scope inner;
     lt_scope_open(&inner, LT_COMPOSITE(_linalg_svd_backward));
@@ -203,9 +206,8 @@ lt_status lt__linalg_svd_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_t
             columns = lt_columns(result);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_svd_tangent));
-    lt_tensor *u, *values, *v;
-    unpack_svd(&s, result, m, n, k, k, &u, &values, &v);
-    v = do_conj(&s, v);
+    const svd x = unpack_svd(&s, result, m, n, k, k);
+    lt_tensor *u = x.u, *values = x.values, *v = do_conj(&s, x.v_conj);
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_tensor *row = do_unsqueeze(&s, values, -2), *of_v = do_matmul(&s, self_t, v);
     lt_tensor *inner = do_matmul(&s, do_adjoint(&s, u), of_v),

@@ -161,12 +161,20 @@ static bool is_bias(const lt_tensor *start, const lt_tensor *result, int64_t com
            (start->strides[last] == 1 || start->sizes[last] == 1) && common > 0;
 }
 
-/* The result: alpha a b + beta start, `start` broadcast (NULL: none), in a tensor of the given
- * sizes. */
-static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_tensor *tb,
-                         operand_fn read_b, double beta, double alpha, int ndim,
-                         const int64_t *sizes, lt_tensor **out)
+/* alpha a b + beta start, `start` broadcast (NULL: none). */
+typedef struct terms {
+    lt_tensor *start, *a;
+    operand_fn read_a;
+    lt_tensor *b;
+    operand_fn read_b;
+    double beta, alpha;
+} terms;
+
+/* The result in a tensor of the given sizes. */
+static lt_status product(const terms *x, int ndim, const int64_t *sizes, lt_tensor **out)
 {
+    lt_tensor *const start = x->start, *const ta = x->a, *const tb = x->b;
+    const double beta = x->beta;
     lt_tensor *given = *out, *work = NULL, *spread = NULL;
     lt_dtype dtype = (lt_dtype)ta->dtype;
     lt_status status;
@@ -191,14 +199,14 @@ static lt_status product(lt_tensor *start, lt_tensor *ta, operand_fn read_a, lt_
             &spread));
         if (beta != 0 && !after) LT_CHECK(lt_copy_elements(work, spread));
     }
-    LT_CHECK(read_a(ta, &a));
-    status = read_b(tb, &b);
+    LT_CHECK(x->read_a(ta, &a));
+    status = x->read_b(tb, &b);
     if (status != LT_OK) {
         lt_tensor_release(a.copy);
         goto done;
     }
     LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL,
-                      start != NULL && !bias && !after ? beta : 0, alpha));
+                      start != NULL && !bias && !after ? beta : 0, x->alpha));
     if (after) {
         lt_tensor *sum = work;
         LT_CHECK(lt_pointwise_run(LT_PW_ADD, (lt_tensor *[]){work, spread}, 2,
@@ -273,7 +281,9 @@ lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     LT_TRY(check_supported(self, "addmm_impl_cpu_", "addmm_cuda"));
     if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
-    return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 2, sizes, out);
+    return product(
+        &(terms){.a = self, .read_a = as_matrix, .b = mat2, .read_b = as_matrix, .alpha = 1}, 2,
+        sizes, out);
 }
 
 lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_scalar beta,
@@ -296,8 +306,9 @@ lt_status lt_addmm_impl(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_sc
     if (scales_integers(self, beta, alpha))
         return lt_integer_product(self, mat1, mat2, beta, alpha, out);
     int64_t sizes[] = {mat1->sizes[0], mat2->sizes[1]};
-    return product(self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta),
-                   lt_scalar_double(alpha), 2, sizes, out);
+    return product(&(terms){self, mat1, as_matrix, mat2, as_matrix, lt_scalar_double(beta),
+                            lt_scalar_double(alpha)},
+                   2, sizes, out);
 }
 
 lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
@@ -310,7 +321,9 @@ lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     LT_TRY(check_supported(self, "bmm", "baddbmm_cuda"));
     if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
     int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
-    return product(NULL, self, as_matrix, mat2, as_matrix, 0, 1, 3, sizes, out);
+    return product(
+        &(terms){.a = self, .read_a = as_matrix, .b = mat2, .read_b = as_matrix, .alpha = 1}, 3,
+        sizes, out);
 }
 
 lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, lt_scalar beta,
@@ -329,8 +342,9 @@ lt_status lt_baddbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2,
     if (scales_integers(self, beta, alpha))
         return lt_integer_product(self, batch1, batch2, beta, alpha, out);
     int64_t sizes[] = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};
-    return product(self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta),
-                   lt_scalar_double(alpha), 3, sizes, out);
+    return product(&(terms){self, batch1, as_matrix, batch2, as_matrix, lt_scalar_double(beta),
+                            lt_scalar_double(alpha)},
+                   3, sizes, out);
 }
 
 /* ---- vectors --------------------------------------------------------------------------------- */
@@ -358,8 +372,9 @@ static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, 
     if (is_complex(mat)) return lt_complex_product(self, mat, vec, beta, alpha, out);
     if (self != NULL && scales_integers(self, beta, alpha))
         return lt_integer_product(self, mat, vec, beta, alpha, out);
-    return product(self, mat, as_matrix, vec, as_column, lt_scalar_double(beta),
-                   lt_scalar_double(alpha), 1, &rows, out);
+    return product(&(terms){self, mat, as_matrix, vec, as_column, lt_scalar_double(beta),
+                            lt_scalar_double(alpha)},
+                   1, &rows, out);
 }
 
 lt_status lt_mv_impl(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
@@ -392,7 +407,9 @@ lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
     LT_TRY(check_devices("dot", self, tensor, *out));
     LT_TRY(check_supported(self, "dot", "dot"));
     if (is_complex(self)) return lt_complex_product(NULL, self, tensor, lt_int(0), lt_int(1), out);
-    return product(NULL, self, as_row, tensor, as_column, 0, 1, 0, (int64_t[]){0}, out);
+    return product(
+        &(terms){.a = self, .read_a = as_row, .b = tensor, .read_b = as_column, .alpha = 1}, 0,
+        (int64_t[]){0}, out);
 }
 
 lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)

@@ -93,10 +93,13 @@ static lt_status take_rows(const void *context, const lt_fed *fed)
     return lt_backends[n.norm.device.type]->row_norm(&n);
 }
 
-/* Rows with their statistics; mean NULL: not subtracted. */
+/* out, rstd and mean are results; mean NULL: not subtracted. */
+typedef struct normalized_rows {
+    lt_tensor **out, **rstd, **mean;
+} normalized_rows;
+
 static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt_tensor *weight,
-                                lt_tensor *bias, double eps, lt_tensor **out, lt_tensor **out_mean,
-                                lt_tensor **out_rstd)
+                                lt_tensor *bias, double eps, normalized_rows results)
 {
     lt_scope s;
     lt_device device;
@@ -118,7 +121,7 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
                            : device.type == LT_CPU ? type
                                                    : (lt_dtype)input->dtype;
     lt_tensor *result = lt_norm_new(&s, dtype, device, &sizes, false);
-    lt_tensor *mean = out_mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
+    lt_tensor *mean = results.mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
     lt_tensor *rstd = do_vector(&s, type, device, shape->rows);
     if (s.status == LT_OK && input->numel > 0) {
         lt_row_norm_args n = {.rows = shape->rows,
@@ -140,9 +143,9 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
         s.status =
             fed ? lt_window_feed("layer_norm", input, saved, take_rows, &n) : take_rows(&n, NULL);
     }
-    lt_tensor *results[] = {do_narrow_to(&s, result, input), rstd, mean};
-    return lt_norm_give(&s, out_mean != NULL ? 3 : 2, results,
-                        (lt_tensor * *const[]){out, out_rstd, out_mean});
+    lt_tensor *given[] = {do_narrow_to(&s, result, input), rstd, mean};
+    return lt_norm_give(&s, results.mean != NULL ? 3 : 2, given,
+                        (lt_tensor * *const[]){results.out, results.rstd, results.mean});
 }
 
 /* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
@@ -331,7 +334,8 @@ lt_status lt__layer_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
                               lt_tensor **out_rstd)
 {
     const lt_rows_shape shape = rows_of(input, length);
-    return normalize_rows(&shape, input, weight, bias, eps, out_result, out_mean, out_rstd);
+    return normalize_rows(&shape, input, weight, bias, eps,
+                          (normalized_rows){out_result, out_rstd, out_mean});
 }
 
 lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,
@@ -401,7 +405,8 @@ lt_status lt__rms_norm_impl(lt_tensor *input, lt_tensor *weight, int64_t length,
                             lt_tensor **out_result, lt_tensor **out_rstd)
 {
     const lt_rows_shape shape = rows_of(input, length);
-    return normalize_rows(&shape, input, weight, NULL, eps, out_result, NULL, out_rstd);
+    return normalize_rows(&shape, input, weight, NULL, eps,
+                          (normalized_rows){out_result, out_rstd, NULL});
 }
 
 lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,
@@ -488,7 +493,8 @@ lt_status lt__group_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
                               lt_tensor **out_rstd)
 {
     const lt_rows_shape shape = group_rows(input, groups);
-    return normalize_rows(&shape, input, weight, bias, eps, out_result, out_mean, out_rstd);
+    return normalize_rows(&shape, input, weight, bias, eps,
+                          (normalized_rows){out_result, out_rstd, out_mean});
 }
 
 lt_status lt__group_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,

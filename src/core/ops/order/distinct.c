@@ -106,21 +106,26 @@ static lt_tensor *do_row_order(lt_scope *s, lt_tensor *rows)
     return lt_scope_hold(s, status, status == LT_OK ? order : NULL);
 }
 
+/* The results; inverse and counts are made only if they are wanted. */
+typedef struct distinct_results {
+    lt_tensor **output, **inverse, **counts;
+    bool want_inverse, want_counts;
+} distinct_results;
+
 /* order NULL: entries stay where they are. whole: the tensor whose entries along dim are chosen. */
 static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_tensor *entries,
-                               lt_tensor *order, const lt_dims *inverse_sizes, bool want_inverse,
-                               bool want_counts, lt_tensor **output, lt_tensor **inverse,
-                               lt_tensor **counts)
+                               lt_tensor *order, const lt_dims *inverse_sizes,
+                               const distinct_results *results)
 {
     lt_tensor *back = NULL, *lengths = NULL, *chosen = NULL;
     if (s->status == LT_OK) {
-        runs r = do_runs(s, entries, want_inverse);
+        runs r = do_runs(s, entries, results->want_inverse);
         lt_tensor *places = do_places_of(s, r.starts);
         lt_tensor *from =
             order != NULL && whole != entries ? do_index_select(s, order, 0, places) : places;
         chosen = do_index_select(s, whole, dim, from);
-        if (want_counts) lengths = do_lengths(s, places, entries->sizes[0]);
-        if (want_inverse && s->status == LT_OK) {
+        if (results->want_counts) lengths = do_lengths(s, places, entries->sizes[0]);
+        if (results->want_inverse && s->status == LT_OK) {
             back = r.number;
             if (order != NULL) {
                 lt_dims sizes = lt_dims_of(order);
@@ -134,16 +139,15 @@ static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_te
         }
     }
     if (s->status == LT_OK) {
-        *output = lt_tensor_retain(chosen);
-        if (back != NULL) *inverse = lt_tensor_retain(back);
-        if (lengths != NULL) *counts = lt_tensor_retain(lengths);
+        *results->output = lt_tensor_retain(chosen);
+        if (back != NULL) *results->inverse = lt_tensor_retain(back);
+        if (lengths != NULL) *results->counts = lt_tensor_retain(lengths);
     }
     return lt_scope_close(s);
 }
 
-static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool want_counts,
-                          const int64_t *dim, lt_tensor **output, lt_tensor **inverse,
-                          lt_tensor **counts)
+static lt_status distinct(lt_tensor *self, bool sorts, const int64_t *dim,
+                          const distinct_results *results)
 {
     int d = 0;
     lt_scope s;
@@ -159,8 +163,7 @@ static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool w
             entries = lt_scope_hold(&s, status, values);
             order = entries != NULL ? lt_scope_hold(&s, status, indices) : NULL;
         }
-        return give_distinct(&s, entries, 0, entries, order, &sizes, want_inverse, want_counts,
-                             output, inverse, counts);
+        return give_distinct(&s, entries, 0, entries, order, &sizes, results);
     }
     const int64_t n = self->sizes[d];
     int empty = 0;
@@ -184,8 +187,7 @@ static lt_status distinct(lt_tensor *self, bool sorts, bool want_inverse, bool w
         order = do_row_order(&s, entries);
         entries = do_index_select(&s, entries, 0, order);
     }
-    return give_distinct(&s, self, d, entries, order, &sizes, want_inverse, want_counts, output,
-                         inverse, counts);
+    return give_distinct(&s, self, d, entries, order, &sizes, results);
 }
 
 lt_status lt_unique_impl(lt_tensor *self, bool sorted, bool return_inverse, bool return_counts,
@@ -193,16 +195,18 @@ lt_status lt_unique_impl(lt_tensor *self, bool sorted, bool return_inverse, bool
                          lt_tensor **out_inverse_indices, lt_tensor **out_counts)
 {
     (void)sorted;
-    return distinct(self, true, return_inverse, return_counts, dim, out_output, out_inverse_indices,
-                    out_counts);
+    return distinct(self, true, dim,
+                    &(distinct_results){out_output, out_inverse_indices, out_counts, return_inverse,
+                                        return_counts});
 }
 
 lt_status lt_unique_consecutive_impl(lt_tensor *self, bool return_inverse, bool return_counts,
                                      const int64_t *dim, lt_tensor **out_output,
                                      lt_tensor **out_inverse_indices, lt_tensor **out_counts)
 {
-    return distinct(self, false, return_inverse, return_counts, dim, out_output,
-                    out_inverse_indices, out_counts);
+    return distinct(self, false, dim,
+                    &(distinct_results){out_output, out_inverse_indices, out_counts, return_inverse,
+                                        return_counts});
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

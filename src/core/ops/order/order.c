@@ -197,17 +197,22 @@ static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim,
     return give_pair(&s, values, indices, out_values, out_indices);
 }
 
+typedef struct sorted_lines {
+    lt_tensor *values, *indices;
+    int dim;
+} sorted_lines;
+
 /* Entry `at` of sorted lines. */
-static lt_status pick_one(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, int64_t at,
-                          bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status pick_one(lt_scope *s, sorted_lines x, int64_t at, bool keepdim,
+                          lt_tensor **out_values, lt_tensor **out_indices)
 {
-    if (s->status == LT_OK && values->ndim > 0) {
-        values = do_part(s, values, dim, at, at + 1);
-        indices = do_part(s, indices, dim, at, at + 1);
-        if (!keepdim) values = do_squeeze_dim(s, values, dim);
-        if (!keepdim) indices = do_squeeze_dim(s, indices, dim);
+    if (s->status == LT_OK && x.values->ndim > 0) {
+        x.values = do_part(s, x.values, x.dim, at, at + 1);
+        x.indices = do_part(s, x.indices, x.dim, at, at + 1);
+        if (!keepdim) x.values = do_squeeze_dim(s, x.values, x.dim);
+        if (!keepdim) x.indices = do_squeeze_dim(s, x.indices, x.dim);
     }
-    return give_pair(s, values, indices, out_values, out_indices);
+    return give_pair(s, x.values, x.indices, out_values, out_indices);
 }
 
 lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim,
@@ -225,20 +230,21 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
     if (has_kth(self)) return kth_along(self, d, k - 1, keepdim, out_values, out_indices);
     lt_scope_open(&s, LT_COMPOSITE(kthvalue));
     do_sort(&s, self, d, k, &values, &indices);
-    return pick_one(&s, values, indices, d, k - 1, keepdim, out_values, out_indices);
+    return pick_one(&s, (sorted_lines){values, indices, d}, k - 1, keepdim, out_values,
+                    out_indices);
 }
 
 /* ---- medians, modes -------------------------------------------------------------------------- */
 
 /* Entries of sorted lines at a tensor of places, which has size 1 in dim. */
-static lt_status pick_at(lt_scope *s, lt_tensor *values, lt_tensor *indices, int dim, lt_tensor *at,
-                         bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status pick_at(lt_scope *s, sorted_lines x, lt_tensor *at, bool keepdim,
+                         lt_tensor **out_values, lt_tensor **out_indices)
 {
-    values = do_gather(s, values, dim, at);
-    indices = do_gather(s, indices, dim, at);
+    lt_tensor *values = do_gather(s, x.values, x.dim, at),
+              *indices = do_gather(s, x.indices, x.dim, at);
     if (s->status == LT_OK && values->ndim > 0 && !keepdim) {
-        values = do_squeeze_dim(s, values, dim);
-        indices = do_squeeze_dim(s, indices, dim);
+        values = do_squeeze_dim(s, values, x.dim);
+        indices = do_squeeze_dim(s, indices, x.dim);
     }
     return give_pair(s, values, indices, out_values, out_indices);
 }
@@ -272,7 +278,9 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     lt_scope_open(&s, false);
     const bool whole = lt_dtype_is_float((lt_dtype)self->dtype) && self->ndim > 0;
     if (!do_sort(&s, self, d, whole ? n : middle + 1, &values, &indices)) return lt_scope_close(&s);
-    if (!whole) return pick_one(&s, values, indices, d, middle, keepdim, out_values, out_indices);
+    if (!whole)
+        return pick_one(&s, (sorted_lines){values, indices, d}, middle, keepdim, out_values,
+                        out_indices);
     /* nan stand behind the numbers */
     lt_tensor *numbers = do_count_numbers(&s, self, d), *at;
     if (ignore_nan) {
@@ -283,7 +291,7 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
         at = do_where(&s, do_eq(&s, numbers, do_scalar(&s, lt_int(n))),
                       do_scalar(&s, lt_int(middle)), numbers);
     }
-    return pick_at(&s, values, indices, d, at, keepdim, out_values, out_indices);
+    return pick_at(&s, (sorted_lines){values, indices, d}, at, keepdim, out_values, out_indices);
 }
 
 lt_status lt_median_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **out_values,
@@ -379,7 +387,8 @@ lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **o
     const int64_t n = length_of(self, d);
     if (!do_sort(&s, self, d, n, &values, &indices)) return lt_scope_close(&s);
     if (n == 1 || self->numel == 0)
-        return pick_one(&s, values, indices, d, 0, keepdim, out_values, out_indices);
+        return pick_one(&s, (sorted_lines){values, indices, d}, 0, keepdim, out_values,
+                        out_indices);
     lt_dims sizes = lt_dims_of(self);
     lt_tensor *places = do_places(&s, self, d), *starts = do_zeros(&s, indices, &sizes);
     lt_tensor *differs = do_ne(&s, do_part(&s, values, d, 1, n), do_part(&s, values, d, 0, n - 1));
@@ -387,7 +396,8 @@ lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **o
         do_where(&s, differs, do_part(&s, places, d, 1, n), do_scalar(&s, lt_int(0)));
     if (s.status == LT_OK) do_store(&s, do_part(&s, starts, d, 1, n), begun);
     lt_tensor *longest = do_argmax(&s, do_sub(&s, places, do_cummax(&s, starts, d)), d);
-    return pick_at(&s, values, indices, d, longest, keepdim, out_values, out_indices);
+    return pick_at(&s, (sorted_lines){values, indices, d}, longest, keepdim, out_values,
+                   out_indices);
 }
 
 /* ---- running extremes ------------------------------------------------------------------------ */
@@ -523,10 +533,10 @@ static lt_tensor *do_arrange(lt_scope *s, lt_tensor *a, const lt_tensor *self, c
     return do_reshape(s, a, &sizes);
 }
 
-static lt_status quantile(const char *op, lt_tensor *self, lt_tensor *q, const int64_t *dim,
-                          bool keepdim, const char *interpolation_name, bool ignore_nan,
-                          lt_tensor **out)
+static lt_status quantile(lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim,
+                          const char *interpolation_name, bool ignore_nan, lt_tensor **out)
 {
+    const char *const op = ignore_nan ? "nanquantile" : "quantile";
     int d = 0;
     lt_scope s;
     interpolation how;
@@ -576,11 +586,11 @@ static lt_status quantile(const char *op, lt_tensor *self, lt_tensor *q, const i
 lt_status lt_quantile_impl(lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim,
                            const char *interpolation, lt_tensor **out)
 {
-    return quantile("quantile", self, q, dim, keepdim, interpolation, false, out);
+    return quantile(self, q, dim, keepdim, interpolation, false, out);
 }
 
 lt_status lt_nanquantile_impl(lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim,
                               const char *interpolation, lt_tensor **out)
 {
-    return quantile("nanquantile", self, q, dim, keepdim, interpolation, true, out);
+    return quantile(self, q, dim, keepdim, interpolation, true, out);
 }

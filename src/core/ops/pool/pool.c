@@ -50,12 +50,19 @@ static lt_status check_spread(const char *op, const char *what, const char *befo
                     before, numbers[spatial]);
 }
 
-/* All but the number of windows. stride NULL: that of the kernel. */
-static lt_status read_windows(const char *op, int spatial, const lt_dims *kernel_size,
-                              const lt_dims *stride, const lt_dims *padding,
-                              const lt_dims *dilation, lt_pooling *p)
+/* The arguments that say which windows there are. stride NULL or empty: that of the kernel. */
+typedef struct windows {
+    const lt_dims *kernel_size, *stride, *padding, *dilation;
+    bool ceil, count_padding; /* the latter, and divisor (NULL: none), of averages */
+    const int64_t *divisor;
+} windows;
+
+/* All but the number of windows. */
+static lt_status read_windows(const char *op, int spatial, const windows *w, lt_pooling *p)
 {
-    if (stride == NULL || stride->n == 0) stride = kernel_size;
+    const lt_dims *const kernel_size = w->kernel_size, *const padding = w->padding,
+                         *const dilation = w->dilation;
+    const lt_dims *const stride = w->stride != NULL && w->stride->n > 0 ? w->stride : kernel_size;
     LT_TRY(check_spread(op, "kernel_size", "either be ", kernel_size, spatial, 1, p->kernel));
     LT_TRY(check_spread(op, "stride", "either be omitted, ", stride, spatial, 1, p->stride));
     LT_TRY(check_spread(op, "padding", "either be ", padding, spatial, 0, p->padding));
@@ -280,15 +287,14 @@ static lt_status check_line(const char *op, const lt_dims *kernel_size, const lt
     return LT_OK;
 }
 
-static lt_status extremes(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size,
-                          const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                          bool ceil_mode, lt_tensor **out_values, lt_tensor **out_indices)
+static lt_status extremes(const char *op, int spatial, lt_tensor *self, const windows *w,
+                          lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_pooling p = {.adaptive = false};
-    if (spatial == 1) LT_TRY(check_line(op, kernel_size, padding));
-    LT_TRY(read_windows(op, spatial, kernel_size, stride, padding, dilation, &p));
+    if (spatial == 1) LT_TRY(check_line(op, w->kernel_size, w->padding));
+    LT_TRY(read_windows(op, spatial, w, &p));
     LT_TRY(read_planes(op, spatial, self->ndim, self->sizes, &p));
-    lt_status fits = count_windows(spatial, self->sizes[self->ndim - spatial - 1], ceil_mode, &p);
+    lt_status fits = count_windows(spatial, self->sizes[self->ndim - spatial - 1], w->ceil, &p);
     if (fits != LT_OK && spatial == 1)
         return lt_error(LT_ERR_RUNTIME, "%s() Invalid computed output size: %lld", op,
                         (long long)p.out[2]);
@@ -304,7 +310,9 @@ lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
                                      lt_tensor **out)
 {
     lt_pooling p = {.adaptive = false};
-    LT_TRY(read_windows("max_pool", (int)spatial, kernel_size, stride, padding, dilation, &p));
+    const windows w = {
+        .kernel_size = kernel_size, .stride = stride, .padding = padding, .dilation = dilation};
+    LT_TRY(read_windows("max_pool", (int)spatial, &w, &p));
     LT_TRY(read_planes("max_pool", (int)spatial, sizes->n, sizes->v, &p));
     lt_spatial_sizes(grad_output->ndim, grad_output->sizes, (int)spatial, p.out);
     return backward(&p, (int)spatial, grad_output, indices, sizes, out);
@@ -333,26 +341,22 @@ lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spat
 static const lt_dims ones = {1, {1}};
 
 static lt_status read_average(const char *op, int spatial, int ndim, const int64_t *sizes,
-                              const lt_dims *kernel_size, const lt_dims *stride,
-                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
-                              const int64_t *divisor, lt_pooling *p)
+                              const windows *w, lt_pooling *p)
 {
-    *p =
-        (lt_pooling){.count_padding = count_include_pad, .divisor = divisor != NULL ? *divisor : 0};
-    LT_TRY(read_windows(op, spatial, kernel_size, stride, padding, &ones, p));
-    if (divisor != NULL && *divisor == 0)
+    *p = (lt_pooling){.count_padding = w->count_padding,
+                      .divisor = w->divisor != NULL ? *w->divisor : 0};
+    LT_TRY(read_windows(op, spatial, w, p));
+    if (w->divisor != NULL && *w->divisor == 0)
         return lt_error(LT_ERR_RUNTIME, "divisor must be not zero");
     LT_TRY(read_planes(op, spatial, ndim, sizes, p));
-    return count_windows(spatial, sizes[ndim - spatial - 1], ceil_mode, p);
+    return count_windows(spatial, sizes[ndim - spatial - 1], w->ceil, p);
 }
 
-static lt_status average(const char *op, int spatial, lt_tensor *self, const lt_dims *kernel_size,
-                         const lt_dims *stride, const lt_dims *padding, bool ceil_mode,
-                         bool count_include_pad, const int64_t *divisor, lt_tensor **out)
+static lt_status average(const char *op, int spatial, lt_tensor *self, const windows *w,
+                         lt_tensor **out)
 {
     lt_pooling p;
-    LT_TRY(read_average(op, spatial, self->ndim, self->sizes, kernel_size, stride, padding,
-                        ceil_mode, count_include_pad, divisor, &p));
+    LT_TRY(read_average(op, spatial, self->ndim, self->sizes, w, &p));
     if (self->dtype != LT_INT64) LT_TRY(check_floating(op, self));
     return forward(&p, spatial, false, self, out, NULL);
 }
@@ -363,8 +367,14 @@ lt_status lt__avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *size
                                      const int64_t *divisor_override, lt_tensor **out)
 {
     lt_pooling p;
-    LT_TRY(read_average("avg_pool", (int)spatial, sizes->n, sizes->v, kernel_size, stride, padding,
-                        ceil_mode, count_include_pad, divisor_override, &p));
+    const windows w = {.kernel_size = kernel_size,
+                       .stride = stride,
+                       .padding = padding,
+                       .dilation = &ones,
+                       .ceil = ceil_mode,
+                       .count_padding = count_include_pad,
+                       .divisor = divisor_override};
+    LT_TRY(read_average("avg_pool", (int)spatial, sizes->n, sizes->v, &w, &p));
     return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
@@ -466,27 +476,44 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
 /* ---- the ops of 1, 2 and 3 dimensions -------------------------------------------------------- */
 
 /* max_pool looks for places only where a derivative will want them. */
+static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const windows *w,
+                          lt_tensor **out)
+{
+    if (!lt_is_differentiated(self)) return extremes(op, spatial, self, w, out, NULL);
+    lt_status (*const with_indices[])(lt_tensor *, const lt_dims *, const lt_dims *,
+                                      const lt_dims *, const lt_dims *, bool, lt_tensor **,
+                                      lt_tensor **) = {
+        lt_max_pool1d_with_indices, lt_max_pool2d_with_indices, lt_max_pool3d_with_indices};
+    lt_tensor *indices = NULL;
+    LT_TRY(with_indices[spatial - 1](self, w->kernel_size, w->stride, w->padding, w->dilation,
+                                     w->ceil, out, &indices));
+    lt_tensor_release(indices);
+    return LT_OK;
+}
+
 #define POOLS(spatial)                                                                             \
     lt_status lt_max_pool##spatial##d_with_indices_impl(                                           \
         lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,                        \
         const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out_values,   \
         lt_tensor **out_indices)                                                                   \
     {                                                                                              \
-        return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding,      \
-                        dilation, ceil_mode, out_values, out_indices);                             \
+        const windows w = {.kernel_size = kernel_size,                                             \
+                           .stride = stride,                                                       \
+                           .padding = padding,                                                     \
+                           .dilation = dilation,                                                   \
+                           .ceil = ceil_mode};                                                     \
+        return extremes("max_pool" #spatial "d", spatial, self, &w, out_values, out_indices);      \
     }                                                                                              \
     lt_status lt_max_pool##spatial##d_impl(                                                        \
         lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,                        \
         const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out)          \
     {                                                                                              \
-        if (!lt_is_differentiated(self))                                                           \
-            return extremes("max_pool" #spatial "d", spatial, self, kernel_size, stride, padding,  \
-                            dilation, ceil_mode, out, NULL);                                       \
-        lt_tensor *indices = NULL;                                                                 \
-        LT_TRY(lt_max_pool##spatial##d_with_indices(self, kernel_size, stride, padding, dilation,  \
-                                                    ceil_mode, out, &indices));                    \
-        lt_tensor_release(indices);                                                                \
-        return LT_OK;                                                                              \
+        const windows w = {.kernel_size = kernel_size,                                             \
+                           .stride = stride,                                                       \
+                           .padding = padding,                                                     \
+                           .dilation = dilation,                                                   \
+                           .ceil = ceil_mode};                                                     \
+        return max_pool("max_pool" #spatial "d", spatial, self, &w, out);                          \
     }                                                                                              \
     lt_status lt_adaptive_avg_pool##spatial##d_impl(lt_tensor *self, const lt_dims *output_size,   \
                                                     lt_tensor **out)                               \
@@ -510,22 +537,40 @@ lt_status lt_avg_pool1d_impl(lt_tensor *self, const lt_dims *kernel_size, const 
                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                              lt_tensor **out)
 {
-    return average("avg_pool1d", 1, self, kernel_size, stride, padding, ceil_mode,
-                   count_include_pad, NULL, out);
+    const windows w = {.kernel_size = kernel_size,
+                       .stride = stride,
+                       .padding = padding,
+                       .dilation = &ones,
+                       .ceil = ceil_mode,
+                       .count_padding = count_include_pad,
+                       .divisor = NULL};
+    return average("avg_pool1d", 1, self, &w, out);
 }
 
 lt_status lt_avg_pool2d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                              const int64_t *divisor_override, lt_tensor **out)
 {
-    return average("avg_pool2d", 2, self, kernel_size, stride, padding, ceil_mode,
-                   count_include_pad, divisor_override, out);
+    const windows w = {.kernel_size = kernel_size,
+                       .stride = stride,
+                       .padding = padding,
+                       .dilation = &ones,
+                       .ceil = ceil_mode,
+                       .count_padding = count_include_pad,
+                       .divisor = divisor_override};
+    return average("avg_pool2d", 2, self, &w, out);
 }
 
 lt_status lt_avg_pool3d_impl(lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,
                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                              const int64_t *divisor_override, lt_tensor **out)
 {
-    return average("avg_pool3d", 3, self, kernel_size, stride, padding, ceil_mode,
-                   count_include_pad, divisor_override, out);
+    const windows w = {.kernel_size = kernel_size,
+                       .stride = stride,
+                       .padding = padding,
+                       .dilation = &ones,
+                       .ceil = ceil_mode,
+                       .count_padding = count_include_pad,
+                       .divisor = divisor_override};
+    return average("avg_pool3d", 3, self, &w, out);
 }

@@ -119,13 +119,17 @@ static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scala
     return LT_OK;
 }
 
-static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device,
-                            lt_distribution what, lt_scalar a, lt_scalar b, lt_generator *generator,
-                            lt_tensor **out)
+typedef struct law {
+    lt_distribution what;
+    lt_scalar a, b;
+} law;
+
+static lt_status new_random(const lt_dims *size, lt_dtype dtype, lt_device device, law law,
+                            lt_generator *generator, lt_tensor **out)
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_tensor_new(dtype, device, size->n, size->v, &t));
-    return drawn(t, what, a, b, generator, out);
+    return drawn(t, law.what, law.a, law.b, generator, out);
 }
 
 static lt_device place(const lt_device *device, const lt_generator *generator)
@@ -173,7 +177,7 @@ lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dt
 {
     if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
     LT_TRY(check_inexact("uniform_", dtype));
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_UNIFORM, zero, one,
+    return new_random(size, dtype, place(device, generator), (law){LT_RANDOM_UNIFORM, zero, one},
                       generator, out);
 }
 
@@ -184,8 +188,8 @@ lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_genera
     LT_TRY(check_inexact("normal_", dtype));
     if (!(std >= 0))
         return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_NORMAL, lt_float(mean),
-                      lt_float(std), generator, out);
+    return new_random(size, dtype, place(device, generator),
+                      (law){LT_RANDOM_NORMAL, lt_float(mean), lt_float(std)}, generator, out);
 }
 
 lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype,
@@ -199,8 +203,8 @@ lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_gen
 {
     if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
     LT_TRY(check_range(low, high, dtype));
-    return new_random(size, dtype, place(device, generator), LT_RANDOM_INTEGERS, lt_int(low),
-                      lt_int(high), generator, out);
+    return new_random(size, dtype, place(device, generator),
+                      (law){LT_RANDOM_INTEGERS, lt_int(low), lt_int(high)}, generator, out);
 }
 
 lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_generator *generator,
@@ -214,8 +218,8 @@ lt_status lt_randperm_impl(int64_t n, lt_generator *generator, lt_dtype dtype,
 {
     if (n < 0) return lt_error(LT_ERR_RUNTIME, "n must be non-negative, got %lld", (long long)n);
     lt_tensor *order = NULL;
-    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator), LT_RANDOM_PERMUTATION,
-                      zero, zero, generator, &order));
+    LT_TRY(new_random(&(lt_dims){1, {n}}, LT_INT64, place(device, generator),
+                      (law){LT_RANDOM_PERMUTATION, zero, zero}, generator, &order));
     if (dtype == LT_DTYPE_NONE || dtype == LT_INT64) {
         *out = order;
         return LT_OK;
@@ -392,8 +396,8 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
         s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
     }
     if (s.status == LT_OK) {
-        lt_status status =
-            new_random(&size, dtype, device, LT_RANDOM_NORMAL, zero, one, generator, &numbers);
+        lt_status status = new_random(&size, dtype, device, (law){LT_RANDOM_NORMAL, zero, one},
+                                      generator, &numbers);
         numbers = lt_scope_hold(&s, status, numbers);
     }
     lt_tensor *result = do_add(&s, do_mul(&s, numbers, std), mean);

@@ -88,8 +88,7 @@ static lt_dims size_of_weight(const lt_network *n, int64_t number)
 }
 
 static lt_status describe(lt_network *n, const lt_tensor *input, const lt_tensor *hx,
-                          const lt_tensor *cx, const char *cell, int64_t layers, bool bidirectional,
-                          bool bias)
+                          const lt_tensor *cx, const char *cell, int64_t layers, bool bidirectional)
 {
     LT_TRY(lt_cell_named(cell, &n->cell));
     if (input->ndim != 3 || hx->ndim != 3)
@@ -114,7 +113,6 @@ static lt_status describe(lt_network *n, const lt_tensor *input, const lt_tensor
     n->hidden = hx->sizes[2];
     n->layers = layers;
     n->directions = bidirectional ? 2 : 1;
-    n->bias = bias;
     return LT_OK;
 }
 
@@ -145,8 +143,8 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
-    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional,
-                      weights->n == 4 * hx->sizes[0]));
+    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional));
+    n.bias = weights->n == 4 * hx->sizes[0];
     if (weights->n != lt_network_weights(&n)) {
         status = lt_error(LT_ERR_RUNTIME,
                           "_recurrent_network: expected two or four weights for each of %lld "
@@ -229,7 +227,8 @@ lt_status lt__recurrent_network_backward_impl(
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
-    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional, bias));
+    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional));
+    n.bias = bias;
     if (backend->network_backward == NULL || own_weights->dtype != LT_UINT8 ||
         kept->dtype != LT_UINT8) {
         status = lt_error(

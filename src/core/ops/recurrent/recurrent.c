@@ -221,6 +221,49 @@ static lt_status give(const layer *l, lt_tensor **t, lt_tensor **out)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
+/* What a step of the forward pass reads and writes, a row per step or sequence; g: the product of
+ * one step. */
+typedef struct forward_tensors {
+    lt_tensor *x, *h0, *c0, *w, *bias, *g, *out, *c, *keep;
+} forward_tensors;
+
+static lt_status run_segment(const layer *l, const segment *s, const forward_tensors *t)
+{
+    const int64_t n = l->hidden, wide = lt_cell_gates(l->cell) * n;
+    const char *before = row_of(l, s->first ? t->h0 : t->out, s->before);
+    const lt_gemm product = {.dtype = l->compute,
+                             .m = s->rows,
+                             .n = wide,
+                             .k = n,
+                             .batch = 1,
+                             .trans_b = true,
+                             .alpha = 1,
+                             .beta = 0,
+                             .a = before,
+                             .b = lt_data(t->w),
+                             .c = lt_data(t->g),
+                             .lda = n,
+                             .ldb = n,
+                             .ldc = wide,
+                             .device = l->device};
+    const lt_cell_step step = {
+        .cell = l->cell,
+        .dtype = l->compute,
+        .device = l->device,
+        .rows = s->rows,
+        .hidden = n,
+        .x = row_of(l, t->x, s->row),
+        .g = lt_data(t->g),
+        .bias = lt_data(t->bias),
+        .h_prev = before,
+        .c_prev = t->c0 != NULL ? row_of(l, s->first ? t->c0 : t->c, s->before) : NULL,
+        .h = row_of(l, t->out, s->row),
+        .c = row_of(l, t->c, s->row),
+        .kept = row_of(l, t->keep, s->row)};
+    LT_TRY(l->backend->gemm(&product));
+    return l->backend->cell(&step);
+}
+
 lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_tensor *weight_hh,
                              lt_tensor *bias_hh, const char *cell, bool reverse,
                              lt_tensor *batch_sizes, lt_tensor **output, lt_tensor **hn,
@@ -251,40 +294,8 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
         fresh(&l, lt_cell_kept(l.cell) > 0 ? l.rows : 0, lt_cell_kept(l.cell) * n, false, &keep));
     LT_CHECK(fresh(&l, lstm ? l.rows : 0, n, false, &c));
     LT_CHECK(fresh(&l, lstm ? l.batch : 0, n, false, &c_last));
-    for (int64_t k = 0; k < l.count; k++) {
-        const segment *s = &l.segments[k];
-        const char *before = row_of(&l, s->first ? h0 : out, s->before);
-        const lt_gemm product = {.dtype = l.compute,
-                                 .m = s->rows,
-                                 .n = wide,
-                                 .k = n,
-                                 .batch = 1,
-                                 .trans_b = true,
-                                 .alpha = 1,
-                                 .beta = 0,
-                                 .a = before,
-                                 .b = lt_data(w),
-                                 .c = lt_data(g),
-                                 .lda = n,
-                                 .ldb = n,
-                                 .ldc = wide,
-                                 .device = l.device};
-        const lt_cell_step step = {.cell = l.cell,
-                                   .dtype = l.compute,
-                                   .device = l.device,
-                                   .rows = s->rows,
-                                   .hidden = n,
-                                   .x = row_of(&l, x, s->row),
-                                   .g = lt_data(g),
-                                   .bias = lt_data(bias),
-                                   .h_prev = before,
-                                   .c_prev = lstm ? row_of(&l, s->first ? c0 : c, s->before) : NULL,
-                                   .h = row_of(&l, out, s->row),
-                                   .c = row_of(&l, c, s->row),
-                                   .kept = row_of(&l, keep, s->row)};
-        LT_CHECK(l.backend->gemm(&product));
-        LT_CHECK(l.backend->cell(&step));
-    }
+    const forward_tensors tensors = {x, h0, c0, w, bias, g, out, c, keep};
+    for (int64_t k = 0; k < l.count; k++) LT_CHECK(run_segment(&l, &l.segments[k], &tensors));
     LT_CHECK(move_last(&l, reverse, out, last, true));
     if (lstm) LT_CHECK(move_last(&l, reverse, c, c_last, true));
     LT_CHECK(give(&l, &last, hn));
@@ -364,6 +375,51 @@ static lt_status state_gradient(const layer *l, bool reverse, lt_tensor *grad_ou
     return grad_last != NULL ? move_last(l, reverse, *out, grad_last, false) : LT_OK;
 }
 
+/* What a step of the backward pass reads and writes. */
+typedef struct backward_tensors {
+    lt_tensor *h0, *c0, *w, *out, *cells, *kept, *dh, *dc, *dx, *dg, *dh0, *dc0;
+} backward_tensors;
+
+static lt_status run_segment_backward(const layer *l, const segment *s, const backward_tensors *t)
+{
+    const bool lstm = l->cell == LT_CELL_LSTM;
+    const int64_t n = l->hidden, wide = lt_cell_gates(l->cell) * n;
+    char *dh_before = row_of(l, s->first ? t->dh0 : t->dh, s->before);
+    const lt_cell_step step = {
+        .cell = l->cell,
+        .dtype = l->compute,
+        .device = l->device,
+        .rows = s->rows,
+        .hidden = n,
+        .h_prev = row_of(l, s->first ? t->h0 : t->out, s->before),
+        .c_prev = lstm ? row_of(l, s->first ? t->c0 : t->cells, s->before) : NULL,
+        .h = row_of(l, t->out, s->row),
+        .c = row_of(l, t->cells, s->row),
+        .kept = row_of(l, t->kept, s->row),
+        .grad_h = row_of(l, t->dh, s->row),
+        .grad_c = row_of(l, t->dc, s->row),
+        .grad_x = row_of(l, t->dx, s->row),
+        .grad_g = row_of(l, t->dg, s->row),
+        .grad_h_prev = dh_before,
+        .grad_c_prev = lstm ? row_of(l, s->first ? t->dc0 : t->dc, s->before) : NULL};
+    const lt_gemm product = {.dtype = l->compute,
+                             .m = s->rows,
+                             .n = n,
+                             .k = wide,
+                             .batch = 1,
+                             .alpha = 1,
+                             .beta = 1,
+                             .a = step.grad_g,
+                             .b = lt_data(t->w),
+                             .c = dh_before,
+                             .lda = wide,
+                             .ldb = n,
+                             .ldc = n,
+                             .device = l->device};
+    LT_TRY(l->backend->cell_backward(&step));
+    return l->backend->gemm(&product);
+}
+
 lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn,
                                       lt_tensor *grad_cn, lt_tensor *hx, lt_tensor *cx,
                                       lt_tensor *weight_hh, lt_tensor *output, lt_tensor *kept,
@@ -407,43 +463,9 @@ lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn
     else
         dg = lt_tensor_retain(dx);
     LT_CHECK(fresh(&l, wide, n, false, &dw));
-    for (int64_t k = l.count - 1; k >= 0; k--) {
-        const segment *s = &l.segments[k];
-        char *dh_before = row_of(&l, s->first ? dh0 : dh, s->before);
-        const lt_cell_step step = {
-            .cell = l.cell,
-            .dtype = l.compute,
-            .device = l.device,
-            .rows = s->rows,
-            .hidden = n,
-            .h_prev = row_of(&l, s->first ? h0 : out, s->before),
-            .c_prev = lstm ? row_of(&l, s->first ? c0 : cells, s->before) : NULL,
-            .h = row_of(&l, out, s->row),
-            .c = row_of(&l, cells, s->row),
-            .kept = row_of(&l, kept, s->row),
-            .grad_h = row_of(&l, dh, s->row),
-            .grad_c = row_of(&l, dc, s->row),
-            .grad_x = row_of(&l, dx, s->row),
-            .grad_g = row_of(&l, dg, s->row),
-            .grad_h_prev = dh_before,
-            .grad_c_prev = lstm ? row_of(&l, s->first ? dc0 : dc, s->before) : NULL};
-        const lt_gemm product = {.dtype = l.compute,
-                                 .m = s->rows,
-                                 .n = n,
-                                 .k = wide,
-                                 .batch = 1,
-                                 .alpha = 1,
-                                 .beta = 1,
-                                 .a = step.grad_g,
-                                 .b = lt_data(w),
-                                 .c = dh_before,
-                                 .lda = wide,
-                                 .ldb = n,
-                                 .ldc = n,
-                                 .device = l.device};
-        LT_CHECK(l.backend->cell_backward(&step));
-        LT_CHECK(l.backend->gemm(&product));
-    }
+    const backward_tensors tensors = {h0, c0, w, out, cells, kept, dh, dc, dx, dg, dh0, dc0};
+    for (int64_t k = l.count - 1; k >= 0; k--)
+        LT_CHECK(run_segment_backward(&l, &l.segments[k], &tensors));
     LT_CHECK(weight_gradient(&l, dg, h0, out, dw));
     LT_CHECK(lt_sum_dim_impl(dg, &(lt_dims){1, {0}}, false, LT_DTYPE_NONE, &bias));
     LT_CHECK(give(&l, &dx, grad_gates));

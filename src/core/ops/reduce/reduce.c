@@ -126,20 +126,26 @@ static lt_dtype read_unsigned(lt_reduction op)
     return op == LT_REDUCE_SUM || op == LT_REDUCE_PROD ? LT_INT64 : LT_DTYPE_NONE;
 }
 
-/* The same with the input converted to `read` first. */
+/* What the input is converted to first, and what the result is. */
+typedef struct reduced_dtypes {
+    lt_dtype read, result;
+} reduced_dtypes;
+
+/* lt_reduce_over of the input converted to dtypes.read. */
 static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
-                        lt_dtype read, lt_dtype result, double parameter, lt_tensor **out)
+                        reduced_dtypes dtypes, double parameter, lt_tensor **out)
 {
+    lt_dtype read = dtypes.read;
     if (lt_dtype_is_unsigned(read)) {
         read = read_unsigned(op);
         if (read == LT_DTYPE_NONE)
             return lt_refuse_unsigned(op == LT_REDUCE_MAX ? "max" : "min", self);
     }
     if ((lt_dtype)self->dtype == read)
-        return lt_reduce_over(op, self, dims, keepdim, result, parameter, out);
+        return lt_reduce_over(op, self, dims, keepdim, dtypes.result, parameter, out);
     lt_tensor *in = NULL;
     LT_TRY(lt_cast(self, read, &in));
-    lt_status status = lt_reduce_over(op, in, dims, keepdim, result, parameter, out);
+    lt_status status = lt_reduce_over(op, in, dims, keepdim, dtypes.result, parameter, out);
     lt_tensor_release(in);
     return status;
 }
@@ -151,7 +157,8 @@ static lt_status total(lt_reduction op, lt_tensor *self, const lt_dims *dims, bo
 {
     lt_dtype own = (lt_dtype)self->dtype;
     lt_dtype result = dtype != LT_DTYPE_NONE ? dtype : lt_dtype_is_integral(own) ? LT_INT64 : own;
-    return reduce(op, self, dims, keepdim, dtype != LT_DTYPE_NONE ? dtype : own, result, 0, out);
+    return reduce(op, self, dims, keepdim,
+                  (reduced_dtypes){dtype != LT_DTYPE_NONE ? dtype : own, result}, 0, out);
 }
 
 lt_status lt_sum_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
@@ -187,7 +194,7 @@ lt_status lt_mean_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt
             "mean(): could not infer output dtype. Input dtype must be either a floating point or "
             "complex dtype. Got: %s",
             lt_dtype_scalar_name(read));
-    return reduce(LT_REDUCE_MEAN, self, dim, keepdim, read, read, 0, out);
+    return reduce(LT_REDUCE_MEAN, self, dim, keepdim, (reduced_dtypes){read, read}, 0, out);
 }
 
 lt_status lt_mean_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
@@ -197,7 +204,8 @@ lt_status lt_mean_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 
 lt_status lt_count_nonzero_impl(lt_tensor *self, const lt_dims *dim, lt_tensor **out)
 {
-    return reduce(LT_REDUCE_COUNT, self, dim, false, (lt_dtype)self->dtype, LT_INT64, 0, out);
+    return reduce(LT_REDUCE_COUNT, self, dim, false,
+                  (reduced_dtypes){(lt_dtype)self->dtype, LT_INT64}, 0, out);
 }
 
 lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
@@ -240,7 +248,8 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, uint32_t
 static lt_status extreme_of_all(lt_reduction op, const char *name, lt_tensor *self, lt_tensor **out)
 {
     if (self->numel == 0) return needs_dim(name);
-    return reduce(op, self, NULL, false, (lt_dtype)self->dtype, (lt_dtype)self->dtype, 0, out);
+    return reduce(op, self, NULL, false,
+                  (reduced_dtypes){(lt_dtype)self->dtype, (lt_dtype)self->dtype}, 0, out);
 }
 
 lt_status lt_max_impl(lt_tensor *self, lt_tensor **out)
@@ -425,7 +434,8 @@ static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, boo
     if (dim != NULL && dim->n == 0)
         LT_TRY(each_truth(self, &flag));
     else
-        LT_TRY(reduce(op, self, dim, keepdim, (lt_dtype)self->dtype, LT_BOOL, 0, &flag));
+        LT_TRY(reduce(op, self, dim, keepdim, (reduced_dtypes){(lt_dtype)self->dtype, LT_BOOL}, 0,
+                      &flag));
     lt_status status = lt_cast(flag, (lt_dtype)self->dtype == LT_UINT8 ? LT_UINT8 : LT_BOOL, out);
     lt_tensor_release(flag);
     return status;
@@ -476,7 +486,7 @@ lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool ke
                             "operation does not have an identity",
                             order, lt_shown(d));
     }
-    return reduce(LT_REDUCE_NORM, self, dim, keepdim, read, read, order, out);
+    return reduce(LT_REDUCE_NORM, self, dim, keepdim, (reduced_dtypes){read, read}, order, out);
 }
 
 lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, bool keepdim,

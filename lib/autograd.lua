@@ -214,10 +214,10 @@ autograd.grad = function(outputs, inputs, grad_outputs, options)
 end
 
 declare.functions_later(autograd, [[
-  backward(any tensors, value? grad_tensors, boolean? retain_graph, boolean create_graph=false, any? inputs)
+  backward(any tensors, value|list? grad_tensors, boolean? retain_graph, boolean create_graph=false, any? inputs)
 ]])
 declare.functions_with_options_later(autograd, [[
-  grad(any outputs, any inputs, value? grad_outputs, *, boolean? retain_graph, boolean create_graph=false, boolean? allow_unused,
+  grad(any outputs, any inputs, value|list? grad_outputs, *, boolean? retain_graph, boolean create_graph=false, boolean? allow_unused,
     boolean is_grads_batched=false, boolean materialize_grads=false)
 ]])
 
@@ -227,7 +227,7 @@ declare.functions_with_options_later(autograd, [[
 function methods.backward(self, gradient, retain_graph, create_graph, inputs)
   backward({ self }, gradient, retain_graph, create_graph, inputs)
 end
-declare.methods_later(methods, 'Tensor', 'backward(self, value? gradient, boolean? retain_graph, boolean create_graph=false, any? inputs)', is_tensor)
+declare.methods_later(methods, 'Tensor', 'backward(self, value|list? gradient, boolean? retain_graph, boolean create_graph=false, any? inputs)', is_tensor)
 
 -- Holds its tensor weakly: a hook keeps nothing alive.
 local Handle = { __name = 'RemovableHandle', __mode = 'v' }

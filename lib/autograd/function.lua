@@ -6,6 +6,7 @@
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local C = torch._C
 local is_tensor = torch.is_tensor
@@ -408,4 +409,4 @@ local function once_differentiable(backward)
   end
 end
 
-return { Function = Function, once_differentiable = once_differentiable }
+return { Function = Function, once_differentiable = declare.declare('once_differentiable(function fn)', once_differentiable) }

@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local here = require 'torch.distributed.state'
+local declare = require 'torch.support.arguments'
 
 local C = torch._C
 
@@ -80,5 +81,7 @@ end
 function M.reset_traffic()
   if here.current then ledgers[here.current.world] = nil end
 end
+
+declare.functions(M, 'traffic(string? cause) reset_traffic()')
 
 return M

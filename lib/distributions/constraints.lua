@@ -149,6 +149,7 @@ M.dependent = Dependent()
 
 --- Whether a constraint is constraints.dependent.
 function M.is_dependent(constraint) return Dependent:is_instance(constraint) end
+declare.functions(M, 'is_dependent(any constraint)')
 
 -- A mask with its last dims, from the one after `keep`, as one.
 local function joined(mask, keep, dims, expected)

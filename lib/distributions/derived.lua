@@ -111,6 +111,7 @@ end, {
   loc = function(self) return self.base_dist.base_dist.loc end,
   scale = function(self) return self.base_dist.base_dist.scale end,
 })
+LogisticNormal.expand = nil -- that of define, which would be replaced without being declared
 function LogisticNormal:expand(...)
   local shape = utils.append(utils.dims_of(...), self.base_dist.event_shape)
   return self:renewed { loc = self.loc:expand(shape), scale = self.scale:expand(shape) }

@@ -23,7 +23,6 @@ local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 local utils = require 'torch.distributions.utils'
 
 local Distribution = class.Object:extend('Distribution')
@@ -44,10 +43,8 @@ end
 local validate_by_default = true
 
 --- Whether distributions that are made from now on check their arguments, unless they are told.
-function Distribution.set_default_validate_args(value)
-  kinds.check('set_default_validate_args', 'value', value, 'boolean')
-  validate_by_default = value
-end
+function Distribution.set_default_validate_args(value) validate_by_default = value end
+declare.functions(Distribution, 'set_default_validate_args(boolean value)')
 
 -- ---- checks -------------------------------------------------------------------------------------------------------
 

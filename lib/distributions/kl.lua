@@ -2,6 +2,7 @@
 -- register_kl(P, Q, fn) adds one for these classes, or the names of classes, and those derived from them.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 local utils = require 'torch.distributions.utils'
@@ -20,7 +21,6 @@ function M.register_kl(p, q, fn)
       fail("register_kl(): argument '%s' must be a class of distributions or its name, not %s", name, kinds.described(value))
     end
   end
-  kinds.check('register_kl', 'fn', fn, 'function')
   known[p] = known[p] or {}
   known[p][q] = fn
 end
@@ -55,6 +55,8 @@ function M.kl_divergence(p, q)
   if not fn then fail('No KL(p || q) is implemented for p type %s and q type %s', torch.type(p), torch.type(q)) end
   return fn(p, q)
 end
+
+declare.functions(M, 'kl_divergence(any p, any q) register_kl(any type_p, any type_q, function fn)')
 
 local kl, register = M.kl_divergence, M.register_kl
 local lgamma, digamma = torch.lgamma, torch.digamma

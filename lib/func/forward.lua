@@ -7,6 +7,7 @@
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local arguments_of = require 'torch.func.arguments'
 local Level = require 'torch.func.level'
 local outputs_of = require('torch.func.reverse').outputs_of
@@ -93,6 +94,7 @@ function M.jvp(f, primals, tangents, options)
   if type(primals) ~= 'table' then
     fail('%s: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).', JVP)
   end
+  kinds.check('jvp', 'tangents', tangents, 'table')
   local leaves, form = trees.flatten(primals)
   if #leaves == 0 then fail('%s: Expected primals to contain at least one Tensor.', JVP) end
   local list = tangents_of(tangents, form, primals)
@@ -202,7 +204,7 @@ function M.hessian(f, argnums)
   return M.jacfwd(jacrev(f, { argnums = argnums }), { argnums = argnums })
 end
 
-declare.functions_with_options(M, 'jvp(function func, any primals, table tangents, *, boolean strict=false, boolean has_aux=false)')
+declare.functions_with_options(M, 'jvp(function func, any primals, any tangents, *, boolean strict=false, boolean has_aux=false)')
 declare.functions_by_name(M, "jacfwd(function func, value argnums=1, boolean has_aux=false, value? chunk_size, string randomness='error')")
 declare.functions(M, 'linearize(function func, any ...) hessian(function func, value argnums=1)')
 

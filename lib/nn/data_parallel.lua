@@ -34,7 +34,7 @@ function DataParallel:init(module, device_ids, output_device, dim)
   local output = output_device or self.devices[1]
   if output then self.output_device = parallel.devices({ output })[1] end
 end
-declare.methods(DataParallel, 'init(self, any module, value? device_ids, device? output_device, integer dim=1)')
+declare.methods(DataParallel, 'init(self, any module, list? device_ids, device? output_device, integer dim=1)')
 
 -- Raises unless the module, which the copies are made of, is on the first device.
 local function check_place(self)

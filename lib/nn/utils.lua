@@ -60,6 +60,8 @@ function utils.skip_init(class, ...)
   return result[2]
 end
 
+declare.functions(utils, 'skip_init(any module_cls, any ...)')
+
 -- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
 -- before, a 0-dim tensor that stays on the device.
 function utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)

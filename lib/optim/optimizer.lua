@@ -63,10 +63,10 @@ function Optimizer:init(params, defaults)
     if #params == 0 then fail('optimizer got an empty parameter list') end
     params = { { params = params } }
   end
-  kinds.check(self.__classname, 'defaults', defaults, 'table')
   self.defaults, self.param_groups, self.state = defaults, {}, {}
   for _, group in ipairs(params) do self:add_param_group(group) end
 end
+declare.methods(Optimizer, 'init(self, any params, table defaults)')
 
 -- How PyTorch shall compute a step. Ours is always one call for all parameters: `foreach` and `fused` are taken and
 -- change nothing; what the other two promise is had where a class has an option of that name.

@@ -320,10 +320,10 @@ function M.scopes_later(module, text)
 end
 
 --- A function that gives the arguments of a call as one table by name: `local read = reader 'Linear(integer in_features, ...)'`.
--- text: or what parse makes of it.
-function M.reader(text)
+-- text: or what parse makes of it. class: the name of the class whose constructor it is, where it is another.
+function M.reader(text, class)
   local signature = type(text) == 'table' and text or nil
-  M.constructors[signature and signature.name or text:match '^%s*([%w_.]+)'] = text
+  M.constructors[class or signature and signature.name or text:match '^%s*([%w_.]+)'] = text
   return function(...)
     signature = signature or M.parse(text)
     local values = M.complete(signature, (M.bind(signature, { ... }, select('#', ...))))
@@ -448,6 +448,11 @@ function M.of_locals(name, f, kind_of, class, is_self)
     a.optional = not a.kind or a.kind:sub(-1) == '?'
   end
   return M.declare(signature, f)
+end
+
+--- f as the method of a class that a text declares. is_self: as for methods.
+function M.method(class, text, f, is_self)
+  return M.declare(method_signature(class, text:match '^[%w_]+', text, is_self), f)
 end
 
 --- The methods of the tables in which objects find them, declared when they are first called. name: of the class; is_self: whether a

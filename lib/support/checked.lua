@@ -8,7 +8,6 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
-local check, fits = kinds.check, kinds.fits
 
 local checked = {}
 
@@ -29,7 +28,18 @@ local declared = {
 -- Methods on the path of every step, and those that take a class or anything for self.
 local left_alone = {}
 for name in ([[init forward extend is_instance update update_batch state_of columns key new_state tensor_list start check
-  named_children setup make derive]]):gmatch '%S+' do left_alone[name] = true end
+  named_children setup make derive constrain declaration parametrize extended_shape expanded_base alike cached_list check_list
+  same_list check_betas check_not_negative declare full_like rate rounded set_rate check_optimizer per_group is_unmade is_layer
+  describe rows]]):gmatch '%S+' do left_alone[name] = true end
+
+-- The arguments of methods of our classes that take sizes in a row, pass on what they get, or have none.
+local declared_methods = {
+  sample = 'sample(self, any? sample_shape, any ...)', rsample = 'rsample(self, any? sample_shape, any ...)',
+  expand = 'expand(self, any? batch_shape, any ...)', log_prob = 'log_prob(self, any? value)', cdf = 'cdf(self, any? value)',
+  icdf = 'icdf(self, any? value)', entropy = 'entropy(self)', enumerate_support = 'enumerate_support(self, boolean expand=true)',
+  log_abs_det_jacobian = 'log_abs_det_jacobian(self, any? x, any? y)', join_hook = 'join_hook(self, any ...)',
+  forward = 'forward(self, any ...)', to = 'to(self, any ...)', cuda = 'cuda(self, any ...)', no_sync = 'no_sync(self, any ...)', join = 'join(self, any ...)',
+}
 
 --- Whether a method of that name is one for users: the others are called by our own classes alone.
 function checked.is_public(name) return name:sub(1, 1) ~= '_' and not left_alone[name] end
@@ -59,30 +69,8 @@ local function read_by_locals(what, f, declarations, class, is_self)
   return require('torch.support.arguments').of_locals(what, f, function(parameter) return kind_of(what, parameter, declarations) end, class, is_self)
 end
 
--- f, which takes any number of arguments and reads them itself: those that have names are looked at first. is_self: of a method.
-local function looking(what, f, declarations, class, is_self)
-  local checks = {}
-  for i = is_self and 2 or 1, debug.getinfo(f, 'u').nparams do
-    local parameter = debug.getlocal(f, i)
-    checks[#checks + 1] = { i, parameter, kind_of(what, parameter, declarations) }
-  end
-  local function wrapped(...)
-    if is_self and not is_self((...)) then checked.refuse_self(what, class.__classname, (...)) end
-    for i = 1, #checks do
-      local at, name, kind = checks[i][1], checks[i][2], checks[i][3]
-      local value = select(at, ...)
-      if kind and not fits(value, kind) then check(what, name, value, kind) end
-    end
-    return f(...)
-  end
-  originals[wrapped] = f
-  return wrapped
-end
-
 --- f, with its arguments read first.
-function checked.wrap(what, f, declarations)
-  return (takes_any_number(f) and looking or read_by_locals)(what, f, declarations)
-end
+function checked.wrap(what, f, declarations) return takes_any_number(f) and f or read_by_locals(what, f, declarations) end
 
 --- The functions of a module of ours, in place. declarations: kinds beside those that are declared for all.
 function checked.functions(module, declarations)
@@ -103,7 +91,9 @@ end
 
 --- A method of a class, with its self and its arguments read first.
 function checked.method(class, what, f, is_self, declarations)
-  return (takes_any_number(f) and looking or read_by_locals)(what, f, declarations, class, is_self)
+  if not takes_any_number(f) then return read_by_locals(what, f, declarations, class, is_self) end
+  local text = declared_methods[what]
+  return text and require('torch.support.arguments').method(class, text, f, is_self) or f
 end
 
 --- Of a forward that looks at its input itself: that it is a tensor.

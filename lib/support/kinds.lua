@@ -74,7 +74,7 @@ local fits = {
   Module = object_of 'torch.nn.module', Optimizer = object_of 'torch.optim.optimizer',
   Generator = named_type 'Generator', Stream = named_type 'Stream', CUDAGraph = named_type 'CUDAGraph',
   sizes = either(is_integer, list_of(is_integer)), numbers = either(lua_type 'number', list_of(lua_type 'number')),
-  tensors = list_of(is_tensor), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',
+  tensors = list_of(is_tensor), list = list_of(function(value) return value ~= nil end), times = list_of(lua_type 'number'), integers = list_of(is_integer), functions = list_of(is_callable), Unmade = function(value) return torch.type(value):find '^Uninitialized' ~= nil end, PackedSequence = named_type 'PackedSequence',
   Ranks = named_type 'ltensor.Ranks', none = function(value) return value == false end, complex = named_type 'complex',
   value = function(value) return value ~= nil and not kinds.is_named(value) end,
 }
@@ -84,7 +84,7 @@ local words = {
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
   Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', Stream = 'a Stream', CUDAGraph = 'a CUDAGraph', sizes = 'an integer or a table of integers',
-  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)', none = 'false', complex = 'a complex number', value = 'given',
+  numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', list = 'a list', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)', none = 'false', complex = 'a complex number', value = 'given',
 }
 
 -- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.

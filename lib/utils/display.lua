@@ -8,6 +8,7 @@
 -- An object says how it looks by a method mime_bundle(), which returns a table of representations by their types:
 -- {['image/svg+xml'] = text, ['text/html'] = text, ['image/png'] = bytes}. Figures of torch.utils.plot have one.
 
+local declare = require 'torch.support.arguments'
 local function print_value(value) print(value) end
 
 local function nothing() end
@@ -33,5 +34,7 @@ end
 
 --- Whether an update takes the place of what was shown, as in a notebook.
 function display.in_place() return front_end end
+
+declare.functions(display, 'clear(any? wait) show_with(function? show_value, function? clear_output) in_place()')
 
 return setmetatable(display, {__call = function(_, value) return setmetatable({id = show(value)}, Shown) end})

@@ -42,7 +42,7 @@ end
 --- Options: total (the last epoch; without it the loop goes on until it is left), first (1; greater in a run that goes on), device (whose memory is
 -- told; else that of the first tensor on a GPU, else the CPU), quiet (no lines), log (what each row is given to, one or a list: a CSVLogger or
 -- JSONLogger, a SummaryWriter, which takes the epoch as the step, plot.live(), which draws the averages, or a function of the row).
-local read_epochs = declare.reader 'epochs(*, integer? total, integer first=1, device? device, boolean quiet=false, any log={})'
+local read_epochs = declare.reader('epochs(*, integer? total, integer first=1, device? device, boolean quiet=false, any log={})', 'Epochs')
 function Epochs:init(...)
   local options = read_epochs(...)
   local sinks = takes_rows(options.log) and { options.log } or options.log

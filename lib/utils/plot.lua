@@ -214,7 +214,7 @@ local function png_of(figure)
 end
 
 --- Shows figures in one place: lib/utils/plot/live.lua says how.
-function plot.live(...) return require 'torch.utils.plot.live' (...) end
+function plot.live(file, pause) return require 'torch.utils.plot.live' { file = file, pause = pause } end
 
 --- How a notebook shows the figure: torch.utils.display.
 function Figure:mime_bundle() return { ['image/svg+xml'] = svg_of(self), ['image/png'] = png_of(self) } end
@@ -232,5 +232,7 @@ declare.functions_with_options(plot, [[
   heatmap(any matrix, *, string? title)
   image(any picture, *, string? title)
 ]])
+
+declare.functions(plot, 'live(*, string? file, number pause=0.1)')
 
 return plot

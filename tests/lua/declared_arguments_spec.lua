@@ -1,5 +1,6 @@
 -- declared_arguments_spec.lua - every function, method and constructor that is here and in PyTorch takes PyTorch's arguments: their names
--- in PyTorch's order (tests/reference/arguments.lua), but for those that tests/reference/arguments_differ.lua names with the reason.
+-- in PyTorch's order (tests/reference/arguments.lua), but for those that tests/reference/arguments_differ.lua names with the reason. Every
+-- function in Lua declares its arguments, but for those in tests/reference/arguments_undeclared.lua.
 
 local torch = require 'torch'
 
@@ -7,10 +8,10 @@ local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local declared = dofile(here .. 'support/declared.lua')
 local rows = dofile(here .. '../reference/arguments.lua')
 
--- The reason of each name that differs.
-local function reasons()
+-- The reason of each name in a file.
+local function reasons(file)
   local known = {}
-  for _, group in ipairs(dofile(here .. '../reference/arguments_differ.lua')) do
+  for _, group in ipairs(dofile(here .. '../reference/' .. file)) do
     for name in group.names:gmatch '%S+' do known[name] = group.reason end
   end
   return known
@@ -46,7 +47,7 @@ end
 
 describe('the declared arguments', function()
   it("of every function, method and constructor are PyTorch's, or a reason stands beside the name", function()
-    local known, used, wrong, compared = reasons(), {}, {}, 0
+    local known, used, wrong, compared = reasons 'arguments_differ.lua', {}, {}, 0
     for _, row in ipairs(rows) do
       local name = row[1]
       local value, is_method = resolve(name)
@@ -63,6 +64,19 @@ describe('the declared arguments', function()
     table.sort(wrong)
     assert(#wrong == 0, table.concat(wrong, '\n'))
     assert(compared > 1700, compared)
+  end)
+
+  it('exist for every public function, method and constructor in Lua, or a reason stands beside the name', function()
+    local known, wrong, all = reasons 'arguments_undeclared.lua', {}, dofile(here .. 'support/public_functions.lua')()
+    for _, entry in ipairs(all) do
+      local is_declared = declared.of(entry.value, entry.is_method) ~= nil
+      if not is_declared and not known[entry.name] then wrong[#wrong + 1] = entry.name .. ' declares no arguments' end
+      if is_declared and known[entry.name] then wrong[#wrong + 1] = entry.name .. ' declares its arguments: take it out of arguments_undeclared.lua' end
+      known[entry.name] = nil
+    end
+    for name in pairs(known) do wrong[#wrong + 1] = name .. ' is not here: take it out of arguments_undeclared.lua' end
+    assert(#wrong == 0, table.concat(wrong, '\n'))
+    assert(#all > 1400, #all)
   end)
 
   it('that are in another order, unknown or no longer optional are found', function()

@@ -6,8 +6,8 @@ return {
   { reason = [[a class whose constructor takes any number of values, or an object with a class of its own, and reads the names itself]], names = [[
     torch.nn.LinearCrossEntropyOptions torch.nn.LogSoftmax torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict torch.nn.ParameterList
     torch.nn.Sequential torch.nn.Softmax torch.nn.Softmin torch.nn.utils.parametrize.ParametrizationList torch.nn.utils.prune.PruningContainer
-    torch.distributions.Distribution torch.distributions.ExponentialFamily torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler
-    torch.utils.data.ChainDataset torch.utils.data.TensorDataset torch.distributed.P2POp torch.nn.parallel.DistributedDataParallel
+    torch.distributions.Distribution torch.distributions.ExponentialFamily torch.optim.lr_scheduler.LRScheduler torch.utils.data.TensorDataset
+    torch.distributed.P2POp torch.nn.parallel.DistributedDataParallel
   ]] },
   { reason = [[a step takes a closure alone]], names = [[
     torch.amp.GradScaler:step
@@ -121,28 +121,17 @@ return {
   { reason = [[written in Lua for any number of values, reads the names itself (kinds.by_name and its kin)]], names = [[
     torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul
     torch.compile torch.einsum torch.meshgrid torch.result_type torch.save torch.sparse_coo_tensor torch.split torch.tensor_split torch.tensordot
-    torch.Tensor.tensor_split torch.nn.LazyBatchNorm1d.forward torch.nn.LazyBatchNorm2d.forward torch.nn.LazyBatchNorm3d.forward
-    torch.nn.LazyConv1d.forward torch.nn.LazyConv2d.forward torch.nn.LazyConv3d.forward torch.nn.LazyConvTranspose1d.forward
-    torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward torch.nn.LazyInstanceNorm1d.forward
-    torch.nn.LazyInstanceNorm2d.forward torch.nn.LazyInstanceNorm3d.forward torch.nn.LazyLinear.forward torch.nn.utils.skip_init torch.linalg.lstsq
-    torch.func.jacrev torch.autograd.backward torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
-    torch.distributions.kl_divergence torch.distributions.register_kl torch.distributions.constraints.is_dependent torch.utils.data.default_collate
-    torch.utils.data.get_worker_info torch.utils.checkpoint.checkpoint torch.sparse.addmm torch.sparse.mm torch.cuda.device_of torch.cuda.graph
+    torch.Tensor.tensor_split torch.nn.LazyConvTranspose1d.forward torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward
+    torch.linalg.lstsq torch.func.jacrev torch.autograd.backward torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
+    torch.distributions.register_kl torch.utils.checkpoint.checkpoint torch.sparse.addmm torch.sparse.mm torch.cuda.device_of torch.cuda.graph
     torch.random.fork_rng torch.distributed.barrier torch.distributed.broadcast torch.distributed.broadcast_object_list torch.distributed.gather
     torch.distributed.gather_object torch.distributed.init_process_group torch.distributed.irecv torch.distributed.isend
     torch.distributed.monitored_barrier torch.distributed.new_group torch.distributed.recv torch.distributed.reduce torch.distributed.scatter
     torch.distributed.scatter_object_list torch.distributed.send torch.onnx.export torch.export.load torch.hub.load torch.nn.Module:named_children
     torch.nn.Sequential:extend torch.nn.Sequential:named_children torch.nn.ModuleList:extend torch.nn.ModuleList:named_children
     torch.nn.ModuleDict:named_children torch.nn.ModuleDict:update torch.nn.ParameterList:extend torch.nn.ParameterList:named_children
-    torch.nn.ParameterDict:named_children torch.nn.ParameterDict:update torch.distributions.Distribution:cdf
-    torch.distributions.Distribution:entropy torch.distributions.Distribution:enumerate_support torch.distributions.Distribution:expand
-    torch.distributions.Distribution:icdf torch.distributions.Distribution:log_prob torch.distributions.Distribution:rsample
-    torch.distributions.Distribution:sample torch.distributions.Distribution:set_default_validate_args torch.distributions.Normal:enumerate_support
-    torch.distributions.Normal:expand torch.distributions.Normal:rsample torch.distributions.Normal:sample
-    torch.distributions.Normal:set_default_validate_args torch.distributions.Categorical:cdf torch.distributions.Categorical:expand
-    torch.distributions.Categorical:icdf torch.distributions.Categorical:rsample torch.distributions.Categorical:sample
-    torch.distributions.Categorical:set_default_validate_args torch.distributions.transforms.Transform:log_abs_det_jacobian
-    torch.optim.swa_utils.AveragedModel:named_children torch.nn.MultiheadAttention:named_children
-    torch.nn.Transformer:generate_square_subsequent_mask torch.nn.Transformer:named_children
+    torch.nn.ParameterDict:named_children torch.nn.ParameterDict:update torch.distributions.Distribution:expand torch.distributions.Normal:expand
+    torch.distributions.Categorical:expand torch.optim.swa_utils.AveragedModel:named_children torch.nn.MultiheadAttention:named_children
+    torch.nn.Transformer:named_children
   ]] },
 }

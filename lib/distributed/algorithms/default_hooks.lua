@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local dist = require 'torch.distributed'
+local declare = require 'torch.support.arguments'
 
 local M = {}
 
@@ -50,5 +51,13 @@ M.bf16_compress_wrapper = wrapper(torch.bfloat16)
 
 --- Another hook whose buckets are float16.
 M.fp16_compress_wrapper = wrapper(torch.float16)
+
+declare.functions(M, [[
+  allreduce_hook(value? process_group, any bucket)
+  bf16_compress_hook(value? process_group, any bucket)
+  fp16_compress_hook(value? process_group, any bucket)
+  bf16_compress_wrapper(function hook)
+  fp16_compress_wrapper(function hook)
+]])
 
 return M

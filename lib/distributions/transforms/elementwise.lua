@@ -62,7 +62,7 @@ local function softplus(x) return torch.nn.functional.softplus(x) end
 simple('ExpTransform', constraints.real, constraints.positive, {
   _call = function(_, x) return x:exp() end,
   _inverse = function(_, y) return y:log() end,
-  log_abs_det_jacobian = function(_, x) return x end,
+  log_abs_det_jacobian = function(self, x, _) return x end,
 })
 
 --- y = 1 / (1 + exp(-x)), kept inside (0, 1)
@@ -76,21 +76,21 @@ simple('SigmoidTransform', constraints.real, constraints.unit_interval, {
     y = y:clamp { min = limits.tiny, max = 1 - limits.eps }
     return y:log() - (-y):log1p()
   end,
-  log_abs_det_jacobian = function(_, x) return -softplus(-x) - softplus(x) end,
+  log_abs_det_jacobian = function(self, x, _) return -softplus(-x) - softplus(x) end,
 })
 
 --- y = log(1 + exp(x))
 simple('SoftplusTransform', constraints.real, constraints.positive, {
   _call = function(_, x) return softplus(x) end,
   _inverse = function(_, y) return (-(-y):expm1()):log() + y end,
-  log_abs_det_jacobian = function(_, x) return -softplus(-x) end,
+  log_abs_det_jacobian = function(self, x, _) return -softplus(-x) end,
 })
 
 --- y = tanh(x)
 simple('TanhTransform', constraints.real, constraints.interval(-1.0, 1.0), {
   _call = function(_, x) return x:tanh() end,
   _inverse = function(_, y) return y:atanh() end,
-  log_abs_det_jacobian = function(_, x) return (math.log(2) - x - softplus(-2 * x)) * 2 end,
+  log_abs_det_jacobian = function(self, x, _) return (math.log(2) - x - softplus(-2 * x)) * 2 end,
 })
 
 --- y = |x|; its inverse takes y for x.

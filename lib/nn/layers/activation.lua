@@ -135,7 +135,9 @@ end
 -- Without settings and not in place: the call costs nothing but the op.
 local function simple(name, op)
   local class = Module:extend(name)
+  function class:init() end
   function class:forward(input) return F[op](input) end
+  declare.methods(class, 'init(self)')
   M[name] = class
 end
 
@@ -162,8 +164,10 @@ define('Softshrink', 'softshrink', '(number lambd=0.5)')
 define('Hardshrink', 'hardshrink', '(number lambd=0.5)')
 define('GLU', 'glu', '(integer dim=-1)')
 
-local function bare_lambd(self) return python.repr(self.lambd) end
-M.Softshrink.extra_repr, M.Hardshrink.extra_repr = bare_lambd, bare_lambd
+for _, class in ipairs { M.Softshrink, M.Hardshrink } do
+  class.extra_repr = nil -- the one of all, which would be replaced without being declared
+  function class:extra_repr() return python.repr(self.lambd) end
+end
 
 -- ReLU stands in every network; without settings it is one call.
 M.ReLU.forward = nil -- what a class already has would be replaced unseen, and not looked at
@@ -221,11 +225,8 @@ function M.PReLU:extra_repr() return 'num_parameters=' .. self.num_parameters en
 
 local function over_dim(name, op)
   local class = Module:extend(name)
-  function class:init(dim)
-    if type(dim) == 'table' then dim = dim.dim end
-    if math.type(dim) ~= 'integer' then fail('%s(): the dimension is required, an integer', name) end
-    self.dim = dim
-  end
+  function class:init(dim) self.dim = dim end
+  declare.methods(class, 'init(self, integer dim)')
   function class:forward(input) return F[op](input, self.dim) end
   function class:extra_repr() return 'dim=' .. self.dim end
   M[name] = class
@@ -237,6 +238,8 @@ over_dim('Softmin', 'softmin')
 
 -- nn.Softmax2d(): over the channels of images (N, C, H, W) or (C, H, W).
 M.Softmax2d = Module:extend('Softmax2d')
+function M.Softmax2d:init() end
+declare.methods(M.Softmax2d, 'init(self)')
 function M.Softmax2d:forward(input)
   if input.ndim ~= 4 and input.ndim ~= 3 then
     fail('Softmax2d: expected input to be 3D or 4D, got %dD instead', input.ndim)

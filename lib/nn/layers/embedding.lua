@@ -53,16 +53,14 @@ local function reset_parameters(self)
   if self.padding_idx then torch.no_grad(function() self.weight:select(1, self.padding_idx):zero_() end) end
 end
 
--- from_pretrained(weight, {freeze = true, ...}): a layer over a table that exists.
-local function from_pretrained(class)
-  return function(weight, options)
+-- from_pretrained(embeddings, {freeze = true, ...}): a layer over a table that exists. arguments: those of the constructor that may follow.
+local function from_pretrained(class, arguments)
+  return declare.by_name(('from_pretrained(Tensor embeddings, boolean freeze=true, %s)'):format(arguments), function(given)
+    local weight = given.embeddings
     if weight.ndim ~= 2 then fail 'Embeddings parameter is expected to be 2-dimensional' end
-    local given = { _weight = weight, _freeze = true }
-    for name, value in pairs(type(options) == 'table' and options or { freeze = options }) do
-      given[name == 'freeze' and '_freeze' or name] = value
-    end
+    given._weight, given._freeze, given.embeddings, given.freeze = weight, given.freeze, nil, nil
     return class(weight:size(1), weight:size(2), given)
-  end
+  end)
 end
 
 -- ---- one row per position -----------------------------------------------------------------------------------
@@ -80,7 +78,8 @@ function M.Embedding:init(...)
 end
 
 M.Embedding.reset_parameters = reset_parameters
-M.Embedding.from_pretrained = from_pretrained(M.Embedding)
+M.Embedding.from_pretrained = from_pretrained(M.Embedding, [[
+  integer? padding_idx, number? max_norm, number norm_type=2.0, boolean scale_grad_by_freq=false, boolean sparse=false]])
 
 function M.Embedding:forward(input)
   if not self.padding_idx and not self.max_norm and not self.scale_grad_by_freq and not self.sparse then
@@ -121,7 +120,9 @@ function M.EmbeddingBag:init(...)
 end
 
 M.EmbeddingBag.reset_parameters = reset_parameters
-M.EmbeddingBag.from_pretrained = from_pretrained(M.EmbeddingBag)
+M.EmbeddingBag.from_pretrained = from_pretrained(M.EmbeddingBag, [[
+  number? max_norm, number norm_type=2.0, boolean scale_grad_by_freq=false, string mode='mean', boolean sparse=false,
+  boolean include_last_offset=false, integer? padding_idx]])
 
 -- input (bags, n), or a vector that offsets cut into bags.
 function M.EmbeddingBag:forward(input, offsets, per_sample_weights)

@@ -187,6 +187,7 @@ local function lazy(name, Base, read, setup, shapes)
     if fresh then Base.reset_parameters(self) end
     return Base.forward(self, input, ...)
   end
+  declare.methods(kind, 'forward(self, any input, any ...)')
 
   M[name] = kind
 end

@@ -126,11 +126,11 @@ SyncBatchNorm.dims = { 2, 3, 4, 5 }
 
 --- The module with a SyncBatchNorm in the place of each BatchNorm in it, with the same parameters and buffers.
 -- process_group: the ranks whose batches are one; nil: all.
-function SyncBatchNorm.convert_sync_batchnorm(module, process_group)
+local function converted(module, process_group)
   if SyncBatchNorm:is_instance(module) then return module end
   if BatchNorm:is_instance(module) then
     local made = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
-      process_group or false, { bias = module.bias ~= nil })
+      process_group, { bias = module.bias ~= nil })
     for _, name in ipairs { 'weight', 'bias', 'running_mean', 'running_var', 'num_batches_tracked' } do made[name] = module[name] end
     made.training = module.training
     return made
@@ -138,10 +138,11 @@ function SyncBatchNorm.convert_sync_batchnorm(module, process_group)
   local list = {}
   for name, child in module:_named_places() do list[#list + 1] = { name, child } end
   for _, entry in ipairs(list) do
-    local made = SyncBatchNorm.convert_sync_batchnorm(entry[2], process_group)
+    local made = converted(entry[2], process_group)
     if made ~= entry[2] then module:add_module(entry[1], made) end
   end
   return module
 end
+SyncBatchNorm.convert_sync_batchnorm = declare.declare('convert_sync_batchnorm(Module module, Ranks? process_group)', converted)
 
 return { SyncBatchNorm = SyncBatchNorm }

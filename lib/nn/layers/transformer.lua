@@ -202,9 +202,10 @@ function M.Transformer:forward(o)
 end
 
 -- -inf above the diagonal: what a position may not look at.
-function M.Transformer.generate_square_subsequent_mask(size, options)
-  return torch.full({ size, size }, -math.huge, options):triu(1)
+function M.Transformer.generate_square_subsequent_mask(size, device, dtype)
+  return torch.full({ size, size }, -math.huge, { device = device, dtype = dtype }):triu(1)
 end
+declare.functions(M.Transformer, 'generate_square_subsequent_mask(integer sz, device? device, dtype? dtype)')
 
 declare.methods(M.TransformerEncoderLayer, 'forward(self, Tensor src, Tensor? src_mask, Tensor? src_key_padding_mask, boolean? is_causal=false)')
 declare.methods(M.TransformerEncoder, 'forward(self, Tensor src, Tensor? mask, Tensor? src_key_padding_mask, boolean? is_causal)')

@@ -39,6 +39,7 @@ end
 local function define(name, kind, init, compute_mask)
   local made = BasePruningMethod:extend(name)
   made.PRUNING_TYPE, made.init, made.compute_mask = kind, init, compute_mask
+  declare.methods(made, 'compute_mask(self, any t, any default_mask)')
   prune[name] = made
   return made
 end

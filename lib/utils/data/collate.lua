@@ -4,8 +4,8 @@
 -- strings stay a list; lists are collated position by position and other tables field by field.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
 
 local collate
 
@@ -50,7 +50,4 @@ function collate(list)
 end
 
 --- One value for a list of values of a kind.
-return function(list)
-  kinds.check('default_collate', 'list', list, 'table')
-  return collate(list)
-end
+return declare.declare('default_collate(table batch)', collate)

@@ -31,6 +31,7 @@ function M.IterableDataset:iter() fail("%s has no method 'iter'", self.__classna
 
 M.ChainDataset = M.IterableDataset:extend('ChainDataset')
 function M.ChainDataset:init(datasets) self.datasets = datasets end
+declare.methods(M.ChainDataset, 'init(self, table datasets)')
 function M.ChainDataset:__len()
   local n = 0
   for _, dataset in ipairs(self.datasets) do n = n + #dataset end

@@ -7,6 +7,7 @@
 -- signal, ends the iteration; what ends the iteration ends the workers.
 
 local torch = require 'torch'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local parcel = require 'torch.files.parcel'
 
@@ -16,6 +17,7 @@ local info -- of the worker that this process is
 
 --- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. Streams of samples ask it for their share.
 function M.get_worker_info() return info end
+declare.functions(M, 'get_worker_info()')
 
 -- ---- messages ----------------------------------------------------------------------------------------------
 

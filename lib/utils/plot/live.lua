@@ -47,7 +47,7 @@ function Live:_draw(figure)
 end
 
 --- Whether anybody would see a figure.
-function Live:is_seen() return self.file ~= false or torch.utils.display.in_place() or self:is_on_terminal() end
+function Live:is_seen() return self.file ~= nil or torch.utils.display.in_place() or self:is_on_terminal() end
 
 --- Whether figures are drawn again where they stand on a terminal, which whatever is written between two of them would spoil.
 function Live:is_on_terminal() return not torch.utils.display.in_place() and torch._C.terminal(STDOUT) ~= nil end

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "alloc.h"
+#include "assertion.h"
 #include "context/watch.h"
 #include "freelist.h"
 #include "limit.h"
@@ -89,6 +90,8 @@ static void free_system_block(void *p, size_t n)
 
 static void cache_insert(int bin, void *p, size_t size)
 {
+    LT_ASSERT(LT_IS_LOCKED(&cache.lock));
+    LT_ASSERT(bin >= 0 && bin < BINS, "bin %d", bin);
     cached_block *block = p;
     *block = (cached_block){
         .next = cache.bins[bin], .older = cache.newest, .size = size, .period = cache.period};
@@ -106,6 +109,12 @@ static void cache_remove(cached_block *block)
 {
     int bin;
     size_class(block->size, &bin);
+    LT_ASSERT(LT_IS_LOCKED(&cache.lock));
+    LT_ASSERT(block->previous != NULL ? block->previous->next == block : cache.bins[bin] == block);
+    LT_ASSERT(block->next == NULL || block->next->previous == block);
+    LT_ASSERT(block->newer != NULL ? block->newer->older == block : cache.newest == block);
+    LT_ASSERT(block->older != NULL ? block->older->newer == block : cache.oldest == block);
+    LT_ASSERT(cache.bytes >= block->size, "%zu of %zu bytes", block->size, cache.bytes);
     if (block->next != NULL) block->next->previous = block->previous;
     if (block->previous != NULL)
         block->previous->next = block->next;
@@ -125,6 +134,7 @@ static void cache_remove(cached_block *block)
 static void evict_oldest(void)
 {
     cached_block *block = cache.oldest;
+    LT_ASSERT(block != NULL, "%zu bytes, but no block", cache.bytes);
     cache_remove(block);
     free_system_block(block, block->size);
 }
@@ -255,6 +265,7 @@ void *lt_block_alloc(size_t n, size_t *capacity)
         p = system_block(rounded);
     }
     if (p == NULL) return fail_block(n, rounded);
+    LT_ASSERT(rounded >= n, "%zu of %zu bytes", rounded, n);
     *capacity = rounded;
     return p;
 }
@@ -279,6 +290,7 @@ void lt_block_free(void *p, size_t capacity)
     }
     int bin;
     size_class(capacity, &bin);
+    LT_ASSERT(size_class(capacity, &bin) == capacity, "%zu bytes are no size class", capacity);
     pthread_mutex_lock(&cache.lock);
     shrink_cache(LT_BLOCK_CACHE_MAX - capacity);
     cache_insert(bin, p, capacity);

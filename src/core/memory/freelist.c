@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "assertion.h"
 #include "charged.h"
 #include "system.h"
 
@@ -58,6 +59,7 @@ void *lt_freelist_alloc(size_t n)
     const size_t list = (n + GRAIN - 1) / GRAIN;
     free_struct *s = list < LISTS ? lists.first[list] : NULL;
     if (s != NULL) {
+        LT_ASSERT(lists.n[list] > 0, "list %zu", list);
         lists.first[list] = s->next;
         lists.n[list]--;
         return s;
@@ -83,6 +85,7 @@ void lt_freelist_free(void *p, size_t n)
         lists.registered = true;
     }
     free_struct *s = p;
+    LT_ASSERT(s != lists.first[list], "the struct was freed before");
     s->next = lists.first[list];
     lists.first[list] = s;
     lists.n[list]++;

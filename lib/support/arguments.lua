@@ -7,7 +7,7 @@
 -- in a last table. A kind (kinds.lua) is checked where one is written; a question mark allows nil, and so does a default.
 -- After * an argument has a name only. '...' takes the other values in the row, which f gets last; with 'any ...' they belong to
 -- a function of the caller, and a last table is a value unless all its names are of arguments that have names only. Missing, surplus, unknown and repeated arguments are errors
--- that name the declared ones. NumPy's names are accepted as by ops (src/lua/args.c).
+-- that name the declared ones. NumPy's names are accepted as by ops (src/lua/arg_messages.c).
 --
 -- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared or nearly so. One
 -- table alone may hold values in a row and names: f {2, padding = 1}. `false` means absent where nil does and the kind has no booleans.

@@ -1,8 +1,5 @@
-/* tensor.c - the metatable of tensors: fields, length, iteration, printing, and the methods that
- * are no ops.
- *
- * __index looks a name up among the methods first, then among the fields; anything else is an
- * index. */
+/* tensor.c - the metatable of tensors: length, iteration, printing, and the methods that are no
+ * ops. fields.c has the fields. */
 #include <string.h>
 
 #include "autograd/autograd.h"
@@ -10,49 +7,13 @@
 #include "devices/backend.h"
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
+#include "fields.h"
 #include "hollow.h"
-#include "index/index_key.h"
 #include "memory_format.h"
 #include "print/print.h"
 #include "sparse.h"
-#include "op/adjoint.h"
-#include "op/conj.h"
-#include "op/copy_.h"
-#include "op/imag.h"
-#include "op/permute.h"
-#include "op/real.h"
 #include "op/to.h"
-#include "op/transpose.h"
 #include "memory/alloc.h"
-
-/* ---- results --------------------------------------------------------------------------------- */
-
-typedef lt_status (*unary_fn)(lt_tensor *self, lt_tensor **out);
-
-/* Pushes f(tensor of the box at 1), linked to it. */
-static int push_unary(lua_State *L, lt_tensor *self, unary_fn f)
-{
-    static const int args[] = {1};
-    lt_tensor **slot = lt_lua_new(L);
-    lt_entry entry = lt_enter(L);
-    lt_status status = f(self, slot);
-    lt_leave(entry);
-    lt_lua_check(L, status);
-    if (lt_requires_grad(*slot)) lt_lua_link(L, lua_gettop(L), args, 1);
-    return 1;
-}
-
-/* Pushes a tensor that core lends; nil for NULL. */
-static int push_borrowed(lua_State *L, lt_tensor *t)
-{
-    if (t == NULL) {
-        lua_pushnil(L);
-        return 1;
-    }
-    lt_tensor **slot = lt_lua_new(L);
-    *slot = lt_tensor_retain(t);
-    return 1;
-}
 
 /* A text of core's while it is on its way into a Lua string. */
 #define TEXT_META "ltensor.text"
@@ -80,234 +41,6 @@ static int tensor_tostring(lua_State *L)
     lt_lua_check(L, status);
     lua_pushlstring(L, *text, n);
     return 1;
-}
-
-/* ---- fields ---------------------------------------------------------------------------------- */
-
-typedef enum field {
-    FIELD_SHAPE = 1,
-    FIELD_DTYPE,
-    FIELD_DEVICE,
-    FIELD_GRAD,
-    FIELD_DATA,
-    FIELD_T,
-    FIELD_MT,
-    FIELD_H,
-    FIELD_MH,
-    FIELD_REAL,
-    FIELD_IMAG,
-    FIELD_NDIM,
-    FIELD_REQUIRES_GRAD,
-    FIELD_GRAD_FN,
-    FIELD_IS_LEAF,
-    FIELD_IS_CUDA,
-    FIELD_IS_CPU,
-    FIELD_RETAINS_GRAD,
-    FIELD_VERSION,
-    FIELD_IS_META,
-    FIELD_OUTPUT_NR,
-    FIELD_NBYTES,
-    FIELD_ITEMSIZE,
-    FIELD_LAYOUT,
-    FIELD_IS_SPARSE,
-    FIELD_IS_SPARSE_CSR
-} field;
-
-static const struct {
-    const char *name;
-    field id;
-} field_names[] = {
-    {"shape", FIELD_SHAPE},
-    {"dtype", FIELD_DTYPE},
-    {"device", FIELD_DEVICE},
-    {"grad", FIELD_GRAD},
-    {"data", FIELD_DATA},
-    {"T", FIELD_T},
-    {"mT", FIELD_MT},
-    {"ndim", FIELD_NDIM},
-    {"requires_grad", FIELD_REQUIRES_GRAD},
-    {"grad_fn", FIELD_GRAD_FN},
-    {"is_leaf", FIELD_IS_LEAF},
-    {"is_cuda", FIELD_IS_CUDA},
-    {"is_cpu", FIELD_IS_CPU},
-    {"retains_grad", FIELD_RETAINS_GRAD},
-    {"H", FIELD_H},
-    {"mH", FIELD_MH},
-    {"real", FIELD_REAL},
-    {"imag", FIELD_IMAG},
-    {"_version", FIELD_VERSION},
-    {"is_meta", FIELD_IS_META},
-    {"output_nr", FIELD_OUTPUT_NR},
-    {"nbytes", FIELD_NBYTES},
-    {"itemsize", FIELD_ITEMSIZE},
-    {"layout", FIELD_LAYOUT},
-    {"is_sparse", FIELD_IS_SPARSE},
-    {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
-};
-
-static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
-{
-    lt_dims dims = {.n = self->ndim};
-    for (int d = 0; d < self->ndim; d++) dims.v[d] = self->ndim - 1 - d;
-    return lt_permute(self, &dims, out);
-}
-
-static lt_status transpose_last(lt_tensor *self, lt_tensor **out)
-{
-    return lt_transpose(self, -2, -1, out);
-}
-
-static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
-{
-    if (self->ndim != 0 && self->ndim != 2)
-        return lt_error(LT_ERR_RUNTIME,
-                        "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.%s",
-                        self->ndim,
-                        self->ndim > 2 ? " For batches of matrices, consider using tensor.mH" : "");
-    return self->ndim == 0 ? lt_conj(self, out) : lt_adjoint(self, out);
-}
-
-static lt_status data_of(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
-
-/* Which result of its node it is, from 1; 1 for what has no node. */
-static int push_output_number(lua_State *L, lt_tensor *self)
-{
-    lt_node *node = NULL;
-    int slot = 0;
-    if (lt_requires_grad(self)) lt_lua_do(L, lt_edge_of(self, &node, &slot));
-    lt_node_release(node);
-    lua_pushinteger(L, slot + 1);
-    return 1;
-}
-
-static int push_grad_fn(lua_State *L, lt_tensor *self)
-{
-    lt_node *fn = NULL;
-    if (!lt_requires_grad(self)) {
-        lua_pushnil(L);
-        return 1;
-    }
-    lt_lua_do(L, lt_grad_fn(self, &fn));
-    lt_lua_push_node(L, fn, 1);
-    return 1;
-}
-
-static int push_field(lua_State *L, lt_tensor *self, field id)
-{
-    switch (id) {
-    case FIELD_SHAPE: lt_lua_push_size(L, self->ndim, self->sizes); return 1;
-    case FIELD_DTYPE: lt_lua_push_dtype(L, (lt_dtype)self->dtype); return 1;
-    case FIELD_DEVICE: lt_lua_push_device(L, self->device); return 1;
-    case FIELD_GRAD: return push_borrowed(L, lt_tensor_grad(self));
-    case FIELD_DATA: return push_unary(L, self, data_of);
-    case FIELD_T: return push_unary(L, self, transpose_all);
-    case FIELD_MT: return push_unary(L, self, transpose_last);
-    case FIELD_H: return push_unary(L, self, adjoint_of_matrix);
-    case FIELD_MH: return push_unary(L, self, lt_adjoint);
-    case FIELD_REAL: return push_unary(L, self, lt_real);
-    case FIELD_IMAG: return push_unary(L, self, lt_imag);
-    case FIELD_NDIM: lua_pushinteger(L, self->ndim); return 1;
-    case FIELD_REQUIRES_GRAD: lua_pushboolean(L, lt_requires_grad(self)); return 1;
-    case FIELD_GRAD_FN: return push_grad_fn(L, self);
-    case FIELD_IS_LEAF: lua_pushboolean(L, lt_is_leaf(self)); return 1;
-    case FIELD_IS_CUDA: lua_pushboolean(L, self->device.type == LT_CUDA); return 1;
-    case FIELD_IS_CPU: lua_pushboolean(L, self->device.type == LT_CPU); return 1;
-    case FIELD_RETAINS_GRAD:
-        lua_pushboolean(L, (self->flags & LT_FLAG_RETAINS_GRAD) != 0);
-        return 1;
-    case FIELD_VERSION:
-        if (self->flags & LT_FLAG_INFERENCE)
-            return lt_lua_error(L, "Inference tensors do not track version counter.");
-        lua_pushinteger(L, atomic_load(&self->storage->version));
-        return 1;
-    case FIELD_IS_META: lua_pushboolean(L, false); return 1;
-    case FIELD_OUTPUT_NR: return push_output_number(L, self);
-    case FIELD_NBYTES:
-        lua_pushinteger(L, self->numel * (lua_Integer)lt_dtype_size((lt_dtype)self->dtype));
-        return 1;
-    case FIELD_LAYOUT: lua_pushstring(L, lt_layout_name(lt_tensor_layout(self))); return 1;
-    case FIELD_IS_SPARSE: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_COO); return 1;
-    case FIELD_IS_SPARSE_CSR: lua_pushboolean(L, lt_tensor_layout(self) == LT_SPARSE_CSR); return 1;
-    case FIELD_ITEMSIZE:
-        lua_pushinteger(L, (lua_Integer)lt_dtype_size((lt_dtype)self->dtype));
-        return 1;
-    }
-    return 0;
-}
-
-/* Upvalues of __index and __newindex beyond the common two. */
-#define METHODS lua_upvalueindex(LT_UPVALUES + 1)
-#define FIELDS  lua_upvalueindex(LT_UPVALUES + 2)
-
-static int tensor_index(lua_State *L)
-{
-    lt_tensor *self = lt_lua_check_tensor(L, 1);
-    if (lua_type(L, 2) != LUA_TSTRING) return lt_lua_index(L);
-    lua_pushvalue(L, 2);
-    if (lua_rawget(L, METHODS) != LUA_TNIL) return 1;
-    lua_pushvalue(L, 2);
-    if (lua_rawget(L, FIELDS) == LUA_TNIL) {
-        if (!lt_lua_is_index_text(lua_tostring(L, 2)))
-            return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
-        lua_settop(L, 2);
-        return lt_lua_index(L);
-    }
-    field id = (field)lua_tointeger(L, -1);
-    lua_settop(L, 2);
-    return push_field(L, self, id);
-}
-
-static int set_grad(lua_State *L, lt_tensor *self)
-{
-    lt_tensor *grad = lua_isnil(L, 3) ? NULL : lt_lua_get(L, 3);
-    if (grad == NULL && !lua_isnil(L, 3))
-        return lt_lua_error(L,
-                            "assigned grad has unsupported type: expected a Tensor or nil, got %s",
-                            lt_lua_type_name(L, 3));
-    lt_lua_do(L, lt_set_grad(self, grad));
-    return 0;
-}
-
-/* Copies the tensor at 3 into the real or imaginary parts, where they lie. */
-static int write_part(lua_State *L, lt_tensor *self, field id)
-{
-    static const int args[] = {1, 3};
-    push_field(L, self, id);
-    lt_lua_do(L, lt_copy_(lt_lua_get(L, -1), lt_lua_get(L, 3), false));
-    if (lt_requires_grad(self)) lt_lua_link(L, 1, args, 2);
-    return 0;
-}
-
-static int tensor_newindex(lua_State *L)
-{
-    lt_tensor *self = lt_lua_check_tensor(L, 1);
-    if (lua_type(L, 2) != LUA_TSTRING) return lt_lua_newindex(L);
-    lua_pushvalue(L, 2);
-    field id = lua_rawget(L, FIELDS) == LUA_TNIL ? 0 : (field)lua_tointeger(L, -1);
-    lua_settop(L, 3);
-    if (id == FIELD_GRAD) return set_grad(L, self);
-    if (id == FIELD_REQUIRES_GRAD && lua_isboolean(L, 3)) {
-        const bool on = lua_toboolean(L, 3);
-        lt_lua_do(L, lt_set_requires_grad(self, on));
-        return 0;
-    }
-    if ((id == FIELD_REAL || id == FIELD_IMAG) && lt_lua_get(L, 3) != NULL)
-        return write_part(L, self, id);
-    if (id == FIELD_DATA && lt_lua_get(L, 3) != NULL) {
-        lt_tensor *src = lt_lua_get(L, 3);
-        if (lt_requires_grad(self) && !lt_dtype_is_inexact((lt_dtype)src->dtype))
-            return lt_lua_error(L, "data set to a tensor that requires gradients must be floating "
-                                   "point or complex dtype");
-        lt_tensor_set_data(self, src);
-        return 0;
-    }
-    if (id == 0 && lt_lua_is_index_text(lua_tostring(L, 2))) return lt_lua_newindex(L);
-    if (id == 0) return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
-    return lt_lua_error(L, "a Tensor's field '%s' cannot be assigned%s", lua_tostring(L, 2),
-                        id == FIELD_REQUIRES_GRAD ? " anything but true or false"
-                        : id == FIELD_DATA || id == FIELD_REAL || id == FIELD_IMAG
-                            ? " anything but a Tensor"
-                            : "");
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
@@ -416,7 +149,7 @@ static int tensor_pin_memory(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     lua_settop(L, 1);
-    return self->storage->pinned ? 1 : push_unary(L, self, lt_tensor_pin);
+    return self->storage->pinned ? 1 : lt_lua_push_unary(L, self, lt_tensor_pin);
 }
 
 static int tensor_is_floating_point(lua_State *L)
@@ -606,23 +339,6 @@ static int tensor_gc(lua_State *L)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
-{
-    luaL_getmetatable(L, LT_TENSOR_META_NAME);
-    lt_lua_pushfunction(L, f); /* for its upvalues */
-    lua_getupvalue(L, -1, 1);
-    lua_getupvalue(L, -2, 2);
-    lua_pushvalue(L, 3);
-    lua_newtable(L);
-    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++) {
-        lua_pushinteger(L, field_names[i].id);
-        lua_setfield(L, -2, field_names[i].name);
-    }
-    lua_pushcclosure(L, f, LT_UPVALUES + 2);
-    lua_setfield(L, -3, name);
-    lua_pop(L, 2);
-}
-
 void lt_lua_open_tensor(lua_State *L)
 {
     static const luaL_Reg meta[] = {{"__tostring", tensor_tostring},
@@ -673,6 +389,5 @@ void lt_lua_open_tensor(lua_State *L)
     lua_pushvalue(L, 3);
     lt_lua_setfuncs(L, methods);
     lua_settop(L, 3);
-    set_field_closure(L, "__index", tensor_index);
-    set_field_closure(L, "__newindex", tensor_newindex);
+    lt_lua_open_fields(L);
 }

@@ -190,13 +190,12 @@ static bool lies_as(const lt_tensor *a, const lt_tensor *b)
 static lt_status part_of(lt_tensor *whole, const lt_tensor *t, lt_tensor **out)
 {
     const lt_tensor *base = base_of(t);
-    lt_dims sizes = {.n = t->ndim}, strides = {.n = t->ndim};
+    lt_geometry geometry;
     if (!lies_as(whole, base))
         return lt_error(LT_ERR_RUNTIME, "forward mode: the tangent of a tensor whose elements "
                                         "share memory has no views: copy the tensor first");
-    for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
-    return lt_strided_view(whole, (lt_dtype)t->dtype, &sizes, &strides, t->offset, base->offset,
-                           whole->offset, out);
+    lt_geometry_of(&geometry, t);
+    return lt_strided_view(whole, (lt_dtype)t->dtype, &geometry, base->offset, whole->offset, out);
 }
 
 lt_status lt_tangent_of(lt_tensor *t, int level, lt_tensor **out)

@@ -54,10 +54,25 @@ static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, u
     return no_grad_view("its base or another view of its base has been");
 }
 
-lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes,
-                          const lt_dims *strides, int64_t offset, int64_t from, int64_t to,
-                          lt_tensor **out)
+static lt_dims sizes_of(const lt_geometry *geometry)
 {
+    lt_dims dims = {.n = geometry->ndim};
+    for (int d = 0; d < geometry->ndim; d++) dims.v[d] = geometry->sizes[d];
+    return dims;
+}
+
+static lt_dims strides_of(const lt_geometry *geometry)
+{
+    lt_dims dims = {.n = geometry->ndim};
+    for (int d = 0; d < geometry->ndim; d++) dims.v[d] = geometry->strides[d];
+    return dims;
+}
+
+lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_geometry *geometry,
+                          int64_t from, int64_t to, lt_tensor **out)
+{
+    const lt_dims sizes = sizes_of(geometry), strides = strides_of(geometry);
+    int64_t offset = geometry->offset;
     const bool parts = lt_dtype_is_complex((lt_dtype)memory->dtype) && !lt_dtype_is_complex(dtype);
     const bool pairs = !lt_dtype_is_complex((lt_dtype)memory->dtype) && lt_dtype_is_complex(dtype);
     lt_tensor *other = NULL;
@@ -65,10 +80,10 @@ lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *size
     if (parts) {
         offset += 2 * (to - from);
         LT_TRY(lt_view_as_real(memory, &other));
-        status = lt_as_strided(other, sizes, strides, &offset, out);
+        status = lt_as_strided(other, &sizes, &strides, &offset, out);
     } else if (pairs) {
-        lt_dims pair_sizes = *sizes, pair_strides = *strides;
-        for (int d = 0; d < strides->n; d++) pair_strides.v[d] *= 2;
+        lt_dims pair_sizes = sizes, pair_strides = strides;
+        for (int d = 0; d < strides.n; d++) pair_strides.v[d] *= 2;
         LT_TRY(lt_dims_insert(&pair_sizes, pair_sizes.n, 2));
         LT_TRY(lt_dims_insert(&pair_strides, pair_strides.n, 1));
         offset = 2 * offset + to - from;
@@ -76,7 +91,7 @@ lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *size
         status = lt_view_as_complex(other, out);
     } else {
         offset += to - from;
-        return lt_as_strided(memory, sizes, strides, &offset, out);
+        return lt_as_strided(memory, &sizes, &strides, &offset, out);
     }
     lt_tensor_release(other);
     return status;
@@ -85,12 +100,11 @@ lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *size
 /* t as an output of a new node, as_strided of its base. */
 static lt_status regenerate(lt_tensor *t, lt_tensor *base)
 {
-    lt_dims sizes = {.n = t->ndim}, strides = {.n = t->ndim};
-    for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d], strides.v[d] = t->strides[d];
+    lt_geometry geometry;
+    lt_geometry_of(&geometry, t);
     lt_tensor *again = NULL;
     bool grad_mode = lt_set_grad_enabled(true);
-    lt_status status =
-        lt_strided_view(base, (lt_dtype)t->dtype, &sizes, &strides, t->offset, 0, 0, &again);
+    lt_status status = lt_strided_view(base, (lt_dtype)t->dtype, &geometry, 0, 0, &again);
     lt_set_grad_enabled(grad_mode);
     LT_ASSERT(status != LT_OK || again->autograd != NULL);
     if (status == LT_OK) status = lt_node_attach(again->autograd->grad_fn, 0, t);
@@ -159,28 +173,12 @@ typedef struct copy_slices {
     int8_t part_dtype; /* of complex numbers a part may be the real or imaginary ones */
 } copy_slices;
 
-static lt_dims sizes_of(const lt_geometry *geometry)
-{
-    lt_dims dims = {.n = geometry->ndim};
-    for (int d = 0; d < geometry->ndim; d++) dims.v[d] = geometry->sizes[d];
-    return dims;
-}
-
-static lt_dims strides_of(const lt_geometry *geometry)
-{
-    lt_dims dims = {.n = geometry->ndim};
-    for (int d = 0; d < geometry->ndim; d++) dims.v[d] = geometry->strides[d];
-    return dims;
-}
-
 /* A view of memory as a geometry says, whose base starts where memory's elements do. */
 static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometry *geometry,
                        lt_tensor **out)
 {
-    lt_dims sizes = sizes_of(geometry), strides = strides_of(geometry);
     const lt_dtype dtype = geometry == &c->part ? (lt_dtype)c->part_dtype : (lt_dtype)memory->dtype;
-    return lt_strided_view(memory, dtype, &sizes, &strides, geometry->offset, c->base.offset,
-                           memory->offset, out);
+    return lt_strided_view(memory, dtype, geometry, c->base.offset, memory->offset, out);
 }
 
 /* New reference: the base's gradient with its elements placed in memory as the base's are. */

@@ -106,9 +106,8 @@ lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n);
 /* As as_strided, of memory seen as elements of a dtype, which may be that of memory's parts, or
  * have memory's as its parts. The offset counts such elements, and is one of a memory whose first
  * element lies at `from`; here it lies at `to` (elements of memory). */
-lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_dims *sizes,
-                          const lt_dims *strides, int64_t offset, int64_t from, int64_t to,
-                          lt_tensor **out);
+lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_geometry *geometry,
+                          int64_t from, int64_t to, lt_tensor **out);
 
 /* Fields of node that anomaly mode sets. */
 lt_status lt_node_note_origin(lt_node *node);

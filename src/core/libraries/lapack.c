@@ -306,15 +306,15 @@ static void triangular(void *context)
     of(c->dtype)->trsm("L", uplo, trans, diag, &n, &c->columns, one, c->a, &lda, c->b, &lda);
 }
 
-int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns,
+int lt_lapack_triangular(lt_dtype dtype, lt_lapack_triangle triangle, int n, int columns,
                          const void *a, void *b)
 {
     call c = {.dtype = dtype,
               .n = n,
               .columns = columns,
-              .upper = upper,
-              .transposed = transposed,
-              .unit = unit,
+              .upper = triangle.upper,
+              .transposed = triangle.transposed,
+              .unit = triangle.unit,
               .a = (void *)a,
               .b = b};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
@@ -431,14 +431,21 @@ static void svd(void *context)
     }
 }
 
-int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, void *u, void *vt)
+int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, lt_lapack_svd_results to)
 {
-    call c = {.dtype = dtype, .m = m, .n = n, .full = full, .a = a, .vector = s, .u = u, .vt = vt};
+    call c = {.dtype = dtype,
+              .m = m,
+              .n = n,
+              .full = full,
+              .a = a,
+              .vector = to.s,
+              .u = to.u,
+              .vt = to.vt};
     const int k = m < n ? m : n;
     const lt_apart_array arrays[] = {
         ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
-        ARRAY(u, u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
-        ARRAY(vt, u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
+        ARRAY(u, to.u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
+        ARRAY(vt, to.u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
     return made(svd, &c, 10.0 * m * n * k, FACTORS, arrays, 4);
 }
 
@@ -484,10 +491,16 @@ static void least_squares(void *context)
     }
 }
 
-int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b,
-                            double rcond, int *rank)
+int lt_lapack_least_squares(lt_dtype dtype, lt_lapack_system system, double rcond, int *rank)
 {
-    call c = {.dtype = dtype, .m = m, .n = n, .columns = columns, .a = a, .b = b, .rcond = rcond};
+    const int m = system.m, n = system.n, columns = system.columns;
+    call c = {.dtype = dtype,
+              .m = m,
+              .n = n,
+              .columns = columns,
+              .a = system.a,
+              .b = system.b,
+              .rcond = rcond};
     const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false),
                                      ARRAY(b, matrix(&c, m > n ? m : n, columns), true, true)};
     const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns),

@@ -22,7 +22,10 @@ int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, cons
 /* Cholesky factor in the upper or lower triangle. info: the leading minor that is not positive. */
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a);
 /* Solves A X = b or A' X = b with a triangular A; zeros of its diagonal make infinities and nan. */
-int lt_lapack_triangular(lt_dtype dtype, bool upper, bool transposed, bool unit, int n, int columns,
+typedef struct lt_lapack_triangle {
+    bool upper, transposed, unit; /* unit: the diagonal is ones, and not read */
+} lt_lapack_triangle;
+int lt_lapack_triangular(lt_dtype dtype, lt_lapack_triangle triangle, int n, int columns,
                          const void *a, void *b);
 /* QR factors of a (m x n): R above the diagonal, reflectors below it, tau[min(m, n)]. */
 int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau);
@@ -30,14 +33,20 @@ int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau);
 int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const void *tau);
 /* Singular values s (real) and, unless u is NULL, u (m x m or m x k) and vt, V's adjoint (n x n or
  * k x n); destroys a. */
-int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, void *s, void *u, void *vt);
+typedef struct lt_lapack_svd_results {
+    void *s, *u, *vt;
+} lt_lapack_svd_results;
+int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, lt_lapack_svd_results to);
 /* Eigenvalues (real), ascending, and eigenvectors in place of a symmetric or Hermitian matrix, of
  * which one triangle is read. */
 int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a,
                               void *values);
 /* Least squares by complete orthogonal factorization: b is max(m, n) x columns; destroys a. */
-int lt_lapack_least_squares(lt_dtype dtype, int m, int n, int columns, void *a, void *b,
-                            double rcond, int *rank);
+typedef struct lt_lapack_system {
+    int m, n, columns;
+    void *a, *b;
+} lt_lapack_system;
+int lt_lapack_least_squares(lt_dtype dtype, lt_lapack_system system, double rcond, int *rank);
 
 /* Eigenvalues and, unless vectors is NULL, eigenvectors (n x n, of length 1) of any matrix, complex
  * also where it is real; destroys a. */

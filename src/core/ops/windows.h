@@ -20,11 +20,17 @@ char *lt_format_product(char *buffer, size_t n, int spatial, const int64_t *v, c
 int64_t lt_window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                         int64_t dilation, bool ceil);
 
+/* The arguments of a convolution besides its tensors. */
+typedef struct lt_conv_numbers {
+    const lt_dims *stride, *padding, *dilation, *output_padding;
+    int64_t groups;
+    bool transposed;
+    const char *word; /* "same" or "valid" instead of a padding; convNd only */
+} lt_conv_numbers;
+
 /* The relation of a convolution's arguments, checked but for their dtypes. */
 lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
-                             const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                             bool transposed, const lt_dims *output_padding, int64_t groups,
-                             lt_conv *c);
+                             const lt_conv_numbers *numbers, lt_conv *c);
 
 /* A part of the relation of image, kernel and result (backend.h) of integers or complex numbers,
  * written into the tensor of that part, from the other two. Nothing is empty; the bias is not

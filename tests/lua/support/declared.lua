@@ -81,7 +81,7 @@ function M.parse(text)
   return made
 end
 
--- Whether our name of an argument, or another name of it (src/lua/args.c), is PyTorch's.
+-- Whether our name of an argument, or another name of it (src/lua/arg_messages.c), is PyTorch's.
 local OTHERS = {
   input = { x = true, a = true, A = true }, x = { input = true }, A = { input = true }, other = { B = true }, B = { other = true },
 }

@@ -77,15 +77,16 @@ static int one(const lt_factor *f, int64_t i, int *rank)
     case LT_FACTOR_INVERSE: return invert(f, a, pivots, at(f, f->b, i, n * n));
     case LT_FACTOR_CHOLESKY: return lt_lapack_cholesky(dtype, f->upper, f->n, a);
     case LT_FACTOR_TRIANGULAR:
-        return lt_lapack_triangular(dtype, f->upper, f->transposed, f->unit, f->n, f->columns, a,
-                                    at(f, f->b, i, n * columns));
+        return lt_lapack_triangular(dtype, (lt_lapack_triangle){f->upper, f->transposed, f->unit},
+                                    f->n, f->columns, a, at(f, f->b, i, n * columns));
     case LT_FACTOR_QR: return lt_lapack_qr(dtype, f->m, f->n, a, at(f, f->values, i, k));
     case LT_FACTOR_Q:
         return lt_lapack_qr_q(dtype, f->m, f->columns, f->k, a, at(f, f->values, i, f->k));
     case LT_FACTOR_SVD:
-        return lt_lapack_svd(dtype, f->full, f->m, f->n, a, real_at(f, f->values, i, k),
-                             at(f, f->u, i, m * (f->full ? m : k)),
-                             at(f, f->v, i, (f->full ? n : k) * n));
+        return lt_lapack_svd(dtype, f->full, f->m, f->n, a,
+                             (lt_lapack_svd_results){real_at(f, f->values, i, k),
+                                                     at(f, f->u, i, m * (f->full ? m : k)),
+                                                     at(f, f->v, i, (f->full ? n : k) * n)});
     case LT_FACTOR_EIGH:
         return lt_lapack_symmetric_eigen(dtype, f->upper, f->vectors, f->n, a,
                                          real_at(f, f->values, i, n));
@@ -97,8 +98,11 @@ static int one(const lt_factor *f, int64_t i, int *rank)
         return lt_lapack_ldl_solve(dtype, f->hermitian, f->n, f->columns, a, pivots,
                                    at(f, f->b, i, n * columns));
     case LT_FACTOR_LEAST_SQUARES:
-        return lt_lapack_least_squares(dtype, f->m, f->n, f->columns, a,
-                                       at(f, f->b, i, (m > n ? m : n) * columns), f->rcond, rank);
+        return lt_lapack_least_squares(
+            dtype,
+            (lt_lapack_system){f->m, f->n, f->columns, a,
+                               at(f, f->b, i, (m > n ? m : n) * columns)},
+            f->rcond, rank);
     }
     return 0;
 }

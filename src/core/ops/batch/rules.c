@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "autograd/forward.h"
+#include "inner.h"
 #include "levels.h"
 #include "memory/alloc.h"
 #include "op/all.h"
@@ -28,115 +29,6 @@
 #include "op/sum.h"
 #include "op/transpose.h"
 #include "op/unsqueeze.h"
-
-/* ---- what rules hold while they work --------------------------------------------------------- */
-
-/* A second call with tensors of its own. */
-typedef struct inner {
-    lt_batch_call call;
-    lt_tensor **held;
-    int64_t n, room;
-} inner;
-
-static lt_status inner_open(inner *in, const lt_batch_call *c)
-{
-    in->call = *c;
-    in->n = 0;
-    in->room = LT_BATCH_ARGS;
-    for (int i = 0; i < c->op->n_args; i++)
-        if (c->op->args[i].kind == LT_BATCH_LIST) in->room += c->v[i].list.n;
-    in->held = lt_mem_zarray(in->room, sizeof *in->held);
-    if (in->held == NULL) return LT_ERR_MEMORY;
-    /* Lists lie behind the places of the tensors alone. */
-    int64_t at = LT_BATCH_ARGS;
-    for (int i = 0; i < c->op->n_args; i++) {
-        if (c->op->args[i].kind != LT_BATCH_LIST) continue;
-        in->call.v[i].list.v = in->held + at;
-        at += c->v[i].list.n;
-    }
-    return LT_OK;
-}
-
-static void inner_release(inner *in)
-{
-    for (int64_t i = 0; i < in->room; i++) {
-        lt_tensor_release(in->held[i]);
-        in->held[i] = NULL;
-    }
-}
-
-static void inner_close(inner *in)
-{
-    if (in->held == NULL) return;
-    inner_release(in);
-    lt_mem_free(in->held);
-}
-
-typedef lt_status (*change)(lt_tensor *t, void *context, lt_tensor **out);
-
-/* Puts what f makes of every tensor in the place of it. Absent ones stay so. */
-static lt_status each_tensor(inner *in, const lt_batch_call *c, change f, void *context)
-{
-    for (int i = 0; i < c->op->n_args; i++) {
-        if (c->op->args[i].kind == LT_BATCH_TENSOR && c->v[i].tensor != NULL) {
-            LT_TRY(f(c->v[i].tensor, context, &in->held[i]));
-            in->call.v[i].tensor = in->held[i];
-        }
-        for (int64_t k = 0; c->op->args[i].kind == LT_BATCH_LIST && k < c->v[i].list.n; k++) {
-            lt_tensor **place = (lt_tensor **)in->call.v[i].list.v + k;
-            *place = NULL;
-            if (c->v[i].list.v[k] != NULL) LT_TRY(f(c->v[i].list.v[k], context, place));
-        }
-    }
-    return LT_OK;
-}
-
-static lt_status hide_one(lt_tensor **t, int level)
-{
-    lt_tensor *hidden = NULL;
-    if (*t == NULL) return LT_OK;
-    LT_TRY(lt_batch_hide(*t, level, &hidden));
-    lt_tensor_release(*t);
-    *t = hidden;
-    return LT_OK;
-}
-
-static void release_results(lt_batch_call *c)
-{
-    for (int i = 0; i < c->op->n_results; i++) {
-        if (!c->op->gives_list) {
-            lt_tensor_release(c->r[i].tensor);
-            c->r[i].tensor = NULL;
-            continue;
-        }
-        for (int64_t k = 0; k < c->r[i].list.n; k++) lt_tensor_release(c->r[i].list.v[k]);
-        lt_mem_free((void *)c->r[i].list.v);
-        c->r[i].list = (lt_tensor_list){0, NULL};
-    }
-}
-
-lt_status lt_batch_hide_results(lt_batch_call *c, int level)
-{
-    lt_status status = LT_OK;
-    for (int i = 0; i < c->op->n_results && status == LT_OK; i++) {
-        if (!c->op->gives_list) {
-            status = hide_one(&c->r[i].tensor, level);
-            continue;
-        }
-        for (int64_t k = 0; k < c->r[i].list.n && status == LT_OK; k++)
-            status = hide_one((lt_tensor **)&c->r[i].list.v[k], level);
-    }
-    if (status != LT_OK) release_results(c);
-    return status;
-}
-
-/* Runs the inner call and hands its results on. In place there are none. */
-static lt_status finish(inner *in, lt_batch_call *c, int level)
-{
-    LT_TRY(c->op->run(&in->call));
-    memcpy(c->r, in->call.r, sizeof c->r);
-    return c->op->form == LT_BATCH_NEW ? lt_batch_hide_results(c, level) : LT_OK;
-}
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -193,14 +85,14 @@ static lt_status show_aligned(lt_tensor *t, void *context, lt_tensor **out)
 lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
 {
     (void)size;
-    inner in;
+    lt_batch_inner in;
     /* In place, self has the most dimensions, or the op says that the shapes do not fit. */
     place p = {level,
                c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_most_dims(c)};
-    LT_TRY(inner_open(&in, c));
-    lt_status status = each_tensor(&in, c, show_aligned, &p);
-    if (status == LT_OK) status = finish(&in, c, level);
-    inner_close(&in);
+    LT_TRY(lt_batch_inner_open(&in, c));
+    lt_status status = lt_batch_each_tensor(&in, c, show_aligned, &p);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -260,7 +152,7 @@ static bool same_dims(const lt_batch_call *c)
  * tensor; `more`: and one that it adds. */
 static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
 {
-    inner in;
+    lt_batch_inner in;
     place p = {level, 0};
     int ndim = lt_batch_most_dims(c);
     for (int i = 0; i < c->op->n_args; i++) {
@@ -270,8 +162,8 @@ static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
     }
     if (ndim + more == 0) return lt_batch_loop(c, level, size);
     if (c->op->name[0] != '_' && !same_dims(c)) return lt_batch_loop(c, level, size);
-    LT_TRY(inner_open(&in, c));
-    lt_status status = each_tensor(&in, c, show, &p);
+    LT_TRY(lt_batch_inner_open(&in, c));
+    lt_status status = lt_batch_each_tensor(&in, c, show, &p);
     for (int i = 0; i < c->op->n_args && status == LT_OK; i++) {
         lt_batch_slot *slot = &in.call.v[i];
         const lt_batch_kind kind = c->op->args[i].kind;
@@ -282,8 +174,8 @@ static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
         if (kind == LT_BATCH_SIZE && c->present[i]) status = prepend(&slot->dims, size);
         if (dims) in.call.present[i] = true;
     }
-    if (status == LT_OK) status = finish(&in, c, level);
-    inner_close(&in);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -299,30 +191,30 @@ lt_status lt_batch_new_dim(lt_batch_call *c, int level, int64_t size)
 lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL, *aligned = NULL;
-    inner in;
-    LT_TRY(inner_open(&in, c));
+    lt_batch_inner in;
+    LT_TRY(lt_batch_inner_open(&in, c));
     lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
     if (status == LT_OK) status = lt_batch_padded(shown, c->v[1].dims.n, &aligned);
     if (status == LT_OK) status = prepend(&in.call.v[1].dims, size);
     in.call.v[0].tensor = aligned;
-    if (status == LT_OK) status = finish(&in, c, level);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
     lt_tensor_release(shown);
     lt_tensor_release(aligned);
-    inner_close(&in);
+    lt_batch_inner_close(&in);
     return status;
 }
 
 lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size)
 {
     place p = {level, 0};
-    inner in;
+    lt_batch_inner in;
     (void)size;
-    LT_TRY(inner_open(&in, c));
-    lt_status status = each_tensor(&in, c, show, &p);
+    LT_TRY(lt_batch_inner_open(&in, c));
+    lt_status status = lt_batch_each_tensor(&in, c, show, &p);
     if (status == LT_OK) status = shift_dims(&in.call.v[1], true, c->v[0].tensor->ndim);
     if (status == LT_OK) status = prepend(&in.call.v[1].dims, 0);
-    if (status == LT_OK) status = finish(&in, c, level);
-    inner_close(&in);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -330,17 +222,17 @@ lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size)
 lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL;
-    inner in;
+    lt_batch_inner in;
     for (int i = 1; i < c->op->n_args; i++)
         if (c->op->args[i].kind == LT_BATCH_TENSOR && lt_batch_has(c->v[i].tensor, level))
             return lt_batch_loop(c, level, size);
-    LT_TRY(inner_open(&in, c));
+    LT_TRY(lt_batch_inner_open(&in, c));
     lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
     if (status == LT_OK) status = shift(&in.call.v[1].i, c->v[0].tensor->ndim);
     in.call.v[0].tensor = shown;
-    if (status == LT_OK) status = finish(&in, c, level);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
     lt_tensor_release(shown);
-    inner_close(&in);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -349,13 +241,13 @@ lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
 lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
 {
     place p = {level, 0};
-    inner in;
-    LT_TRY(inner_open(&in, c));
-    lt_status status = each_tensor(&in, c, show, &p);
+    lt_batch_inner in;
+    LT_TRY(lt_batch_inner_open(&in, c));
+    lt_status status = lt_batch_each_tensor(&in, c, show, &p);
     if (status == LT_OK) status = prepend(&in.call.v[1].dims, size);
     if (status == LT_OK) status = prepend(&in.call.v[2].dims, in.call.v[0].tensor->strides[0]);
-    if (status == LT_OK) status = finish(&in, c, level);
-    inner_close(&in);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -367,7 +259,7 @@ lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
 {
     place p = {level, 0};
     int batched = 0;
-    inner in;
+    lt_batch_inner in;
     for (int i = 0; i < c->op->n_args; i++)
         if (c->op->args[i].kind == LT_BATCH_TENSOR && lt_batch_has(c->v[i].tensor, level))
             batched++;
@@ -378,7 +270,7 @@ lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
             strcmp(c->op->args[i].name, "weight") == 0 || strcmp(c->op->args[i].name, "bias") == 0;
         if (batched > 1 || is_weight) return lt_batch_loop(c, level, size);
     }
-    LT_TRY(inner_open(&in, c));
+    LT_TRY(lt_batch_inner_open(&in, c));
     lt_status status = LT_OK;
     for (int i = 0; i < c->op->n_args && status == LT_OK; i++) {
         if (c->op->args[i].kind != LT_BATCH_TENSOR || !lt_batch_has(c->v[i].tensor, level))
@@ -386,8 +278,8 @@ lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
         status = show(c->v[i].tensor, &p, &in.held[i]);
         in.call.v[i].tensor = in.held[i];
     }
-    if (status == LT_OK) status = finish(&in, c, level);
-    inner_close(&in);
+    if (status == LT_OK) status = lt_batch_finish(&in, c, level);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -494,14 +386,14 @@ lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out)
 lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL, *images = NULL;
-    inner in;
+    lt_batch_inner in;
     const char *digit = strpbrk(c->op->name, "123");
     const bool columns = strcmp(c->op->name, "col2im") == 0; /* [n, channels, windows] */
     const int whole = columns ? 3 : (digit != NULL ? *digit - '0' : 2) + 2;
     const bool has_n = c->v[0].tensor->ndim == whole;
     if (c->v[0].tensor->ndim != whole && c->v[0].tensor->ndim != whole - 1)
         return lt_batch_loop(c, level, size);
-    LT_TRY(inner_open(&in, c));
+    LT_TRY(lt_batch_inner_open(&in, c));
     lt_status status = lt_batch_show(c->v[0].tensor, level, &shown);
     if (status == LT_OK && has_n) status = lt_batch_join(shown, &images);
     in.call.v[0].tensor = has_n ? images : shown;
@@ -516,7 +408,7 @@ lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
     if (status == LT_OK) status = lt_batch_hide_results(c, level);
     lt_tensor_release(shown);
     lt_tensor_release(images);
-    inner_close(&in);
+    lt_batch_inner_close(&in);
     return status;
 }
 
@@ -595,7 +487,7 @@ static lt_status collect(rows *all, lt_batch_call *done, int64_t i)
     for (int64_t k = 0; k < n && status == LT_OK; k++)
         all->v[k * all->size + i] =
             lt_tensor_retain(op->gives_list ? done->r[0].list.v[k] : done->r[k].tensor);
-    release_results(done);
+    lt_batch_release_results(done);
     return status;
 }
 
@@ -616,7 +508,7 @@ static lt_status join(rows *all, lt_batch_call *c)
 
 lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size)
 {
-    inner in;
+    lt_batch_inner in;
     rows all = {.size = size};
     if (size == 0)
         return lt_error(
@@ -624,24 +516,24 @@ lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size)
             "vmap: %s() has no batching rule, and the dimension that is mapped over is empty",
             c->op->name);
     if (!c->op->random) warn(c->op);
-    LT_TRY(inner_open(&in, c));
+    LT_TRY(lt_batch_inner_open(&in, c));
     lt_status status = LT_OK;
     for (int64_t i = 0; i < size && status == LT_OK; i++) {
         sample at = {level, i};
-        status = each_tensor(&in, c, take_sample, &at);
+        status = lt_batch_each_tensor(&in, c, take_sample, &at);
         if (status == LT_OK) status = c->op->run(&in.call);
         if (status == LT_OK && c->op->form == LT_BATCH_NEW) status = collect(&all, &in.call, i);
-        inner_release(&in);
+        lt_batch_inner_release(&in);
     }
     if (status == LT_OK && c->op->form == LT_BATCH_NEW) {
         status = join(&all, c);
         if (status == LT_OK)
             status = lt_batch_hide_results(c, level);
         else
-            release_results(c);
+            lt_batch_release_results(c);
     }
     for (int64_t i = 0; i < all.n * all.size; i++) lt_tensor_release(all.v[i]);
     lt_mem_free(all.v);
-    inner_close(&in);
+    lt_batch_inner_close(&in);
     return status;
 }

@@ -6,21 +6,14 @@
 #include <string.h>
 
 #include "ops/steps.h"
-#include "devices/device_type.h"
 #include "ops/windows.h"
-#include "op/_col2im.h"
 #include "op/_before_places.h"
 #include "op/_convolution_grad_bias.h"
 #include "op/_convolution_grad_input.h"
 #include "op/_convolution_grad_weight.h"
 #include "op/add.h"
-#include "op/col2im.h"
 #include "op/constant_pad_nd.h"
 #include "op/convolution.h"
-#include "op/complex.h"
-#include "op/im2col.h"
-#include "step/imag.h"
-#include "step/real.h"
 #include "op/mv.h"
 #include "op/new_ones.h"
 #include "op/sum.h"
@@ -52,10 +45,13 @@ static lt_status check_least(const lt_dims *given, int64_t least, const char *me
 }
 
 /* The numbers of a call, checked; sizes and channels are filled in later. */
-static lt_status read_numbers(int spatial, const lt_dims *stride, const lt_dims *padding,
-                              const lt_dims *dilation, const lt_dims *output_padding,
-                              int64_t groups, lt_conv *c, int64_t *more)
+static lt_status read_numbers(int spatial, const lt_conv_numbers *numbers, lt_conv *c,
+                              int64_t *more)
 {
+    const lt_dims *const stride = numbers->stride, *const padding = numbers->padding,
+                         *const dilation = numbers->dilation,
+                         *const output_padding = numbers->output_padding;
+    const int64_t groups = numbers->groups;
     char text[256];
     if (groups <= 0) return lt_error(LT_ERR_RUNTIME, "non-positive groups is not supported");
     LT_TRY(check_count("stride", stride, spatial));
@@ -337,10 +333,9 @@ static lt_dims sizes_with(int64_t first, int64_t second, int spatial, const int6
 }
 
 lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
-                             const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                             bool transposed, const lt_dims *output_padding, int64_t groups,
-                             lt_conv *c)
+                             const lt_conv_numbers *numbers, lt_conv *c)
 {
+    const bool transposed = numbers->transposed;
     int64_t more[LT_SPATIAL];
     int spatial = weight->ndim - 2;
     *c = (lt_conv){.dtype = (lt_dtype)input->dtype};
@@ -351,13 +346,13 @@ lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bia
                         weight->ndim);
     LT_TRY(lt_check_same_device("convolution", (lt_tensor *[]){input, weight, bias},
                                 bias != NULL ? 3 : 2, false, &c->device));
-    LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, c, more));
-    LT_TRY(check_shapes(input, weight, bias, transposed, groups));
+    LT_TRY(read_numbers(spatial, numbers, c, more));
+    LT_TRY(check_shapes(input, weight, bias, transposed, numbers->groups));
     lt_spatial_sizes(weight->ndim, weight->sizes, spatial, c->kernel);
     LT_TRY(check_kernel(c, spatial));
     c->batch = input->sizes[0];
     c->out_channels = weight->sizes[0];
-    c->in_channels = weight->sizes[1] * groups;
+    c->in_channels = weight->sizes[1] * numbers->groups;
     lt_spatial_sizes(input->ndim, input->sizes, spatial, transposed ? c->out : c->in);
     return transposed ? fit_transposed(c, spatial, more) : fit_windows(c, spatial);
 }
@@ -368,8 +363,13 @@ lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
                               const lt_dims *output_padding, int64_t groups, lt_tensor **out)
 {
     lt_conv c;
-    LT_TRY(lt_convolution_fit(input, weight, bias, stride, padding, dilation, transposed,
-                              output_padding, groups, &c));
+    const lt_conv_numbers numbers = {.stride = stride,
+                                     .padding = padding,
+                                     .dilation = dilation,
+                                     .output_padding = output_padding,
+                                     .groups = groups,
+                                     .transposed = transposed};
+    LT_TRY(lt_convolution_fit(input, weight, bias, &numbers, &c));
     LT_TRY(check_dtypes(input, weight, bias));
     const int spatial = weight->ndim - 2;
     const lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in)
@@ -382,18 +382,18 @@ lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
 /* What the derivatives begin with: the relation of an input, a weight and the gradient of the
  * result. */
 static lt_status relate(const lt_dims *of_input, const lt_dims *of_weight, const lt_tensor *grad,
-                        const lt_dims *stride, const lt_dims *padding, const lt_dims *dilation,
-                        bool transposed, const lt_dims *output_padding, int64_t groups, lt_conv *c)
+                        const lt_conv_numbers *numbers, lt_conv *c)
 {
+    const bool transposed = numbers->transposed;
     int spatial = of_weight->n - 2;
     int64_t more[LT_SPATIAL];
-    LT_TRY(read_numbers(spatial, stride, padding, dilation, output_padding, groups, c, more));
+    LT_TRY(read_numbers(spatial, numbers, c, more));
     lt_spatial_sizes(of_weight->n, of_weight->v, spatial, c->kernel);
     lt_spatial_sizes(of_input->n, of_input->v, spatial, transposed ? c->out : c->in);
     lt_spatial_sizes(grad->ndim, grad->sizes, spatial, transposed ? c->in : c->out);
     c->batch = of_input->v[0];
     c->out_channels = of_weight->v[0];
-    c->in_channels = of_weight->v[1] * groups;
+    c->in_channels = of_weight->v[1] * numbers->groups;
     return LT_OK;
 }
 
@@ -405,8 +405,13 @@ lt_status lt__convolution_grad_input_impl(lt_tensor *grad_output, lt_tensor *wei
 {
     lt_conv c;
     lt_dims of_weight = lt_dims_of(weight);
-    LT_TRY(relate(sizes, &of_weight, grad_output, stride, padding, dilation, transposed,
-                  output_padding, groups, &c));
+    const lt_conv_numbers numbers = {.stride = stride,
+                                     .padding = padding,
+                                     .dilation = dilation,
+                                     .output_padding = output_padding,
+                                     .groups = groups,
+                                     .transposed = transposed};
+    LT_TRY(relate(sizes, &of_weight, grad_output, &numbers, &c));
     const result r = {transposed ? LT_CONV_Y : LT_CONV_X, (lt_dtype)weight->dtype, weight->device,
                       *sizes};
     return transposed ? compute_output(&c, &r, grad_output, weight, NULL, out)
@@ -421,8 +426,13 @@ lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *in
 {
     lt_conv c;
     lt_dims of_input = lt_dims_of(input);
-    LT_TRY(relate(&of_input, sizes, grad_output, stride, padding, dilation, transposed,
-                  output_padding, groups, &c));
+    const lt_conv_numbers numbers = {.stride = stride,
+                                     .padding = padding,
+                                     .dilation = dilation,
+                                     .output_padding = output_padding,
+                                     .groups = groups,
+                                     .transposed = transposed};
+    LT_TRY(relate(&of_input, sizes, grad_output, &numbers, &c));
     const result r = {LT_CONV_W, (lt_dtype)input->dtype, input->device, *sizes};
     return transposed ? compute_output(&c, &r, grad_output, input, NULL, out)
                       : compute_output(&c, &r, input, grad_output, NULL, out);
@@ -468,11 +478,16 @@ lt_status lt__convolution_grad_bias_impl(lt_tensor *grad_output, lt_tensor **out
 
 static const lt_dims none = {1, {0}};
 
+static lt_status convolve(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                          const lt_conv_numbers *numbers, lt_tensor **out)
+{
+    return lt_convolution(input, weight, bias, numbers->stride, numbers->padding, numbers->dilation,
+                          numbers->transposed, numbers->output_padding, numbers->groups, out);
+}
+
 /* The call of `convolution` with a batch around an input that has none. */
 static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_tensor *weight,
-                            lt_tensor *bias, const lt_dims *stride, const lt_dims *padding,
-                            const lt_dims *dilation, bool transposed, const lt_dims *output_padding,
-                            int64_t groups, lt_tensor **out)
+                            lt_tensor *bias, const lt_conv_numbers *numbers, lt_tensor **out)
 {
     char text[256];
     if (input->ndim != spatial + 1 && input->ndim != spatial + 2)
@@ -486,30 +501,28 @@ static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_
                         "Expected %d-dimensional weight for %s, but got weight of size %s instead",
                         spatial + 2, name,
                         lt_format_sizes(text, sizeof text, weight->ndim, weight->sizes));
-    if (input->ndim == spatial + 2)
-        return lt_convolution(input, weight, bias, stride, padding, dilation, transposed,
-                              output_padding, groups, out);
+    if (input->ndim == spatial + 2) return convolve(input, weight, bias, numbers, out);
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *batch = do_unsqueeze(&s, input, 0), *result = NULL;
     if (batch == NULL) return lt_scope_close(&s);
-    lt_status status = lt_convolution(batch, weight, bias, stride, padding, dilation, transposed,
-                                      output_padding, groups, &result);
+    lt_status status = convolve(batch, weight, bias, numbers, &result);
     return lt_scope_give(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
 }
 
 /* padding 'same': half of what the windows reach beyond one element on each side, the odd one at
  * the end. */
 static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_tensor *weight,
-                            lt_tensor *bias, const lt_dims *stride, const char *padding,
-                            const lt_dims *dilation, int64_t groups, lt_tensor **out)
+                            lt_tensor *bias, const lt_conv_numbers *given, lt_tensor **out)
 {
+    const lt_dims *const stride = given->stride, *const dilation = given->dilation;
+    lt_conv_numbers numbers = *given;
     int64_t step[LT_SPATIAL];
-    if (strcmp(padding, "valid") == 0)
-        return with_batch(name, spatial, input, weight, bias, stride, &none, dilation, false, &none,
-                          groups, out);
-    if (strcmp(padding, "same") != 0)
-        return lt_error(LT_ERR_RUNTIME, "Invalid padding string: '%s'", padding);
+    numbers.padding = numbers.output_padding = &none;
+    if (strcmp(given->word, "valid") == 0)
+        return with_batch(name, spatial, input, weight, bias, &numbers, out);
+    if (strcmp(given->word, "same") != 0)
+        return lt_error(LT_ERR_RUNTIME, "Invalid padding string: '%s'", given->word);
     LT_TRY(check_count("stride", stride, spatial));
     LT_TRY(check_count("dilation", dilation, spatial));
     for (int i = 0; i < stride->n; i++)
@@ -525,13 +538,12 @@ static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_
         pad.v[2 * (spatial - 1 - d) + 1] = total > 0 ? total % 2 : 0;
         odd = odd || pad.v[2 * (spatial - 1 - d) + 1] != 0;
     }
+    numbers.padding = &around;
     if (!odd || input->ndim < spatial)
-        return with_batch(name, spatial, input, weight, bias, stride, &around, dilation, false,
-                          &none, groups, out);
+        return with_batch(name, spatial, input, weight, bias, &numbers, out);
     lt_tensor *padded = NULL;
     LT_TRY(lt_constant_pad_nd(input, &pad, lt_int(0), &padded));
-    lt_status status = with_batch(name, spatial, padded, weight, bias, stride, &around, dilation,
-                                  false, &none, groups, out);
+    lt_status status = with_batch(name, spatial, padded, weight, bias, &numbers, out);
     lt_tensor_release(padded);
     return status;
 }
@@ -541,232 +553,27 @@ static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_
                                        const lt_dims *stride, const lt_dims *padding,              \
                                        const lt_dims *dilation, int64_t groups, lt_tensor **out)   \
     {                                                                                              \
-        return with_batch("conv" #spatial "d", spatial, input, weight, bias, stride, padding,      \
-                          dilation, false, &none, groups, out);                                    \
+        const lt_conv_numbers numbers = {stride, padding, dilation, &none, groups, false, NULL};   \
+        return with_batch("conv" #spatial "d", spatial, input, weight, bias, &numbers, out);       \
     }                                                                                              \
     lt_status lt_conv##spatial##d_padding_impl(                                                    \
         lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,               \
         const char *padding, const lt_dims *dilation, int64_t groups, lt_tensor **out)             \
     {                                                                                              \
-        return with_words("conv" #spatial "d", spatial, input, weight, bias, stride, padding,      \
-                          dilation, groups, out);                                                  \
+        const lt_conv_numbers numbers = {stride, &none, dilation, &none, groups, false, padding};  \
+        return with_words("conv" #spatial "d", spatial, input, weight, bias, &numbers, out);       \
     }                                                                                              \
     lt_status lt_conv_transpose##spatial##d_impl(                                                  \
         lt_tensor *input, lt_tensor *weight, lt_tensor *bias, const lt_dims *stride,               \
         const lt_dims *padding, const lt_dims *output_padding, int64_t groups,                     \
         const lt_dims *dilation, lt_tensor **out)                                                  \
     {                                                                                              \
-        return with_batch("conv_transpose" #spatial "d", spatial, input, weight, bias, stride,     \
-                          padding, dilation, true, output_padding, groups, out);                   \
+        const lt_conv_numbers numbers = {stride, padding, dilation, output_padding,                \
+                                         groups, true,    NULL};                                   \
+        return with_batch("conv_transpose" #spatial "d", spatial, input, weight, bias, &numbers,   \
+                          out);                                                                    \
     }
 CONVOLUTIONS(1)
 CONVOLUTIONS(2)
 CONVOLUTIONS(3)
 #undef CONVOLUTIONS
-
-/* ---- windows as columns ---------------------------------------------------------------------- */
-
-static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilation,
-                              const lt_dims *padding, const lt_dims *stride, lt_conv *c)
-{
-    const lt_dims *given[] = {kernel_size, dilation, padding, stride};
-    static const char *const names[] = {"kernel_size", "dilation", "padding", "stride"};
-    static const char *const titles[] = {"kernel size", "dilation", "padding", "stride"};
-    static const char *const short_names[] = {"kernel", "dilation", "pad", "stride"};
-    int64_t *to[] = {c->kernel, c->dilation, c->padding, c->stride};
-    for (int i = 0; i < 4; i++) {
-        for (int d = 0; d < given[i]->n; d++)
-            if (given[i]->v[d] > INT32_MAX)
-                return lt_error(LT_ERR_RUNTIME,
-                                "value cannot be converted to type int without overflow: %s",
-                                names[i]);
-        if (!lt_spread_sizes(given[i], 2, i == 2 ? 0 : 1, to[i]))
-            return lt_error(LT_ERR_RUNTIME, "It is expected %s equals to 2, but got size %d",
-                            names[i], given[i]->n);
-        if (to[i][1] < (i != 2) || to[i][2] < (i != 2))
-            return lt_error(LT_ERR_RUNTIME,
-                            "%s should be %s, but got %s_height: %lld %s_width: %lld", titles[i],
-                            i == 2 ? "non-negative" : "greater than zero", short_names[i],
-                            (long long)to[i][1], short_names[i], (long long)to[i][2]);
-    }
-    c->groups = 1;
-    return LT_OK;
-}
-
-/* How messages show a pair. */
-typedef struct pair {
-    char text[64];
-} pair;
-static pair show(const int64_t *v)
-{
-    pair p;
-    snprintf(p.text, sizeof p.text, "(%lld, %lld)", (long long)v[1], (long long)v[2]);
-    return p;
-}
-
-static lt_status count_windows(lt_conv *c)
-{
-    for (int d = 0; d < LT_SPATIAL; d++)
-        c->out[d] = lt_window_count(c->in[d], c->kernel[d], c->stride[d], c->padding[d],
-                                    c->dilation[d], false);
-    if (c->out[1] > 0 && c->out[2] > 0) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "Given %s %s, kernel_size=%s, dilation=%s, padding=%s, calculated shape of the "
-                    "array of sliding "
-                    "blocks as %s, but its components must be at least one.",
-                    "input with spatial size", show(c->in).text, show(c->kernel).text,
-                    show(c->dilation).text, show(c->padding).text, show(c->out).text);
-}
-
-/* The dtypes that PyTorch has windows of: floating ones and bool. */
-static lt_status check_columns(const lt_tensor *t, const char *op)
-{
-    const lt_dtype dtype = (lt_dtype)t->dtype;
-    if ((lt_dtype_is_inexact(dtype) && dtype != LT_COMPLEX32) || dtype == LT_BOOL) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "\"%s_out_%s\" not implemented for '%s'", op,
-                    lt_device_type_name(t->device), lt_dtype_scalar_name((lt_dtype)t->dtype));
-}
-
-/* The kernel on a dense input; the result has these sizes. */
-static lt_status move_windows(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
-                              lt_tensor **out)
-{
-    lt_tensor *from = NULL, *work = NULL;
-    lt_status status;
-    c->dtype = (lt_dtype)input->dtype;
-    c->device = input->device;
-    LT_CHECK(lt_make_contiguous(input, &from));
-    LT_CHECK(lt_begin_output(out, c->dtype, c->device, sizes->n, sizes->v, &work));
-    if (work->numel > 0)
-        LT_CHECK(lt_backend_of(input)->columns(back, c, lt_data(back ? work : from),
-                                               lt_data(back ? from : work)));
-    status = lt_finish_output(out, work);
-    work = NULL;
-done:
-    lt_tensor_release(from);
-    lt_tensor_release(work);
-    return status;
-}
-
-/* One of the parts of complex elements, moved. */
-static lt_tensor *do_move_part(lt_scope *s, bool back, lt_conv *c, lt_tensor *part,
-                               const lt_dims *sizes)
-{
-    lt_tensor *moved = NULL;
-    if (s->status != LT_OK) return NULL;
-    const lt_status status = move_windows(back, c, part, sizes, &moved);
-    return lt_scope_hold(s, status, moved);
-}
-
-static lt_status move_complex(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
-                              lt_tensor **out)
-{
-    lt_tensor *result = NULL;
-    lt_scope s;
-    lt_scope_open(&s, false);
-    lt_tensor *real = do_move_part(&s, back, c, do_real(&s, input), sizes);
-    lt_tensor *imaginary = do_move_part(&s, back, c, do_imag(&s, input), sizes);
-    if (s.status != LT_OK) return lt_scope_close(&s);
-    const lt_status status = lt_complex(real, imaginary, &result);
-    return lt_scope_store(&s, lt_scope_hold(&s, status, result), out);
-}
-
-/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is.
- * Complex elements are moved part by part. */
-static lt_status move_elements(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
-                               lt_tensor **out)
-{
-    if (lt_dtype_is_complex((lt_dtype)input->dtype))
-        return move_complex(back, c, input, sizes, out);
-    if (input->dtype != LT_BOOL) return move_windows(back, c, input, sizes, out);
-    lt_scope s;
-    lt_tensor *result = NULL;
-    lt_scope_open(&s, false);
-    lt_tensor *from = do_cast(&s, input, LT_FLOAT32);
-    if (from == NULL) return lt_scope_close(&s);
-    lt_status status = move_windows(back, c, from, sizes, &result);
-    return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), LT_BOOL), out);
-}
-
-lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_dims *dilation,
-                         const lt_dims *padding, const lt_dims *stride, lt_tensor **out)
-{
-    lt_conv c = {.batch = 1};
-    char text[256];
-    int n = input->ndim;
-    bool empty = n < 3 || n > 4;
-    for (int d = n - 3; !empty && d < n; d++) empty = input->sizes[d] == 0;
-    if (empty)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
-                        "other non-zero dimensions for "
-                        "input, but got: %s",
-                        lt_format_sizes(text, sizeof text, n, input->sizes));
-    LT_TRY(check_columns(input, "im2col"));
-    LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
-    lt_spatial_sizes(n, input->sizes, 2, c.in);
-    LT_TRY(count_windows(&c));
-    if (n == 4) c.batch = input->sizes[0];
-    c.in_channels = input->sizes[n - 3];
-    lt_dims sizes = {.n = n - 1};
-    sizes.v[0] = c.batch;
-    sizes.v[n - 3] = c.in_channels * c.kernel[1] * c.kernel[2];
-    sizes.v[n - 2] = c.out[1] * c.out[2];
-    return move_elements(false, &c, input, &sizes, out);
-}
-
-lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_dims *kernel_size,
-                         const lt_dims *dilation, const lt_dims *padding, const lt_dims *stride,
-                         lt_tensor **out)
-{
-    lt_conv c = {.batch = 1};
-    char text[256];
-    int n = input->ndim;
-    if (n < 2 || n > 3 || input->sizes[n - 2] == 0 || input->sizes[n - 1] == 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
-                        "size and non-zero dimensions "
-                        "for input, but got: %s",
-                        lt_format_sizes(text, sizeof text, n, input->sizes));
-    LT_TRY(check_columns(input, "col2im"));
-    LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
-    if (!lt_spread_sizes(output_size, 2, 1, c.in))
-        return lt_error(LT_ERR_RUNTIME, "It is expected output_size equals to 2, but got size %d",
-                        output_size->n);
-    int64_t kernel = c.kernel[1] * c.kernel[2];
-    if (input->sizes[n - 2] % kernel != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Expected size of input's dimension %lld to be divisible by the product of "
-                        "kernel_size, but got "
-                        "input.size(%lld)=%lld and kernel_size=%s.",
-                        lt_shown(n - 2), lt_shown(n - 2), (long long)input->sizes[n - 2],
-                        show(c.kernel).text);
-    LT_TRY(count_windows(&c));
-    if (input->sizes[n - 1] != c.out[1] * c.out[2])
-        return lt_error(LT_ERR_RUNTIME,
-                        "Given output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s, "
-                        "expected size of input's "
-                        "dimension %lld to match the calculated number of sliding blocks %lld * "
-                        "%lld = %lld, but got "
-                        "input.size(%lld)=%lld.",
-                        show(c.in).text, show(c.kernel).text, show(c.dilation).text,
-                        show(c.padding).text, show(c.stride).text, lt_shown(n - 1),
-                        (long long)c.out[1], (long long)c.out[2], (long long)(c.out[1] * c.out[2]),
-                        lt_shown(n - 1), (long long)input->sizes[n - 1]);
-    if (n == 3) c.batch = input->sizes[0];
-    c.in_channels = input->sizes[n - 2] / kernel;
-    lt_dims sizes = {.n = n + 1};
-    sizes.v[0] = c.batch;
-    sizes.v[n - 2] = c.in_channels;
-    sizes.v[n - 1] = c.in[1];
-    sizes.v[n] = c.in[2];
-    return move_elements(true, &c, input, &sizes, out);
-}
-
-lt_status lt__col2im_impl(lt_tensor *input, const lt_dims *sizes, const lt_dims *kernel_size,
-                          const lt_dims *dilation, const lt_dims *padding, const lt_dims *stride,
-                          lt_tensor **out)
-{
-    return lt_col2im(input, &(lt_dims){2, {sizes->v[sizes->n - 2], sizes->v[sizes->n - 1]}},
-                     kernel_size, dilation, padding, stride, out);
-}

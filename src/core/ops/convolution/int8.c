@@ -48,8 +48,8 @@ lt_status lt__int8_convolution_impl(lt_tensor *input, lt_tensor *weight, const l
                         "int8, got %s and %s",
                         lt_dtype_name((lt_dtype)input->dtype),
                         lt_dtype_name((lt_dtype)weight->dtype));
-    LT_TRY(
-        lt_convolution_fit(input, weight, NULL, stride, &none, dilation, false, &none, groups, &c));
+    const lt_conv_numbers numbers = {stride, &none, dilation, &none, groups, false, NULL};
+    LT_TRY(lt_convolution_fit(input, weight, NULL, &numbers, &c));
     lt_scope_open(&s, LT_COMPOSITE(_int8_convolution));
     lt_tensor *y = by_backend(&s, &c, input, weight);
     if (y == NULL && s.status == LT_OK) {

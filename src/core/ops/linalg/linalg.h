@@ -1,4 +1,8 @@
-/* linalg.h - what the files on matrices share: their checks. Included by src/core/ops only. */
+/* linalg.h - what the files on matrices share: checks, batches of matrices, and factors of each
+ * matrix by the backend. Included by src/core/ops only.
+ *
+ * LAPACK and cuSOLVER read matrices column after column: a dense tensor of the transposed matrices
+ * is stored so, and their results are turned back as a view. */
 #ifndef LT_OPS_LINALG_H
 #define LT_OPS_LINALG_H
 
@@ -82,5 +86,45 @@ static inline lt_status lt_scope_hand(lt_scope *s, lt_tensor *t, lt_tensor **out
     if (s->status == LT_OK) *out = lt_tensor_retain(t);
     return s->status;
 }
+
+/* ---- batches and their factors --------------------------------------------------------------- */
+
+/* A dense copy of a in memory of its own. */
+lt_tensor *do_dense_copy(lt_scope *s, lt_tensor *a);
+
+/* Uninitialized tensors; do_new_like has the dtype and device of like. */
+lt_tensor *do_new_of(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes);
+lt_tensor *do_new_like(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
+/* Zeros that are real whatever like is: its singular values, its eigenvalues. */
+lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
+
+/* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of
+ * numbers. */
+lt_dims lt_linalg_batch_of(const lt_tensor *a, int64_t rows, int64_t columns);
+
+static inline int32_t *lt_linalg_integers(lt_tensor *t) { return (int32_t *)(void *)lt_data(t); }
+
+/* Whose errors they are, and what a matrix that cannot be dealt with is told, in PyTorch's words:
+ * its %d is what LAPACK says, or, where that is the number of an element of the diagonal, this
+ * element as the caller counts. */
+typedef struct lt_linalg_refusal {
+    const char *op, *format;
+    bool element;
+} lt_linalg_refusal;
+
+/* The call of the backend for all matrices of a, which lie column after column. */
+lt_factor lt_linalg_factor_of(lt_factor_kind kind, const lt_tensor *a);
+
+/* The error of the first matrix whose number in infos is not 0, or, with `any`, whether there is
+ * one. a has the shape that the caller knows. */
+lt_status lt_linalg_refused(const lt_linalg_refusal *r, const lt_tensor *a, lt_tensor *infos,
+                            bool *any);
+
+/* Runs f. With `r`, a matrix of a that cannot be factored is an error; where the backend has a
+ * second algorithm that factors more, the result is false instead. */
+bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const lt_linalg_refusal *r);
+
+/* LU factors of square matrices that lie column after column, in place. Returns the pivots. */
+lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r);
 
 #endif

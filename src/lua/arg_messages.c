@@ -1,0 +1,242 @@
+/* arg_messages.c - see arg_messages.h. */
+#include "arg_messages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "assertion.h"
+#include "dtypes/dtype.h"
+
+static const char *const expected[] = {
+    [LT_ARG_TENSOR] = "Tensor",
+    [LT_ARG_TENSOR_OR_SCALAR] = "Tensor or number",
+    [LT_ARG_INDEX_TENSOR] = "Tensor",
+    [LT_ARG_POSITIONS] = "Tensor",
+    [LT_ARG_TENSORS] = "table of Tensors",
+    [LT_ARG_INDEX_TENSORS] = "table of Tensors",
+    [LT_ARG_SCALAR] = "number",
+    [LT_ARG_INT] = "int",
+    [LT_ARG_FLOAT] = "float",
+    [LT_ARG_BOOL] = "bool",
+    [LT_ARG_STRING] = "string",
+    [LT_ARG_DIM] = "int",
+    [LT_ARG_DIMS] = "int or table of ints",
+    [LT_ARG_INDEX] = "int",
+    [LT_ARG_SIZE] = "table of ints",
+    [LT_ARG_DTYPE] = "torch.dtype",
+    [LT_ARG_DEVICE] = "torch.device",
+    [LT_ARG_GENERATOR] = "torch.Generator",
+};
+
+int lt_args_raise_type(lua_State *L, const char *text)
+{
+    lt_error_set(LT_ERR_TYPE, "%s", text);
+    return lt_lua_raise(L);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
+
+/* Other names of arguments: PyTorch's functions call `self` input, NumPy's names stand for those
+ * that they replace, and those of torch.linalg are A and B. */
+static const struct {
+    const char *name, *others[6];
+} aliases[] = {
+    {"self", {"input", "x", "a", "x1", "A"}},
+    {"input", {"x", "a", "x1", "A"}},
+    {"dim", {"axis"}},
+    {"keepdim", {"keepdims"}},
+    {"other", {"x2", "B"}},
+};
+
+/* The other names of an argument, up to NULL; NULL where it has none. */
+static const char *const *aliases_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i].name, name) == 0) return aliases[i].others;
+    return NULL;
+}
+
+static bool is_name_of(const lt_arg_spec *arg, const char *name)
+{
+    if (strcmp(arg->name, name) == 0) return true;
+    const char *const *other = aliases_of(arg->name);
+    for (; other != NULL && *other != NULL; other++)
+        if (strcmp(*other, name) == 0) return true;
+    return false;
+}
+
+int lt_args_push_named(lua_State *L, int names, const lt_arg_spec *arg)
+{
+    int type = lua_getfield(L, names, arg->name);
+    if (type != LUA_TNIL) return type;
+    const char *const *other = aliases_of(arg->name);
+    for (; other != NULL && *other != NULL && type == LUA_TNIL; other++) {
+        lua_pop(L, 1);
+        type = lua_getfield(L, names, *other);
+    }
+    return type;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* What to add where the first argument, a tensor, is none: perhaps a method was called with a
+ * dot. */
+static const char *colon_hint(lua_State *L, const lt_signature *s)
+{
+    if (s->n == 0 || !is_self(&s->args[0]) || lt_lua_get(L, 1) != NULL) return "";
+    return lua_pushfstring(L, " (a method is called with a colon: x:%s())", s->op);
+}
+
+static const lt_arg_spec *find_name(const lt_signature *s, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < s[i].n; j++) {
+            const lt_arg_spec *arg = &s[i].args[j];
+            if (is_name_of(arg, name)) return arg;
+        }
+    return NULL;
+}
+
+void lt_args_check_names(lua_State *L, const lt_signature *s, int n, const lt_arg_call *c)
+{
+    if (c->names == 0) return;
+    for (lua_pushnil(L); lua_next(L, c->names) != 0; lua_pop(L, 1)) {
+        const char *name = lua_tostring(L, -2);
+        if (find_name(s, n, name) != NULL) continue;
+        luaL_Buffer b;
+        luaL_buffinit(L, &b);
+        bool first = true;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < s[i].n; j++) {
+                const char *known = s[i].args[j].name;
+                if (find_name(s, i, known) != NULL || is_self(&s[i].args[j])) continue;
+                luaL_addstring(&b, first ? "" : ", ");
+                luaL_addstring(&b, known);
+                first = false;
+            }
+        luaL_pushresult(&b);
+        const char *list = lua_tostring(L, -1);
+        lt_args_raise_type(
+            L,
+            *list != 0
+                ? lua_pushfstring(L, "%s(): unknown argument '%s' (known: %s)", s->op, name, list)
+                : lua_pushfstring(L, "%s(): unknown argument '%s' (it has none)", s->op, name));
+    }
+}
+
+static int raise_missing(lua_State *L, const lt_signature *s, const lt_args *a, int first)
+{
+    luaL_Buffer b;
+    int n = 0;
+    luaL_buffinit(L, &b);
+    for (int i = first; i < s->n; i++) {
+        if (s->args[i].has_default || a->at[i] != 0) continue;
+        luaL_addstring(&b, n++ > 0 ? ", '" : "'");
+        luaL_addstring(&b, s->args[i].name);
+        luaL_addchar(&b, '\'');
+    }
+    luaL_pushresult(&b);
+    const char *list = lua_tostring(L, -1);
+    return lt_args_raise_type(L, lua_pushfstring(L, "%s() missing %d required argument%s: %s%s",
+                                                 s->op, n, n == 1 ? "" : "s", list,
+                                                 first == 0 ? colon_hint(L, s) : ""));
+}
+
+static int raise_too_many(lua_State *L, const lt_signature *s, const lt_arg_call *c)
+{
+    int n = 0;
+    while (n < s->n && !s->args[n].keyword_only) n++;
+    return lt_args_raise_type(L, lua_pushfstring(L, "%s() takes %d argument%s but %d were given",
+                                                 s->op, n, n == 1 ? "" : "s", c->positional));
+}
+
+/* A name that is an argument's, but stands for one given in the row. */
+static int raise_twice(lua_State *L, const lt_signature *s, const lt_arg_call *c, int first)
+{
+    for (int i = 0; i < first; i++)
+        if (lt_args_push_named(L, c->names, &s->args[i]) != LUA_TNIL)
+            return lt_args_raise_type(
+                L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op,
+                                   s->args[i].name));
+    return 0;
+}
+
+int lt_args_raise_problem(lua_State *L, const lt_signature *s, const lt_args *a,
+                          const lt_arg_call *c, const lt_arg_problem *p)
+{
+    LT_ASSERT(p->arg == NULL || p->arg->type < sizeof expected / sizeof *expected, "%s: type %d",
+              p->arg->name, p->arg->type);
+    char where[32] = "";
+    const char *name = p->arg != NULL ? p->arg->name : "";
+    if (p->value > 0 && p->value <= c->positional)
+        snprintf(where, sizeof where, " (position %d)", p->value);
+    switch (p->kind) {
+    case LT_ARG_PROBLEM_WRONG_TYPE:
+        return lt_args_raise_type(
+            L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, not %s%s", s->op, name, where,
+                               expected[p->arg->type], lt_lua_type_name(L, p->value),
+                               p->value == 1 ? colon_hint(L, s) : ""));
+    case LT_ARG_PROBLEM_WRONG_ENTRY:
+        return lt_args_raise_type(
+            L, lua_pushfstring(
+                   L, "%s(): argument '%s'%s must be %s, but found element of type %s at pos %d",
+                   s->op, name, where,
+                   p->arg->type == LT_ARG_TENSORS || p->arg->type == LT_ARG_INDEX_TENSORS
+                       ? expected[LT_ARG_TENSORS]
+                       : "table of ints",
+                   (lua_rawgeti(L, p->value, p->entry), lt_lua_type_name(L, -1)), p->entry));
+    case LT_ARG_PROBLEM_NOT_POSITIONS:
+        return lt_args_raise_type(
+            L, lua_pushfstring(
+                   L, "%s(): expected an integer tensor of positions for '%s', got torch.%s", s->op,
+                   name, lt_dtype_name((lt_dtype)lt_lua_get(L, p->value)->dtype)));
+    case LT_ARG_PROBLEM_TOO_LONG:
+        return lt_args_raise_type(
+            L, lua_pushfstring(L, "%s(): argument '%s'%s has %d entries, at most %d are possible",
+                               s->op, name, where, p->entry, LT_MAX_DIMS));
+    case LT_ARG_PROBLEM_ROW_NIL:
+        return lt_args_raise_type(
+            L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but number %d is nil", s->op,
+                               name, where, expected[p->arg->type], p->entry));
+    case LT_ARG_PROBLEM_TOO_MANY: return raise_too_many(L, s, c);
+    case LT_ARG_PROBLEM_MISSING: return raise_missing(L, s, a, p->entry);
+    default: return raise_twice(L, s, c, p->entry);
+    }
+}
+
+int lt_args_raise_combination(lua_State *L, const lt_signature *s, int n, const lt_arg_call *c)
+{
+    luaL_Buffer b;
+    int top = lua_gettop(L);
+    luaL_buffinit(L, &b);
+    luaL_addstring(&b, s->op);
+    luaL_addstring(&b, "() received an invalid combination of arguments - got (");
+    luaL_pushresult(&b);
+    for (int i = 1; i <= c->positional; i++) {
+        lua_pushfstring(L, "%s%s", i > 1 ? ", " : "", lt_lua_type_name(L, i));
+        lua_concat(L, 2);
+    }
+    if (c->names != 0) {
+        bool first = c->positional == 0;
+        for (lua_pushnil(L); lua_next(L, c->names) != 0; first = false) {
+            lua_pushvalue(L, top + 1);
+            lua_pushfstring(L, "%s%s=%s", first ? "" : ", ", lua_tostring(L, -3),
+                            lt_lua_type_name(L, -2));
+            lua_concat(L, 2);
+            lua_replace(L, top + 1);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pushfstring(
+        L, ")%s, but expected one of:", c->positional > 0 || c->names == 0 ? colon_hint(L, s) : "");
+    lua_insert(L, top + 2); /* below what made the hint */
+    lua_settop(L, top + 2);
+    lua_concat(L, 2);
+    for (int i = 0; i < n; i++) {
+        lua_pushfstring(L, "\n * %s", strchr(s[i].text, '('));
+        lua_concat(L, 2);
+    }
+    return lt_args_raise_type(L, lua_tostring(L, -1));
+}

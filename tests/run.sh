@@ -277,8 +277,10 @@ run_spec() {
     esac
     export LTENSOR_TEST_DEVICE
     [ "${GPUS:-0}" = 0 ] || export LTENSOR_SIM_GPUS="$GPUS" LTENSOR_SIM_CHECK=1 LTENSOR_SIM_SEED="$SEED"
+    # busted splits its arguments at blanks once more, so any character stands for each.
+    filter=$(printf %s "${FILTER-}" | tr ' ' .)
     # shellcheck disable=SC2046,SC2086
-    $BUSTED $HELPER -o plainTerminal $EXCLUDE ${FILTER:+"--filter=$FILTER"} $(printf 'tests/lua/%s_spec.lua ' ${SPEC-})
+    $BUSTED $HELPER -o plainTerminal $EXCLUDE ${filter:+"--filter=$filter"} $(printf 'tests/lua/%s_spec.lua ' ${SPEC-})
     exit
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that the packages ltensor needs are installed: `scripts/deps.sh` for building,
+# Installs the packages that ltensor needs and that are missing, and names them: `scripts/deps.sh` for building,
 # `scripts/deps.sh test` for the test suite too, `scripts/deps.sh ci` also for make lint, make site and make deb;
 # `scripts/deps.sh deb` for make deb alone.
 #
@@ -105,7 +105,8 @@ else
     exit 1
 fi
 
-echo "ltensor: installing$missing" >&2
+echo "ltensor: these packages are missing, and apt-get installs them now:$missing" >&2
+echo "ltensor: to be told instead, set LTENSOR_DEPS=check" >&2
 apt() {
     # A lock held by another apt (a fresh machine updates itself) is waited for.
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \

@@ -54,6 +54,8 @@ $(OBJ)/flags_of_cuda: FORCE
 	@mkdir -p $(@D)
 	@echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' | { $(write_if_changed); }
 $(CUDA_OBJ) $(CUDA12_OBJ): $(OBJ)/flags_of_cuda
+# Phony, as .SECONDARY (Makefile) lets a missing prerequisite count as old.
+.PHONY: FORCE
 FORCE:
 
 # The files that the source of a generated kernel includes, as text in programs.cu's objects.

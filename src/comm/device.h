@@ -2,7 +2,7 @@
 #ifndef LT_COMM_DEVICE_H
 #define LT_COMM_DEVICE_H
 
-#include "device_engine.h"
+#include "devices/device_engine.h"
 
 /* LT_ERR_DEVICE: there is no GPU, or its backend has none. */
 lt_status lt_device_engine_get(const lt_device_engine **out);

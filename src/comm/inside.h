@@ -111,7 +111,7 @@ struct lt_world {
 
 /* steps.c: goes as far as there is no need to wait. *moved: something has happened. */
 lt_status lt_work_step(lt_work *work, bool *moved, bool *done);
-/* steps.c: gives back what only steps need. */
+/* work.c: gives back what only steps need. */
 void lt_work_settle(lt_work *work);
 
 /* reduce.c: whether there is such a reduction of the dtype; else the error. */
@@ -131,7 +131,9 @@ void lt_record_end(lt_world *world, lt_work *work, lt_work_state state);
 void lt_work_describe(const lt_work *work, char *buffer, size_t n);
 
 /* notes.c: what ranks tell each other when something goes wrong. */
-void lt_notes_hear(lt_world *world, bool *moved);
+/* Reads the notes that have come. True: another rank has given up, for this reason (LT_COMM_TEXT bytes);
+ * there may be more notes. */
+bool lt_notes_hear(lt_world *world, bool *moved, char *reason);
 /* Whether all of the work's group have answered, or the time for it is over; asks them first. */
 bool lt_notes_asked(lt_world *world, lt_work *work, double now);
 /* The answers, a line for each rank. */
@@ -140,11 +142,13 @@ void lt_notes_tell_all(lt_world *world, char kind, const char *text);
 /* The first rank of the group that has left long enough ago; -1: none has. */
 int lt_notes_left(const lt_world *world, const lt_work *work, double now);
 
-/* world.c: all that is under way fails, and what will be given; the others are told. Called by the
- * stepping thread. */
-void lt_world_fail(lt_world *world, lt_status status, const char *reason, bool tell);
 /* A pass over all that is under way; whether something happened. */
 bool lt_world_pass(lt_world *world);
+
+/* ranks.c: fills g; ranks NULL: all n of the world. */
+lt_status lt_ranks_fill(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks,
+                        int n);
+/* A new group; *out NULL where this rank is not in it. */
 lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out);
 
 /* engines.c: the engine of the launcher, or the error that says what is missing. */

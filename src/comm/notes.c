@@ -34,9 +34,9 @@ static void keep_answer(lt_peer *peer, const char *text)
     if (peer->answer != NULL) strcpy(peer->answer, text);
 }
 
-void lt_notes_hear(lt_world *world, bool *moved)
+bool lt_notes_hear(lt_world *world, bool *moved, char *reason)
 {
-    char note[LT_ENGINE_NOTE], text[LT_COMM_TEXT];
+    char note[LT_ENGINE_NOTE], text[LT_ENGINE_NOTE];
     int n, from;
     while (world->engine->hear(world->inner, note, &n, &from)) {
         *moved = true;
@@ -45,14 +45,13 @@ void lt_notes_hear(lt_world *world, bool *moved)
         note[n > 0 ? n - 1 : 0] = '\0';
         switch (note[0]) {
         case ASK:
-            lt_world_describe(world, text, LT_ENGINE_NOTE - 1);
+            lt_world_describe(world, text, sizeof text - 1);
             tell(world, from, ANSWER, text);
             break;
         case ANSWER: keep_answer(&world->peers[from], note + 1); break;
         case FAILURE:
-            snprintf(text, sizeof text, "rank %d has given up: %s", from, note + 1);
-            lt_world_fail(world, LT_ERR_RUNTIME, text, false);
-            break;
+            snprintf(reason, LT_COMM_TEXT, "rank %d has given up: %s", from, note + 1);
+            return true;
         case END:
             world->peers[from].left = lt_clock();
             world->peers[from].status = atoi(note + 1);
@@ -60,6 +59,7 @@ void lt_notes_hear(lt_world *world, bool *moved)
         default: break;
         }
     }
+    return false;
 }
 
 bool lt_notes_asked(lt_world *world, lt_work *work, double now)

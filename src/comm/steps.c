@@ -52,14 +52,6 @@ static lt_status scratch(lt_work *w, int64_t bytes)
     return LT_ERR_MEMORY;
 }
 
-void lt_work_settle(lt_work *w)
-{
-    LT_ASSERT(w->request == NULL, "the engine has the memory of %s", w->call.name);
-    lt_block_free(w->scratch, w->scratch_capacity);
-    w->scratch = NULL;
-    w->scratch_capacity = 0;
-}
-
 /* The arguments of an exchange, all of them 0. */
 typedef struct parts {
     int64_t *give, *give_at, *get, *get_at;

@@ -19,48 +19,6 @@
 #include "inside.h"
 #include "memory/alloc.h"
 
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-static lt_status fill_ranks(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks,
-                            int n)
-{
-    g->world = world;
-    g->group = group;
-    g->n = n;
-    g->me = -1;
-    g->ranks = lt_mem_array(n, sizeof *g->ranks);
-    if (g->ranks == NULL) return LT_ERR_MEMORY;
-    for (int i = 0; i < n; i++) {
-        g->ranks[i] = ranks != NULL ? ranks[i] : i;
-        if (g->ranks[i] == world->rank) g->me = i;
-    }
-    return LT_OK;
-}
-
-/* NULL where this rank is not in it. */
-lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out)
-{
-    lt_engine_group *group = NULL;
-    LT_TRY(world->engine->group(world->inner, ranks, n, &group));
-    const int id = ++world->n_groups; /* counted by all alike */
-    *out = NULL;
-    if (group == NULL) return LT_OK;
-    lt_ranks *g = lt_mem_zalloc(sizeof *g);
-    if (g == NULL) return LT_ERR_MEMORY;
-    const lt_status status = fill_ranks(g, world, group, ranks, n);
-    if (status != LT_OK) {
-        lt_mem_free(g);
-        return status;
-    }
-    LT_ASSERT(g->me >= 0, "this rank is not in group %d", id);
-    g->id = id;
-    g->timeout = world->all.timeout;
-    g->next = world->others;
-    world->others = g;
-    *out = g;
-    return LT_OK;
-}
-
 /* ---- what is under way ----------------------------------------------------------------------- */
 
 static void end_work(lt_world *world, lt_work *w, lt_status status, const char *reason)
@@ -110,7 +68,8 @@ static lt_ranks *after(lt_world *world, lt_ranks *g)
     return g == &world->all ? world->others : g->next;
 }
 
-void lt_world_fail(lt_world *world, lt_status status, const char *reason, bool tell)
+/* All that is under way fails, and what will be given; the others are told. */
+static void fail(lt_world *world, lt_status status, const char *reason, bool tell)
 {
     if (world->failed != LT_OK) return;
     pthread_mutex_lock(&world->lock);
@@ -132,7 +91,7 @@ static void fail_with(lt_world *world, lt_work *w, lt_status status, const char 
     lt_work_describe(w, what, sizeof what);
     snprintf(text, sizeof text, "%s on rank %d: %.3600s", what, world->rank, reason);
     world->culprit = w;
-    lt_world_fail(world, status, text, true);
+    fail(world, status, text, true);
 }
 
 static void look_at_time(lt_world *world, lt_work *w)
@@ -199,11 +158,17 @@ static void take_in(lt_world *world, bool *moved)
     }
 }
 
+static void hear(lt_world *world, bool *moved)
+{
+    char reason[LT_COMM_TEXT];
+    while (lt_notes_hear(world, moved, reason)) fail(world, LT_ERR_RUNTIME, reason, false);
+}
+
 bool lt_world_pass(lt_world *world)
 {
     bool moved = false;
     take_in(world, &moved);
-    lt_notes_hear(world, &moved);
+    hear(world, &moved);
     for (lt_ranks *g = &world->all; g != NULL; g = after(world, g)) {
         while (g->first != NULL && step(world, g->first, &moved)) {
             lt_work *w = g->first;
@@ -289,13 +254,13 @@ static void end_of_process(lt_world *world)
     snprintf(status, sizeof status, "%d", world->exit_status != 0 ? world->exit_status : !well);
     lt_notes_tell_all(world, 'B', status);
     while (others_end(world) == 0 && (well || lt_clock() - since < 2)) {
-        lt_notes_hear(world, &moved);
+        hear(world, &moved);
         nap(1e-3);
     }
     if (well && others_end(world) == 1) world->engine->leave(world->inner);
     /* What was told goes out while the others still hear. */
     for (int i = 0; i < 20 && others_end(world) < 0; i++) {
-        lt_notes_hear(world, &moved);
+        hear(world, &moved);
         nap(5e-3);
     }
 }
@@ -384,7 +349,7 @@ static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int
     world->peers = lt_mem_zarray(size, sizeof *world->peers);
     if (world->peers == NULL) return LT_ERR_MEMORY;
     world->all.timeout = timeout;
-    return fill_ranks(&world->all, world, NULL, NULL, size);
+    return lt_ranks_fill(&world->all, world, NULL, NULL, size);
 }
 
 static lt_status wait_for_others(lt_world *world, double timeout)
@@ -520,14 +485,6 @@ int lt_world_size(const lt_world *world) { return world->size; }
 const char *lt_world_engine(const lt_world *world) { return world->engine->name; }
 bool lt_world_inline(const lt_world *world) { return !world->engine->threaded; }
 lt_ranks *lt_world_ranks(lt_world *world) { return &world->all; }
-int lt_ranks_size(const lt_ranks *g) { return g->n; }
-int lt_ranks_me(const lt_ranks *g) { return g->me; }
-int lt_ranks_global(const lt_ranks *g, int rank)
-{
-    LT_ASSERT(rank >= 0 && rank < g->n, "rank %d of %d", rank, g->n);
-    return g->ranks[rank];
-}
-void lt_ranks_set_timeout(lt_ranks *g, double seconds) { g->timeout = seconds; }
 
 void lt_world_step(lt_world *world)
 {

@@ -1,7 +1,7 @@
-/* nccl.cu - the engine between GPUs (comm/device_engine.h) by NCCL, which is opened when a script
+/* nccl.cu - the engine between GPUs (devices/device_engine.h) by NCCL, which is opened when a script
  * asks for it. What only moves goes as bytes, so that every dtype does. */
-#include "../../comm/device_engine.h"
 #include "assertion.h"
+#include "devices/device_engine.h"
 #include "cuda.h"
 #include "nccl_api.h"
 

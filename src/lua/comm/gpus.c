@@ -1,4 +1,4 @@
-/* gpus.c - operations between GPUs of several processes (src/comm/device_engine.h) for
+/* gpus.c - operations between GPUs of several processes (devices/device_engine.h) for
  * lib/distributed/nccl.lua: torch._C.device_id, device_join. Tensors are contiguous and on the
  * group's GPU; which they are, lib/distributed has seen to. */
 #include "gpus.h"

@@ -49,8 +49,13 @@ typedef struct lt_lua_state {
     bool left_to_window;   /* a step was left to a window, and none has come yet */
     int64_t next_callback; /* id of the next hook or Function context */
     char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */
-    struct lt_autocast *autocast;         /* autocast.c's; NULL: no scope has been opened yet */
-    struct lt_saved_values *saved_values; /* saved.c's; NULL: no hook has been set yet */
+    /* autocast.c's; NULL: no scope has been opened yet */
+    struct lt_autocast *autocast;
+    void (*autocast_free)(struct lt_autocast *settings);
+    /* saved.c's; NULL: no hook has been set yet */
+    struct lt_saved_values *saved_values;
+    void (*saved_free)(struct lt_saved_values *values);
+    void (*saved_forget)(lua_State *L, struct lt_lua_state *s); /* lt_lua_forget_saved */
 } lt_lua_state;
 
 static inline lt_lua_state *lt_lua_state_here(lua_State *L)
@@ -231,10 +236,8 @@ void lt_lua_open_batches(lua_State *L);
 void lt_lua_open_duals(lua_State *L);
 void lt_lua_open_saved(lua_State *L);   /* hooks of saved tensors */
 void lt_lua_open_windows(lua_State *L); /* of torch.compile */
-/* Lets go of the values of hooks that no graph needs any more; and of what is kept for that, when
- * the state goes. */
+/* Lets go of the values of hooks that no graph needs any more. */
 void lt_lua_forget_saved(lua_State *L, lt_lua_state *s);
-void lt_lua_saved_free(struct lt_saved_values *values);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
 void lt_lua_open_files(lua_State *L);  /* torch._C.save_safetensors, load_safetensors */

@@ -57,9 +57,9 @@ static object own_lua(bool *mixed)
 
 /* A host may call luaopen_torch by itself, or through a module of its own: such an object has no
  * Lua, and the linker bound it to the library. */
-static bool is_linked_with_us(object caller)
+static bool is_linked_with_us(object caller, const void *opener)
 {
-    return find_symbol(caller, "luaopen_torch") == (void *)(uintptr_t)&luaopen_torch;
+    return find_symbol(caller, "luaopen_torch") == opener;
 }
 
 /* luaL_error of the caller's Lua, which has the same form in every version; NULL: it is not
@@ -71,7 +71,7 @@ static raise_function *find_raise(object caller)
     return (raise_function *)(uintptr_t)raise;
 }
 
-int lt_lua_check_caller(lua_State *L, const void *return_address)
+int lt_lua_check_caller(lua_State *L, const void *return_address, const void *opener)
 {
     static const char format[] =
         "cannot open torch: it was called by the Lua in '%s', but it is bound to the Lua 5.4 in "
@@ -83,7 +83,7 @@ int lt_lua_check_caller(lua_State *L, const void *return_address)
     if (own.base == NULL || caller.base == NULL) return 1;
     if (caller.base == own.base && !mixed) return 1;
     raise_function *const raise = find_raise(caller);
-    if (raise == NULL && !mixed && is_linked_with_us(caller)) return 1;
+    if (raise == NULL && !mixed && is_linked_with_us(caller, opener)) return 1;
     if (raise != NULL) return raise(L, format, caller.path, own.path);
     fprintf(stderr, format, caller.path, own.path);
     fputc('\n', stderr);

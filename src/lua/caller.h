@@ -13,7 +13,8 @@
  * L.
  * - the same Lua, or one that cannot be determined (a static program): returns 1;
  * - another one: raises an error through that Lua's own luaL_error; where that is not exported,
- *   writes the message to stderr and returns 0, and the caller must return without using L. */
-int lt_lua_check_caller(lua_State *L, const void *return_address);
+ *   writes the message to stderr and returns 0, and the caller must return without using L.
+ * opener: luaopen_torch. */
+int lt_lua_check_caller(lua_State *L, const void *return_address, const void *opener);
 
 #endif

@@ -85,7 +85,9 @@ __attribute__((constructor)) static void announce(void) { lt_feature_provide("lu
 
 LT_API int luaopen_torch(lua_State *L)
 {
-    if (L == NULL || lt_lua_check_caller(L, __builtin_return_address(0)) == 0) return 0;
+    if (L == NULL || lt_lua_check_caller(L, __builtin_return_address(0),
+                                         (const void *)(uintptr_t)luaopen_torch) == 0)
+        return 0;
     luaL_checkversion(L);
     lua_settop(L, 0);
     lua_createtable(L, 0, 400); /* 1: torch */

@@ -1,5 +1,5 @@
 /* refuse.c - errors for values that a function of ours cannot take; see refuse.h. Includes Lua and
- * nothing else but the name of the tensors' metatable. */
+ * nothing else but how tensors are told from other userdata. */
 #include "refuse.h"
 
 #include <ctype.h>
@@ -11,6 +11,8 @@
 #include "error.h"
 
 /* ---- where and what -------------------------------------------------------------------------- */
+
+const char lt_box_tag = 0;
 
 static bool is_ours(const lua_Debug *frame)
 {

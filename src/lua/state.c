@@ -25,7 +25,6 @@
 #include "compile/window.h"
 #include "context/clock.h"
 #include "devices/copies.h"
-#include "settings/autocast.h"
 #include "memory/alloc.h"
 #include "memory/limit.h"
 #include "memory/pressure.h"
@@ -67,8 +66,8 @@ void lt_lua_state_release(lt_lua_state *s)
     if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
     LT_ASSERT(s->main == NULL && s->running == NULL, "the interpreter is open");
     lt_context_drop(s->context);
-    lt_lua_autocast_free(s->autocast);
-    lt_lua_saved_free(s->saved_values);
+    if (s->autocast != NULL) s->autocast_free(s->autocast);
+    if (s->saved_values != NULL) s->saved_free(s->saved_values);
     lt_mem_free(s);
 }
 
@@ -293,7 +292,8 @@ static int sentinel_found(lua_State *L)
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
     lt_leave(entry);
-    lt_lua_forget_saved(L, lt_lua_state_here(L));
+    lt_lua_state *s = lt_lua_state_here(L);
+    if (s->saved_values != NULL) s->saved_forget(L, s);
     push_sentinel(L);
     return 0;
 }
@@ -465,8 +465,6 @@ void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
-
-const char lt_box_tag = 0;
 
 lt_tensor *lt_lua_check_tensor(lua_State *L, int arg)
 {

@@ -55,9 +55,8 @@ void lt_lua_forget_saved(lua_State *L, lt_lua_state *s)
     }
 }
 
-void lt_lua_saved_free(struct lt_saved_values *values)
+static void free_values(struct lt_saved_values *values)
 {
-    if (values == NULL) return;
     LT_ASSERT(values->n >= 0 && values->n <= values->capacity, "%lld of %lld", (long long)values->n,
               (long long)values->capacity);
     pthread_mutex_destroy(&values->lock);
@@ -158,6 +157,8 @@ static lt_status make_values(lt_lua_state *s)
     if (values == NULL) return LT_ERR_MEMORY;
     pthread_mutex_init(&values->lock, NULL);
     s->saved_values = values;
+    s->saved_free = free_values;
+    s->saved_forget = lt_lua_forget_saved;
     return LT_OK;
 }
 

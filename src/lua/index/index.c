@@ -52,13 +52,6 @@ static int64_t slice_entry(lua_State *L, int table, int i, bool *given, int64_t 
     return value;
 }
 
-void lt_lua_check_slice(lua_State *L, const lt_subscript *s)
-{
-    if (s->step < 1) lt_lua_error(L, "slice step must be positive");
-    if ((s->has_from && s->from == 0) || (s->has_to && s->to == 0 && s->from > 1))
-        lt_lua_error(L, "index 0: positions count from 1");
-}
-
 static void read_slice(lua_State *L, int index, lt_subscript *s)
 {
     bool has_step;

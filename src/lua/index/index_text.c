@@ -20,6 +20,13 @@ typedef struct parsed {
     lt_subscript at[];
 } parsed;
 
+void lt_lua_check_slice(lua_State *L, const lt_subscript *s)
+{
+    if (s->step < 1) lt_lua_error(L, "slice step must be positive");
+    if ((s->has_from && s->from == 0) || (s->has_to && s->to == 0 && s->from > 1))
+        lt_lua_error(L, "index 0: positions count from 1");
+}
+
 static const char *const axis_names[] = {"None", "newaxis"};
 
 static size_t axis_name(const char *text)

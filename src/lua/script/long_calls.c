@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "binding.h"
+
 enum { LONG = 4 << 20, PIECE = 1 << 20, FEW = 1 << 6, OFTEN = 1 << 17 };
 
 static void look(lua_State *L) { lt_lua_look_at(L, lt_lua_context(L)); }
@@ -495,4 +497,17 @@ void lt_lua_push_stoppable(lua_State *L)
         lua_setfield(L, -2, all[i].library);
     }
     lua_remove(L, -2);
+}
+
+/* stoppable() -> the functions, by library */
+static int stoppable(lua_State *L)
+{
+    lt_lua_push_stoppable(L);
+    return 1;
+}
+
+void lt_lua_open_stoppable(lua_State *L)
+{
+    lua_pushcfunction(L, stoppable);
+    lua_setfield(L, 2, "stoppable");
 }

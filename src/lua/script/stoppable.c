@@ -1,7 +1,7 @@
-/* stoppable.c - how what stoppable.h declares ends, and its way to our own Lua files. */
+/* stoppable.c - how what stoppable.h declares ends. */
 #include "stoppable.h"
 
-#include "binding.h"
+#include "error.h"
 
 void lt_lua_stop(lua_State *L, lt_context *context)
 {
@@ -10,17 +10,4 @@ void lt_lua_stop(lua_State *L, lt_context *context)
     if (stops) (void)lt_stopped();
     lt_context_return(outer);
     if (stops) luaL_error(L, "%s", lt_error_message());
-}
-
-/* stoppable() -> the functions, by library */
-static int stoppable(lua_State *L)
-{
-    lt_lua_push_stoppable(L);
-    return 1;
-}
-
-void lt_lua_open_stoppable(lua_State *L)
-{
-    lua_pushcfunction(L, stoppable);
-    lua_setfield(L, 2, "stoppable");
 }

@@ -42,9 +42,9 @@ static bool any_on(const lt_autocast *a)
     return a->modes[LT_CPU].enabled || a->modes[LT_CUDA].enabled;
 }
 
-void lt_lua_autocast_free(lt_autocast *settings)
+static void free_settings(lt_autocast *settings)
 {
-    if (settings != NULL && any_on(settings)) atomic_fetch_sub(&lt_autocast_scopes, 1);
+    if (any_on(settings)) atomic_fetch_sub(&lt_autocast_scopes, 1);
     lt_mem_free(settings);
 }
 
@@ -228,6 +228,7 @@ static lt_autocast *own_settings(lua_State *L)
     s->autocast = lt_mem_alloc(sizeof *s->autocast);
     if (s->autocast == NULL) lt_lua_raise(L);
     *s->autocast = defaults;
+    s->autocast_free = free_settings;
     return s->autocast;
 }
 

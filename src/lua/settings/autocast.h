@@ -21,10 +21,6 @@ static inline bool lt_autocast_on(void)
                             0);
 }
 
-/* Frees an interpreter's settings. */
-struct lt_autocast;
-void lt_lua_autocast_free(struct lt_autocast *settings);
-
 /* Replaces the arguments of the running function, by the policy for their device. */
 void lt_lua_autocast(lua_State *L, lt_autocast_policy cpu, lt_autocast_policy cuda);
 

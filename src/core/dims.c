@@ -5,6 +5,7 @@
 
 #include "assertion.h"
 #include "error.h"
+#include "tensor.h"
 
 lt_status lt_dims_insert(lt_dims *dims, int at, int64_t size)
 {
@@ -17,4 +18,11 @@ lt_status lt_dims_insert(lt_dims *dims, int at, int64_t size)
     dims->v[at] = size;
     dims->n++;
     return LT_OK;
+}
+
+lt_dims lt_dims_of(const lt_tensor *t)
+{
+    lt_dims dims = {.n = t->ndim};
+    for (int d = 0; d < t->ndim; d++) dims.v[d] = t->sizes[d];
+    return dims;
 }

@@ -9,4 +9,7 @@
  * as it was, where it is full. */
 lt_status lt_dims_insert(lt_dims *dims, int at, int64_t size);
 
+/* A tensor's sizes. */
+lt_dims lt_dims_of(const lt_tensor *t);
+
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "autograd/internal.h"
 #include "context/watch.h"
 #include "devices/device.h"
 #include "dtypes/dtype.h"
@@ -58,12 +57,25 @@ static void end(lt_context *c)
 {
     LT_ASSERT(c != &lt_process_context);
     lt_unwatch(c);
-    lt_cycles_end(c);
+    for (lt_context_ending *e = atomic_load(&c->endings), *next; e != NULL; e = next) {
+        next = e->next;
+        e->run(e);
+    }
     for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
         if (c->ready[i] != LT_GENERATOR_ABSENT) lt_generator_end(&c->generators[i]);
     lt_mem_free(c->copies);
     pthread_mutex_destroy(&c->lock);
     lt_mem_free(c);
+}
+
+static void end_and_release(lt_context *c)
+{
+    LT_ASSERT(c->refs == 0, "refs %d", c->refs);
+    LT_ASSERT(c->use[LT_USE_HOST].live >= 0, "%lld bytes", (long long)c->use[LT_USE_HOST].live);
+    void (*release)(void *user) = c->release;
+    void *user = c->user;
+    end(c);
+    if (release != NULL) release(user);
 }
 
 lt_status lt_context_new(const lt_context_config *given, lt_context **out)
@@ -75,6 +87,7 @@ lt_status lt_context_new(const lt_context_config *given, lt_context **out)
         lt_mem_zarray(1, sizeof *c); /* most of it is generators that nobody may ask for */
     if (c == NULL) return LT_ERR_MEMORY;
     lt_context_init(c);
+    c->free = end_and_release;
     c->user = config.user;
     c->authorize = config.authorize;
     c->log = config.log;
@@ -94,16 +107,6 @@ lt_status lt_context_new(const lt_context_config *given, lt_context **out)
     c->release = config.release;
     *out = c;
     return LT_OK;
-}
-
-void lt_context_free(lt_context *c)
-{
-    LT_ASSERT(c->refs == 0, "refs %d", c->refs);
-    LT_ASSERT(c->use[LT_USE_HOST].live >= 0, "%lld bytes", (long long)c->use[LT_USE_HOST].live);
-    void (*release)(void *user) = c->release;
-    void *user = c->user;
-    end(c);
-    if (release != NULL) release(user);
 }
 
 lt_context *lt_context_retain(lt_context *context)

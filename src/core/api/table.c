@@ -1,5 +1,5 @@
 /* table.c - tables of values, as scripts and their hosts hand them to each other: a list, and
- * values by name, which are kept in the order of the names' bytes. Knows nothing of Lua. */
+ * values by name, which are kept in the order of the names' bytes; and what values own. Knows nothing of Lua. */
 #include "values.h"
 
 #include <stdatomic.h>
@@ -71,6 +71,18 @@ lt_table *lt_table_retain(lt_table *table)
     LT_ASSERT(table->refs > 0, "refs %d", table->refs);
     atomic_fetch_add_explicit(&table->refs, 1, memory_order_relaxed);
     return table;
+}
+
+void lt_value_free(lt_value *value)
+{
+    if (value == NULL) return;
+    if (value->kind == LT_KIND_TENSOR) lt_tensor_release(value->v.tensor);
+    if (value->kind == LT_KIND_TENSORS) lt_tensor_list_free(&value->v.tensors);
+    if (value->kind == LT_KIND_STRING) lt_mem_free((char *)value->v.text.s);
+    if (value->kind == LT_KIND_TABLE) lt_table_release(value->v.table);
+    uint32_t size = value->size;
+    memset(value, 0, size < sizeof *value ? size : sizeof *value);
+    value->size = size;
 }
 
 void lt_table_release(lt_table *table)

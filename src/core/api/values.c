@@ -1,12 +1,11 @@
-/* values.c - tagged values as they come from callers and go back to them: what is checked, what
- * they own. */
+/* values.c - tagged values as they come from callers and go back to them: what is checked, the text
+ * that they own. */
 #include "values.h"
 
 #include <string.h>
 
 #include "error.h"
 #include "memory/alloc.h"
-#include "tensor.h"
 
 /* A value as large as the first version had it, so that programs compiled then are understood. */
 #define FIRST_SIZE 24
@@ -52,16 +51,4 @@ lt_status lt_value_own_text(const char *s, size_t n, lt_value *out)
 size_t lt_value_text_size(const lt_value *value)
 {
     return value->v.text.n > 0 ? (size_t)value->v.text.n : strlen(value->v.text.s);
-}
-
-void lt_value_free(lt_value *value)
-{
-    if (value == NULL) return;
-    if (value->kind == LT_KIND_TENSOR) lt_tensor_release(value->v.tensor);
-    if (value->kind == LT_KIND_TENSORS) lt_tensor_list_free(&value->v.tensors);
-    if (value->kind == LT_KIND_STRING) lt_mem_free((char *)value->v.text.s);
-    if (value->kind == LT_KIND_TABLE) lt_table_release(value->v.table);
-    uint32_t size = value->size;
-    memset(value, 0, size < sizeof *value ? size : sizeof *value);
-    value->size = size;
 }

@@ -6,8 +6,6 @@
 #include "devices/backend.h"
 #include "devices/device_type.h"
 #include "build_config.h" /* generated */
-#include "cpu/common/loops.h"
-#include "cpu/products/dnnl_plan.h"
 #include "api/features.h"
 #include "libraries/lapack.h"
 
@@ -39,8 +37,6 @@ static bool has_cuda(void) { return has_gpus(false); }
 static bool has_simulator(void) { return has_gpus(true); }
 static bool has_lapack(void) { return strcmp(lt_lapack_config(), "none") != 0; }
 static bool has_mpi(void) { return LT_BUILD_MPI[0] != '\0'; }
-static bool has_avx512(void) { return strcmp(lt_loops.isa, "avx512") == 0; }
-static bool has_avx2(void) { return has_avx512() || strcmp(lt_loops.isa, "avx2") == 0; }
 
 #define MAX_PROVIDED 8
 static const char *_Atomic provided[MAX_PROVIDED];
@@ -68,12 +64,12 @@ bool lt_has(const char *feature)
         const char *name;
         bool (*found)(void);
     } features[] = {
-        {"cuda", has_cuda},        {"simulator", has_simulator},
-        {"onednn", lt_dnnl_found}, {"int8", lt_dnnl_multiplies_int8},
-        {"mpi", has_mpi},          {"lapack", has_lapack},
-        {"avx2", has_avx2},        {"avx512", has_avx512},
+        {"cuda", has_cuda},
+        {"simulator", has_simulator},
+        {"mpi", has_mpi},
+        {"lapack", has_lapack},
     };
     for (size_t i = 0; feature != NULL && i < sizeof features / sizeof *features; i++)
         if (strcmp(feature, features[i].name) == 0) return features[i].found();
-    return feature != NULL && is_provided(feature);
+    return feature != NULL && (lt_backends[LT_CPU]->has(feature) || is_provided(feature));
 }

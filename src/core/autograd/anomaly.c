@@ -1,66 +1,13 @@
-/* function.c - nodes whose derivative is a callback, and anomaly mode.
- *
- * In anomaly mode every node remembers the line of the user's code that made it, and results of
- * nodes are searched for nan. The mode is the context's. */
+/* anomaly.c - anomaly mode: results of nodes are searched for nan. The mode is the context's; every node
+ * remembers the line of the user's code that made it then (node.c). */
 #include "autograd/internal.h"
 #include "counting.h"
-#include "devices/copies.h"
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "memory/alloc.h"
 #include "sparse.h"
 #include "op/any.h"
 #include "op/isnan.h"
-
-/* ---- custom Functions ------------------------------------------------------------------------ */
-
-static lt_status function_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
-                                const bool *needs)
-{
-    lt_function_node *function = (lt_function_node *)node;
-    return function->apply(function->ctx, grads, results, needs);
-}
-
-static void function_release_saved(lt_node *node)
-{
-    lt_function_node *function = (lt_function_node *)node;
-    if (function->free_saved != NULL && !node->saved_released) function->free_saved(function->ctx);
-}
-
-static void function_destroy(lt_node *node)
-{
-    lt_function_node *function = (lt_function_node *)node;
-    if (function->release != NULL) function->release(function->ctx);
-    lt_mem_free(function->name);
-}
-
-const lt_node_class lt_function_class = {"FunctionBackward",
-                                         sizeof(lt_function_node),
-                                         function_apply,
-                                         function_release_saved,
-                                         function_destroy,
-                                         NULL,
-                                         false,
-                                         false};
-
-/* ---- anomaly mode ---------------------------------------------------------------------------- */
-
-void lt_set_anomaly(bool on)
-{
-    atomic_store_explicit(&lt_here.context->anomaly, on, memory_order_relaxed);
-}
-bool lt_anomaly(void)
-{
-    return atomic_load_explicit(&lt_here.context->anomaly, memory_order_relaxed);
-}
-
-lt_status lt_node_note_origin(lt_node *node)
-{
-    char line[256];
-    lt_copies_origin(line, sizeof line);
-    return line[0] != '\0' ? lt_save_string(&node->origin, line) : LT_OK;
-}
 
 static lt_status holds_nan(lt_tensor *t, bool *out)
 {

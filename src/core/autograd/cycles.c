@@ -19,6 +19,7 @@
 /* Those of a context, in whose threads they were noted and will be collected: what others work on
  * is not looked at. All under autograd's lock. */
 typedef struct noted_tensors {
+    lt_context_ending ending;
     const lt_context *context;
     lt_tensor **tensors; /* weak: a tensor leaves when it is freed */
     int64_t n, capacity;
@@ -36,6 +37,21 @@ static noted_tensors *noted_here(void)
     return noted;
 }
 
+/* Tensors that outlive their context are not noted any more. */
+static void end_noted(lt_context_ending *ending)
+{
+    noted_tensors *noted = (noted_tensors *)ending, **at = &all_noted;
+    lt_autograd_lock();
+    while (*at != noted) at = &(*at)->next;
+    LT_ASSERT(noted->n >= 0 && noted->n <= noted->capacity, "%lld of %lld", (long long)noted->n,
+              (long long)noted->capacity);
+    *at = noted->next;
+    for (int64_t i = 0; i < noted->n; i++) noted->tensors[i]->autograd->may_be_cyclic = false;
+    lt_autograd_unlock();
+    lt_mem_free(noted->tensors);
+    lt_mem_free(noted);
+}
+
 /* NULL: there is no memory for one. */
 static noted_tensors *make_noted(lt_context *c)
 {
@@ -45,8 +61,10 @@ static noted_tensors *make_noted(lt_context *c)
     lt_context_return(outer);
     if (noted == NULL) return NULL;
     noted->context = c;
+    noted->ending.run = end_noted;
     noted->next = all_noted;
     all_noted = noted;
+    lt_context_on_end(c, &noted->ending);
     return noted;
 }
 
@@ -92,23 +110,6 @@ void lt_cycles_forget(lt_tensor *t)
     while (noted != NULL && !take_out(noted, t)) noted = noted->next;
     LT_ASSERT(noted != NULL, "the tensor is in no list");
     t->autograd->may_be_cyclic = false;
-    lt_autograd_unlock();
-}
-
-void lt_cycles_end(const lt_context *c)
-{
-    lt_autograd_lock();
-    noted_tensors **at = &all_noted;
-    while (*at != NULL && (*at)->context != c) at = &(*at)->next;
-    noted_tensors *noted = *at;
-    if (noted != NULL) {
-        LT_ASSERT(noted->n >= 0 && noted->n <= noted->capacity, "%lld of %lld", (long long)noted->n,
-                  (long long)noted->capacity);
-        *at = noted->next;
-        for (int64_t i = 0; i < noted->n; i++) noted->tensors[i]->autograd->may_be_cyclic = false;
-        lt_mem_free(noted->tensors);
-        lt_mem_free(noted);
-    }
     lt_autograd_unlock();
 }
 

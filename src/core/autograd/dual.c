@@ -121,13 +121,6 @@ static lt_status no_level(int level)
                     lt_here.duals);
 }
 
-/* The tensor whose tangent t shows a part of where it has no entry of its own. */
-static lt_tensor *base_of(const lt_tensor *t)
-{
-    lt_tensor *base = t->view_base;
-    return base != NULL && base->storage == t->storage ? base : NULL;
-}
-
 /* The lock is held. */
 static lt_tangent *own_entry(const lt_tensor *t, const dual_level *l)
 {
@@ -141,7 +134,7 @@ static lt_tangent *entry_of(const lt_tensor *t, int level)
 {
     LT_ASSERT(level >= 0 && level < lt_here.duals, "level %d of %d", level, lt_here.duals);
     lt_tangent *entry = own_entry(t, levels[level]);
-    const lt_tensor *base = base_of(t);
+    const lt_tensor *base = lt_base_of(t);
     return entry == NULL && base != NULL ? own_entry(base, levels[level]) : entry;
 }
 
@@ -189,7 +182,7 @@ static bool lies_as(const lt_tensor *a, const lt_tensor *b)
 /* New reference: the part of the base's tangent that t is of the base. */
 static lt_status part_of(lt_tensor *whole, const lt_tensor *t, lt_tensor **out)
 {
-    const lt_tensor *base = base_of(t);
+    const lt_tensor *base = lt_base_of(t);
     lt_geometry geometry;
     if (!lies_as(whole, base))
         return lt_error(LT_ERR_RUNTIME, "forward mode: the tangent of a tensor whose elements "
@@ -283,7 +276,7 @@ static lt_status zeros_as(const lt_tensor *t, lt_tensor **out)
 
 lt_status lt_tangent_to_write(lt_tensor *t, int level, lt_tensor **out)
 {
-    lt_tensor *base = base_of(t), *whole = NULL;
+    lt_tensor *base = lt_base_of(t), *whole = NULL;
     bool own;
     lt_status status;
     *out = value_of(t, level, &own);

@@ -16,30 +16,6 @@ static _Atomic int64_t next_id = 1;
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void entry_release(lt_hook_entry *entry)
-{
-    LT_ASSERT(entry->refs > 0, "refs %d", entry->refs);
-    if (atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1) return;
-    if (entry->hook.release != NULL) entry->hook.release(entry->hook.ctx);
-    lt_mem_free(entry);
-}
-
-static lt_hook_entry *entry_retain(lt_hook_entry *entry)
-{
-    LT_ASSERT(entry->refs > 0, "refs %d", entry->refs);
-    atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
-    return entry;
-}
-
-void lt_hook_list_free(struct lt_hook_list *list)
-{
-    LT_ASSERT(list->n >= 0 && list->n <= list->capacity, "%d of %d", list->n, list->capacity);
-    for (int i = 0; i < list->n; i++) entry_release(list->entries[i]);
-    lt_mem_free(list->entries);
-    lt_mem_free(list->retained);
-    lt_mem_free(list);
-}
-
 static lt_status list_of(struct lt_hook_list **place, struct lt_hook_list **out)
 {
     if (*place == NULL) {
@@ -78,7 +54,7 @@ static void drop_removed(struct lt_hook_list *list)
         list->n--;
         memmove(&list->entries[i], &list->entries[i + 1],
                 (size_t)(list->n - i) * sizeof *list->entries);
-        entry_release(entry);
+        lt_hook_entry_release(entry);
     }
 }
 
@@ -102,7 +78,7 @@ static lt_status register_in(lt_tensor *t, lt_node *fn, int slot, lt_hook hook, 
     entry->hook = hook;
     entry->hook.id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
     own->entries[own->n++] = entry;
-    if (of_node != NULL) of_node->entries[of_node->n++] = entry_retain(entry);
+    if (of_node != NULL) of_node->entries[of_node->n++] = lt_hook_entry_retain(entry);
     *id = entry->hook.id;
     LT_ASSERT(own->n <= own->capacity, "%d of %d", own->n, own->capacity);
     return LT_OK;
@@ -249,13 +225,13 @@ static lt_status run_list(const struct lt_hook_list *list, int slot, const hook_
     if (n == 0) return LT_OK;
     lt_hook_entry **entries = lt_mem_array(n, sizeof *entries);
     if (entries == NULL) return LT_ERR_MEMORY;
-    for (int i = 0; i < n; i++) entries[i] = entry_retain(list->entries[i]);
+    for (int i = 0; i < n; i++) entries[i] = lt_hook_entry_retain(list->entries[i]);
     for (int i = 0; i < n && status == LT_OK; i++) {
         const lt_hook *hook = &entries[i]->hook;
         if (entries[i]->slot == slot)
             status = hook->run != NULL ? run_hook(hook, on->values) : run_node_hook(hook, on);
     }
-    for (int i = 0; i < n; i++) entry_release(entries[i]);
+    for (int i = 0; i < n; i++) lt_hook_entry_release(entries[i]);
     lt_mem_free(entries);
     return status;
 }

@@ -53,6 +53,13 @@ static inline bool lt_is_accumulator(const lt_node *node)
     return node->class == &lt_accumulator_class;
 }
 
+/* The tensor that t shows a part of; NULL when it stands for itself, or its data was replaced. */
+static inline lt_tensor *lt_base_of(const lt_tensor *t)
+{
+    lt_tensor *base = t->view_base;
+    return base != NULL && base->storage == t->storage ? base : NULL;
+}
+
 void lt_autograd_lock(void);
 void lt_autograd_unlock(void);
 
@@ -84,6 +91,8 @@ lt_status lt_run_node_hooks(const lt_node *node, int slot, lt_tensor **values, i
                             lt_tensor *const *seen, int m);
 /* After t became an output of another node: its .grad is taken there from now on. */
 lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *to, int to_slot);
+lt_hook_entry *lt_hook_entry_retain(lt_hook_entry *entry);
+void lt_hook_entry_release(lt_hook_entry *entry);
 void lt_hook_list_free(struct lt_hook_list *list);
 lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out);
 
@@ -94,8 +103,6 @@ lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, l
 /* Notes a tensor whose .grad has a history, and drops it again: before it is freed. */
 void lt_cycles_note(lt_tensor *t);
 void lt_cycles_forget(lt_tensor *t);
-/* A context ends: its tensors that are still there are not noted any more. */
-void lt_cycles_end(const lt_context *c);
 
 /* "Trying to backward through the graph a second time". */
 lt_status lt_saved_is_freed(void);
@@ -108,8 +115,5 @@ lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n);
  * element lies at `from`; here it lies at `to` (elements of memory). */
 lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_geometry *geometry,
                           int64_t from, int64_t to, lt_tensor **out);
-
-/* Fields of node that anomaly mode sets. */
-lt_status lt_node_note_origin(lt_node *node);
 
 #endif

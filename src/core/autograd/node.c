@@ -1,4 +1,4 @@
-/* node.c - lifetime of nodes, their edges, and making a tensor an output of one.
+/* node.c - lifetime of nodes and of what they own, and their names; nodes of custom Functions.
  *
  * A node, its edges and its input descriptions are one allocation. Nodes whose count drops to zero
  * are freed by a loop: releasing one may release others (by its edges and by what it saved), which
@@ -9,7 +9,7 @@
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "compile/window.h"
-#include "devices/backend.h"
+#include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -42,6 +42,112 @@ bool lt_any_requires_grad(const lt_tensor_list *list)
         if (lt_requires_grad(list->v[i])) return true;
     return false;
 }
+
+lt_status lt_save_string(char **out, const char *text)
+{
+    if (text == NULL) {
+        *out = NULL;
+        return LT_OK;
+    }
+    size_t n = strlen(text) + 1;
+    char *copy = lt_mem_alloc(n);
+    if (copy == NULL) return LT_ERR_MEMORY;
+    memcpy(copy, text, n);
+    *out = copy;
+    return LT_OK;
+}
+
+void lt_like_of(lt_like *like, const lt_tensor *t)
+{
+    LT_ASSERT(t->refs > 0 && t->ndim <= LT_MAX_DIMS, "refs %d, ndim %d", t->refs, t->ndim);
+    like->dtype = t->dtype;
+    like->ndim = t->ndim;
+    like->device = t->device;
+    for (int d = 0; d < t->ndim; d++) like->sizes[d] = t->sizes[d];
+}
+
+void lt_geometry_of(lt_geometry *geometry, const lt_tensor *t)
+{
+    geometry->ndim = t->ndim;
+    geometry->offset = t->offset;
+    for (int d = 0; d < t->ndim; d++)
+        geometry->sizes[d] = t->sizes[d], geometry->strides[d] = t->strides[d];
+}
+
+/* ---- anomaly mode ---------------------------------------------------------------------------- */
+
+void lt_set_anomaly(bool on)
+{
+    atomic_store_explicit(&lt_here.context->anomaly, on, memory_order_relaxed);
+}
+bool lt_anomaly(void)
+{
+    return atomic_load_explicit(&lt_here.context->anomaly, memory_order_relaxed);
+}
+
+static lt_status note_origin(lt_node *node)
+{
+    char line[256];
+    lt_copies_origin(line, sizeof line);
+    return line[0] != '\0' ? lt_save_string(&node->origin, line) : LT_OK;
+}
+
+/* ---- lists of hooks -------------------------------------------------------------------------- */
+
+void lt_hook_entry_release(lt_hook_entry *entry)
+{
+    LT_ASSERT(entry->refs > 0, "refs %d", entry->refs);
+    if (atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1) return;
+    if (entry->hook.release != NULL) entry->hook.release(entry->hook.ctx);
+    lt_mem_free(entry);
+}
+
+lt_hook_entry *lt_hook_entry_retain(lt_hook_entry *entry)
+{
+    LT_ASSERT(entry->refs > 0, "refs %d", entry->refs);
+    atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
+    return entry;
+}
+
+void lt_hook_list_free(struct lt_hook_list *list)
+{
+    LT_ASSERT(list->n >= 0 && list->n <= list->capacity, "%d of %d", list->n, list->capacity);
+    for (int i = 0; i < list->n; i++) lt_hook_entry_release(list->entries[i]);
+    lt_mem_free(list->entries);
+    lt_mem_free(list->retained);
+    lt_mem_free(list);
+}
+
+/* ---- custom Functions ------------------------------------------------------------------------ */
+
+static lt_status function_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
+                                const bool *needs)
+{
+    lt_function_node *function = (lt_function_node *)node;
+    return function->apply(function->ctx, grads, results, needs);
+}
+
+static void function_release_saved(lt_node *node)
+{
+    lt_function_node *function = (lt_function_node *)node;
+    if (function->free_saved != NULL && !node->saved_released) function->free_saved(function->ctx);
+}
+
+static void function_destroy(lt_node *node)
+{
+    lt_function_node *function = (lt_function_node *)node;
+    if (function->release != NULL) function->release(function->ctx);
+    lt_mem_free(function->name);
+}
+
+const lt_node_class lt_function_class = {"FunctionBackward",
+                                         sizeof(lt_function_node),
+                                         function_apply,
+                                         function_release_saved,
+                                         function_destroy,
+                                         NULL,
+                                         false,
+                                         false};
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
@@ -112,7 +218,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     node->meta = (lt_like *)((char *)node + meta_at);
     for (int i = 0; i < inputs; i++) node->meta[i].ndim = 0, node->meta[i].device = lt_host;
     if (lt_anomaly()) {
-        lt_status status = lt_node_note_origin(node);
+        lt_status status = note_origin(node);
         if (status != LT_OK) {
             lt_mem_free(node);
             return status;
@@ -223,83 +329,4 @@ lt_status lt_refuse_saving_inference(const lt_tensor *t)
                     "computation tracked by autograd. To work around this, you can make a clone to "
                     "get a normal tensor and use it "
                     "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
-}
-
-/* ---- edges and outputs ----------------------------------------------------------------------- */
-
-lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
-{
-    if (!lt_requires_grad(t)) return LT_OK;
-    lt_node *fn;
-    int slot;
-    LT_ASSERT(i >= 0 && i < node->outputs, "%s: edge %d of %d", node->class->name, i,
-              node->outputs);
-    LT_ASSERT(node->edges[i].node == NULL, "%s: edge %d is connected", node->class->name, i);
-    LT_TRY(lt_grad_slot(t, &fn, &slot));
-    node->edges[i].slot = slot;
-    if (fn != NULL) {
-        LT_ASSERT(slot >= 0 && slot < fn->inputs, "%s: slot %d of %d", fn->class->name, slot,
-                  fn->inputs);
-        LT_ASSERT(fn != node, "%s leads to itself", fn->class->name);
-        node->edges[i].node = lt_node_retain(fn);
-        return LT_OK;
-    }
-    return lt_accumulator_of(t, &node->edges[i].node);
-}
-
-void lt_like_of(lt_like *like, const lt_tensor *t)
-{
-    LT_ASSERT(t->refs > 0 && t->ndim <= LT_MAX_DIMS, "refs %d, ndim %d", t->refs, t->ndim);
-    like->dtype = t->dtype;
-    like->ndim = t->ndim;
-    like->device = t->device;
-    for (int d = 0; d < t->ndim; d++) like->sizes[d] = t->sizes[d];
-}
-
-void lt_geometry_of(lt_geometry *geometry, const lt_tensor *t)
-{
-    geometry->ndim = t->ndim;
-    geometry->offset = t->offset;
-    for (int d = 0; d < t->ndim; d++)
-        geometry->sizes[d] = t->sizes[d], geometry->strides[d] = t->strides[d];
-}
-
-/* The stream a GPU node's gradient will be computed on is the one its forward op ran on. */
-static void note_stream(lt_node *node, const lt_tensor *t)
-{
-    if (t->device.type == LT_CPU) return;
-    const lt_backend *backend = lt_backends[t->device.type];
-    node->stream = backend->current_stream(t->device.index);
-}
-
-lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
-{
-    lt_autograd *autograd;
-    LT_TRY(lt_autograd_of(t, &autograd));
-    lt_node *old = autograd->grad_fn;
-    LT_ASSERT(slot >= 0 && slot < node->inputs, "%s: slot %d of %d", node->class->name, slot,
-              node->inputs);
-    int old_slot = autograd->slot;
-    if (t->flags & LT_FLAG_RETAINS_GRAD) LT_TRY(lt_move_retained(t, old, old_slot, node, slot));
-    lt_like_of(&node->meta[slot], t);
-    if (slot == 0) note_stream(node, t);
-    autograd->grad_fn = lt_node_retain(node);
-    autograd->slot = slot;
-    autograd->view_version = atomic_load_explicit(&t->storage->version, memory_order_relaxed);
-    t->flags |= LT_FLAG_REQUIRES_GRAD;
-    lt_node_release(old);
-    return LT_OK;
-}
-
-/* A view of a tensor with history made so remembers the version: it may be used while that
- * holds. */
-void lt_note_view(lt_tensor *self, lt_tensor *view)
-{
-    if (!lt_grad_mode_on()) view->flags |= LT_FLAG_NO_GRAD_VIEW;
-    view->flags |= self->flags & LT_FLAG_NO_GRAD_VIEW;
-    if (!(view->flags & LT_FLAG_NO_GRAD_VIEW) || view->view_base == NULL) return;
-    const lt_autograd *of_base = view->view_base->autograd;
-    lt_autograd *own;
-    if (of_base != NULL && of_base->grad_fn != NULL && lt_autograd_of(view, &own) == LT_OK)
-        own->view_version = atomic_load_explicit(&view->storage->version, memory_order_relaxed);
 }

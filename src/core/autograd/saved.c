@@ -339,17 +339,3 @@ lt_status lt_like_of_list(lt_like **out, const lt_tensor_list *list)
     *out = likes;
     return LT_OK;
 }
-
-lt_status lt_save_string(char **out, const char *text)
-{
-    if (text == NULL) {
-        *out = NULL;
-        return LT_OK;
-    }
-    size_t n = strlen(text) + 1;
-    char *copy = lt_mem_alloc(n);
-    if (copy == NULL) return LT_ERR_MEMORY;
-    memcpy(copy, text, n);
-    *out = copy;
-    return LT_OK;
-}

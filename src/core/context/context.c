@@ -5,10 +5,14 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "assertion.h"
+#include "cpu_info.h"
 #include "error.h"
+
+#define MOST_THREADS 1024
 
 #define NO_LIMIT                                                                                   \
     {                                                                                              \
@@ -43,6 +47,43 @@ void lt_context_init(lt_context *c)
     c->deadline = c->next_progress = INFINITY;
     pthread_mutex_init(&c->lock, NULL);
     c->seed = LT_DEFAULT_SEED;
+}
+
+void lt_context_on_end(lt_context *c, lt_context_ending *ending)
+{
+    ending->next = atomic_load(&c->endings);
+    while (!atomic_compare_exchange_weak(&c->endings, &ending->next, ending)) {
+    }
+}
+
+/* One thread per processor, or $OMP_NUM_THREADS if that is fewer, as PyTorch. */
+static int default_threads(void)
+{
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    const int n = wanted != NULL ? atoi(wanted) : 0, available = lt_processor.cores;
+    const int threads = n > 0 && n < available ? n : available;
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+int lt_get_num_threads(void)
+{
+    lt_context *c = lt_here.context;
+    int n = atomic_load_explicit(&c->threads, memory_order_relaxed);
+    if (n == 0) {
+        n = default_threads();
+        atomic_store_explicit(&c->threads, n, memory_order_relaxed);
+    }
+    return n;
+}
+
+lt_status lt_set_num_threads(int n)
+{
+    if (n < 1 || n > MOST_THREADS)
+        return lt_error(LT_ERR_RUNTIME,
+                        "set_num_threads expects a positive integer up to %d, got %d", MOST_THREADS,
+                        n);
+    atomic_store_explicit(&lt_here.context->threads, n, memory_order_relaxed);
+    return LT_OK;
 }
 
 lt_status lt_refuse_access(int access, const char *name)

@@ -43,9 +43,18 @@ typedef struct lt_use {
 #define LT_USE_DEVICE(index) ((index) + 1)
 #define LT_USES              (LT_MOST_DEVICES + 1)
 
+/* A module's data that belong to a context: its first member. run frees them when the context
+ * ends; the thread works in another context then. */
+typedef struct lt_context_ending {
+    void (*run)(struct lt_context_ending *self);
+    struct lt_context_ending *next;
+} lt_context_ending;
+
 struct lt_context {
     _Atomic uint32_t flags;
     _Atomic int32_t refs;
+    void (*free)(lt_context *c); /* when the last reference is dropped */
+    _Atomic(lt_context_ending *) endings;
 
     /* settings */
     _Atomic int default_dtype;
@@ -135,7 +144,7 @@ typedef struct lt_thread {
     struct lt_tensor *spent;
     /* what the op that runs was given as out= (tensor.h, lt_output) */
     const struct lt_tensor *resizable;
-    lt_guest guest; /* of the innermost entry */
+    lt_guest guest;           /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;
 
@@ -155,14 +164,14 @@ static inline void lt_context_hold(lt_context *c)
     if (c != &lt_process_context) atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
 }
 
-/* Called by lt_context_drop for the last reference; frees. api/contexts.c. */
-void lt_context_free(lt_context *c);
+/* Has ending->run called when the context ends. Takes no lock. */
+void lt_context_on_end(lt_context *c, lt_context_ending *ending);
 
 static inline void lt_context_drop(lt_context *c)
 {
     if (c != &lt_process_context &&
         atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1)
-        lt_context_free(c);
+        c->free(c);
 }
 
 /* The thread works in another context until lt_context_return is given what was before. */

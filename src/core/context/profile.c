@@ -37,14 +37,12 @@ static uint64_t mark(int device)
     return 0;
 }
 
-lt_status lt_profile_start(bool gpu)
+lt_status lt_profile_start(const lt_backend *gpus)
 {
     if (lt_profiling)
         return lt_error(LT_ERR_RUNTIME, "profiler: a recording runs already in this thread");
-    const lt_backend *gpus = gpu ? lt_backend_get(lt_accelerator()) : NULL;
-    if (gpu && gpus == NULL) return LT_ERR_DEVICE;
     now = (recording){.open = -1, .gpus = gpus, .began = lt_clock()};
-    if (gpu) {
+    if (gpus != NULL) {
         now.device = gpus->current_device();
         now.base = mark(now.device);
     }

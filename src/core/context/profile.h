@@ -30,8 +30,10 @@ typedef struct lt_profile_event {
 
 extern _Thread_local bool lt_profiling;
 
-/* Starts a recording; gpu: with marks on the current GPU. An error when one runs already. */
-lt_status lt_profile_start(bool gpu);
+struct lt_backend;
+/* Starts a recording; gpus: with marks on the current GPU; NULL: of the host alone. An error when
+ * one runs already. */
+lt_status lt_profile_start(const struct lt_backend *gpus);
 /* Ends it. *events: a fresh array, freed by lt_mem_free. Waits for the GPU when that was
  * recorded. */
 lt_status lt_profile_stop(lt_profile_event **events, int64_t *n);

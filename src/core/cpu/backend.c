@@ -2,9 +2,11 @@
  * The CPU has no streams, events or statistics: their entries are NULL. */
 #include <string.h>
 
+#include "common/loops.h"
 #include "cpu.h"
 #include "error.h"
 #include "memory/block.h"
+#include "products/dnnl_plan.h"
 
 static lt_status cpu_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block)
 {
@@ -36,7 +38,16 @@ static lt_status cpu_transfer(void *dst, lt_device dst_device, const void *src,
     return LT_OK;
 }
 
-const lt_backend lt_cpu_backend = {
+static bool cpu_has(const char *feature)
+{
+    if (strcmp(feature, "onednn") == 0) return lt_dnnl_found();
+    if (strcmp(feature, "int8") == 0) return lt_dnnl_multiplies_int8();
+    const bool avx512 = strcmp(lt_loops.isa, "avx512") == 0;
+    if (strcmp(feature, "avx2") == 0) return avx512 || strcmp(lt_loops.isa, "avx2") == 0;
+    return avx512 && strcmp(feature, "avx512") == 0;
+}
+
+static const lt_backend cpu_backend = {
     .name = "cpu",
     .alloc = cpu_alloc,
     .free = cpu_free,
@@ -94,4 +105,10 @@ const lt_backend lt_cpu_backend = {
     .cell = lt_cpu_cell,
     .cell_backward = lt_cpu_cell_backward,
     .optimize = lt_cpu_optimize,
+    .has = cpu_has,
 };
+
+__attribute__((constructor)) static void register_backend(void)
+{
+    lt_backend_register(LT_CPU, &cpu_backend);
+}

@@ -596,6 +596,9 @@ typedef struct lt_backend {
     uint64_t (*graph_pool)(uint64_t graph); /* 0: it has recorded nothing */
     bool (*graph_recording)(void);          /* whether this thread records one */
     bool simulated;
+
+    /* CPU only: whether it has an instruction set or a library that lt_has names */
+    bool (*has)(const char *feature);
 } lt_backend;
 
 /* The table for a device type; NULL with the error set when it is not available (no driver, no GPU,
@@ -607,6 +610,8 @@ const lt_backend *lt_backend_probe(lt_device_type type);
 const char *lt_backend_missing_reason(void);
 
 extern const lt_backend *lt_backends[LT_DEVICE_TYPES];
+/* Puts a backend in its place there. The CPU's calls it before main. */
+void lt_backend_register(lt_device_type type, const lt_backend *backend);
 #define lt_backend_of(tensor) (lt_backends[(tensor)->device.type])
 
 /* Fills in index -1 by the current device; errors for devices that do not exist. */
@@ -677,7 +682,5 @@ typedef struct lt_core_services {
 typedef const lt_backend *(*lt_backend_open_fn)(const lt_core_services *core, char *reason,
                                                 size_t n);
 #define LT_BACKEND_OPEN "lt_backend_open"
-
-extern const lt_backend lt_cpu_backend; /* cpu/backend.c */
 
 #endif

@@ -16,6 +16,13 @@ const lt_device_type_info lt_device_types[LT_DEVICE_TYPES] = {
                  .disabled_variable = "LTENSOR_DISABLE_CUDA"},
 };
 
+const lt_backend *lt_backends[LT_DEVICE_TYPES];
+
+void lt_backend_register(lt_device_type type, const lt_backend *backend)
+{
+    lt_backends[type] = backend;
+}
+
 lt_device_type lt_accelerator(void)
 {
     for (int type = LT_CPU + 1; type < LT_DEVICE_TYPES; type++)

@@ -23,8 +23,6 @@
 #include "op_name.h"
 #include "tensor.h"
 
-const lt_backend *lt_backends[LT_DEVICE_TYPES] = {[LT_CPU] = &lt_cpu_backend};
-
 static char missing_reason[LT_DEVICE_TYPES][512];
 
 static bool core_interrupted(void) { return lt_interrupted(); }
@@ -222,8 +220,9 @@ static void load_type(const lt_library *self)
     const int type = (int)(self - libraries);
     LT_ASSERT(type > LT_CPU && type < LT_DEVICE_TYPES, "device type %d", type);
     LT_ASSERT(lt_backends[type] == NULL, "%s is loaded", self->name);
-    lt_backends[type] = load_backend(&lt_device_types[type], self->name, missing_reason[type],
-                                     sizeof missing_reason[type]);
+    lt_backend_register((lt_device_type)type,
+                        load_backend(&lt_device_types[type], self->name, missing_reason[type],
+                                     sizeof missing_reason[type]));
 }
 
 /* Has the backend of a type loaded, unless the context does not permit it. */

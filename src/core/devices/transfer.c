@@ -113,7 +113,7 @@ lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out)
     lt_tensor *operands[] = {pinned, t};
     lt_iter it;
     lt_status status = lt_iter_elementwise(&it, operands, 2);
-    if (status == LT_OK && it.numel > 0) status = lt_cpu_backend.copy(&it);
+    if (status == LT_OK && it.numel > 0) status = lt_backends[LT_CPU]->copy(&it);
     if (status != LT_OK) {
         lt_tensor_release(pinned);
         return status;

@@ -10,7 +10,6 @@
 
 #include "context/apart.h"
 #include "checked.h"
-#include "cpu/common/threads.h"
 #include "dtypes/dtype.h"
 #include "library.h"
 #include "memory/alloc.h"

@@ -7,7 +7,6 @@
 #include "dtypes/fits.h"
 #include "iter.h"
 #include "memory_format.h"
-#include "pointwise.h"
 
 lt_array lt_line_array_of(const lt_tensor *t)
 {
@@ -220,5 +219,25 @@ lt_status lt_dims_mask(const lt_dims *dims, int ndim, uint32_t *mask)
                             lt_shown(d));
         *mask |= 1u << d;
     }
+    return LT_OK;
+}
+
+lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    if ((lt_dtype)t->dtype == dtype) {
+        *out = lt_tensor_retain(t);
+        return LT_OK;
+    }
+    lt_tensor *cast = NULL;
+    LT_TRY(lt_tensor_like(t, dtype, t->device, &cast));
+    lt_tensor *operands[] = {cast, t};
+    lt_iter it;
+    lt_status status = lt_iter_elementwise(&it, operands, 2);
+    if (status == LT_OK && it.numel > 0) status = lt_backend_of(cast)->copy(&it);
+    if (status != LT_OK) {
+        lt_tensor_release(cast);
+        return status;
+    }
+    *out = cast;
     return LT_OK;
 }

@@ -71,4 +71,7 @@ bool lt_view_strides(const lt_tensor *t, const lt_dims *shape, int64_t *strides)
 /* Bits of the dimensions in dims (NULL or none: all); each at most once. */
 lt_status lt_dims_mask(const lt_dims *dims, int ndim, uint32_t *mask);
 
+/* New reference: t in dtype on its own device, t itself (retained) when it is so already. */
+lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out);
+
 #endif

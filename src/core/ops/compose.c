@@ -97,13 +97,6 @@ lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
     return s->status == LT_OK ? out : NULL;
 }
 
-lt_dims lt_dims_of(const lt_tensor *t)
-{
-    lt_dims dims = {.n = t->ndim};
-    for (int d = 0; d < t->ndim; d++) dims.v[d] = t->sizes[d];
-    return dims;
-}
-
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 #define STEP(call)                                                                                 \

@@ -15,6 +15,7 @@
 
 #include "autograd/autograd.h"
 #include "common.h"
+#include "dims.h"
 #include "scope.h"
 #include "step/abs.h"
 #include "step/add.h"
@@ -65,7 +66,6 @@ lt_tensor *do_number(lt_scope *s, double value); /* a wrapped number: weak in ty
 lt_tensor *do_scalar(lt_scope *s, lt_scalar value);
 /* of like's dtype and device, batched as it is, to be written into */
 lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
-lt_dims lt_dims_of(const lt_tensor *t); /* its sizes */
 
 /* -- steps that no op is by itself ------------------------------------------------------------- */
 lt_tensor *do_sum_dims(lt_scope *s, lt_tensor *a, const lt_dims *dims, bool keepdim);

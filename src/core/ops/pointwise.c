@@ -11,29 +11,10 @@
 #include "error.h"
 #include "iter.h"
 #include "ops/check_values.h"
+#include "ops/common.h"
 #include "pointwise_ops.h"
 
 #define MAX_INPUTS 4
-
-lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
-{
-    if ((lt_dtype)t->dtype == dtype) {
-        *out = lt_tensor_retain(t);
-        return LT_OK;
-    }
-    lt_tensor *cast = NULL;
-    LT_TRY(lt_tensor_like(t, dtype, t->device, &cast));
-    lt_tensor *operands[] = {cast, t};
-    lt_iter it;
-    lt_status status = lt_iter_elementwise(&it, operands, 2);
-    if (status == LT_OK && it.numel > 0) status = lt_backend_of(cast)->copy(&it);
-    if (status != LT_OK) {
-        lt_tensor_release(cast);
-        return status;
-    }
-    *out = cast;
-    return LT_OK;
-}
 
 /* What the number makes of the dtype of the tensors: add's alpha must fit as it is, a fraction
  * lifts others' integers (clamp(int, min = 0.5)), an integer bound lifts bools. */

@@ -50,7 +50,4 @@ extern const lt_pointwise_facts lt_pointwise_table[]; /* by number; generated */
 lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
                            int n_params, lt_tensor **out);
 
-/* New reference: t in dtype on its own device, t itself (retained) when it is so already. */
-lt_status lt_cast(lt_tensor *t, lt_dtype dtype, lt_tensor **out);
-
 #endif

@@ -2,13 +2,19 @@
 #include "context/profile.h"
 
 #include "binding.h"
+#include "devices/backend.h"
+#include "devices/device_type.h"
 #include "memory/alloc.h"
 
 /* profile_start(gpu) */
 static int start(lua_State *L)
 {
+    const lt_entry entry = lt_enter(L);
     const bool gpu = lua_toboolean(L, 1);
-    lt_lua_do(L, lt_profile_start(gpu));
+    const lt_backend *gpus = gpu ? lt_backend_get(lt_accelerator()) : NULL;
+    const lt_status status = gpu && gpus == NULL ? LT_ERR_DEVICE : lt_profile_start(gpus);
+    lt_leave(entry);
+    lt_lua_check(L, status);
     return 0;
 }
 

@@ -6,8 +6,7 @@
 
 #include "binding.h"
 #include "build_config.h" /* generated */
-#include "cpu/common/loops.h"
-#include "cpu/common/threads.h"
+#include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "libraries/lapack.h"
 #include "print/print.h"
@@ -175,9 +174,10 @@ static int show_config(lua_State *L)
 {
     const int threads = LT_INSIDE(L, lt_get_num_threads());
     const char *lapack = LT_INSIDE(L, lt_lapack_config());
+    const char *instructions = lt_has("avx512") ? "avx512" : lt_has("avx2") ? "avx2" : "baseline";
     lua_pushfstring(
         L, "CPU: %s instructions, %d thread%s\nBLAS: %s\noneDNN: %s\nGPU: %s\nline editing: %s\n",
-        lt_loops.isa, threads, threads == 1 ? "" : "s", lapack, LT_BUILD_ONEDNN, LT_BUILD_CUDA,
+        instructions, threads, threads == 1 ? "" : "s", lapack, LT_BUILD_ONEDNN, LT_BUILD_CUDA,
         LT_BUILD_READLINE);
     return 1;
 }

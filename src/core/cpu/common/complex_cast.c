@@ -5,11 +5,13 @@
 
 #include "dtypes/dtype.h"
 
+static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
+
 /* The real parts alone; strides as the caller's. */
 static void cast_parts(lt_dtype to, lt_dtype from, char *out, const int64_t *strides, char *in,
                        int64_t n)
 {
-    lt_loops.cast[to][from]((char *[]){out, in}, strides, n, NULL);
+    casts[to][from]((char *[]){out, in}, strides, n, NULL);
 }
 
 static void to_complex(lt_dtype part, lt_dtype from, char *const *ptrs, const int64_t *strides,
@@ -94,6 +96,7 @@ LOOP(c64_of_c128, between(LT_FLOAT32, LT_FLOAT64, ptrs, strides, n))
 
 void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT])
 {
+    casts = cast;
 #define ENTER_TO(c, PART, from) cast[c][from] = c##_of_##from;
 #define ENTER_FROM(c, PART, to) cast[to][c] = to##_of_##c;
 #define ENTER(c, PART)                                                                             \

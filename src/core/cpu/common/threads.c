@@ -2,53 +2,20 @@
 #include "threads.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "assertion.h"
 #include "context/interrupt.h"
-#include "cpu_info.h"
 #include "error.h"
 
-#define MOST_THREADS 1024
-#define MOST_SHARES  16
-#define MOST_RANGES  64 /* more threads begin with parts of others */
-
-/* One thread per processor, or $OMP_NUM_THREADS if that is fewer, as PyTorch. */
-static int default_threads(void)
-{
-    const char *wanted = getenv("OMP_NUM_THREADS");
-    const int n = wanted != NULL ? atoi(wanted) : 0, available = lt_processor.cores;
-    const int threads = n > 0 && n < available ? n : available;
-    return threads < MOST_THREADS ? threads : MOST_THREADS;
-}
-
-int lt_get_num_threads(void)
-{
-    lt_context *c = lt_here.context;
-    int n = atomic_load_explicit(&c->threads, memory_order_relaxed);
-    if (n == 0) {
-        n = default_threads();
-        atomic_store_explicit(&c->threads, n, memory_order_relaxed);
-    }
-    return n;
-}
-
-lt_status lt_set_num_threads(int n)
-{
-    if (n < 1 || n > MOST_THREADS)
-        return lt_error(LT_ERR_RUNTIME,
-                        "set_num_threads expects a positive integer up to %d, got %d", MOST_THREADS,
-                        n);
-    atomic_store_explicit(&lt_here.context->threads, n, memory_order_relaxed);
-    return LT_OK;
-}
+#define MOST_SHARES 16
+#define MOST_RANGES 64 /* more threads begin with parts of others */
 
 int lt_cpu_threads_for(int64_t work)
 {
     if (work < 2 * LT_CPU_GRAIN) return 1;
     int64_t useful = work / LT_CPU_GRAIN;
     int most = lt_get_num_threads();
-    LT_ASSERT(most >= 1 && most <= MOST_THREADS, "%d threads", most);
+    LT_ASSERT(most >= 1, "%d threads", most);
     return useful < most ? (int)useful : most;
 }
 

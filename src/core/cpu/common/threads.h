@@ -1,4 +1,4 @@
-/* threads.h - how many threads CPU kernels use, and parallel loops on the process's thread pool
+/* threads.h - how many threads a loop is worth, and parallel loops on the process's thread pool
  * (context/thread_pool.h). */
 #ifndef LT_CPU_THREADS_H
 #define LT_CPU_THREADS_H

@@ -6,6 +6,8 @@
 
 #include "dtypes/dtype.h"
 
+static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
+
 static inline uint64_t whole(double x)
 {
     if (!(x >= -0x1p63)) return x < 0 ? (uint64_t)INT64_MIN : 0; /* nan: 0 */
@@ -45,10 +47,10 @@ void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const 
     const int64_t size = (int64_t)lt_dtype_size(middle);
     for (int64_t at = 0; at < n; at += BLOCK) {
         const int64_t m = n - at < BLOCK ? n - at : BLOCK;
-        lt_loops.cast[middle][from]((char *[]){between, ptrs[1] + at * strides[1]},
-                                    (int64_t[]){size, strides[1]}, m, NULL);
-        lt_loops.cast[to][middle]((char *[]){ptrs[0] + at * strides[0], between},
-                                  (int64_t[]){strides[0], size}, m, NULL);
+        casts[middle][from]((char *[]){between, ptrs[1] + at * strides[1]},
+                            (int64_t[]){size, strides[1]}, m, NULL);
+        casts[to][middle]((char *[]){ptrs[0] + at * strides[0], between},
+                          (int64_t[]){strides[0], size}, m, NULL);
     }
 }
 
@@ -81,6 +83,7 @@ WAYS(uint64_t, LT_UINT64)
 
 void lt_enter_unsigned_casts(lt_loop (*cast)[LT_DTYPE_COUNT])
 {
+    casts = cast;
 #define BOTH(U, u, OTHER, other) cast[U][OTHER] = u##_of_##other, cast[OTHER][U] = other##_of_##u
 #define ENTER(U, u)                                                                                \
     BOTH(U, u, LT_UINT8, uint8_t);                                                                 \

@@ -8,7 +8,7 @@
 #include "dtypes/fits.h"
 #include "iter.h"
 #include "ops/steps.h"
-#include "ops/pointwise.h"
+#include "ops/common.h"
 #include "op/_gather_backward.h"
 #include "op/_index_select_backward.h"
 #include "op/_scatter_reduce_backward_self.h"

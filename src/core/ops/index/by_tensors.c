@@ -23,6 +23,7 @@
 #include "op/_index_put_backward_values.h"
 #include "op/_to_copy.h"
 #include "op/clone.h"
+#include "op/masked_select.h"
 #include "op/nonzero.h"
 #include "op/reshape.h"
 #include "op/where.h"
@@ -308,6 +309,28 @@ done:
     plan_free(&p);
     lt_tensor_release(result);
     return status;
+}
+
+/* self and mask broadcast together and flattened. */
+lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
+{
+    if ((lt_dtype)mask->dtype != LT_BOOL)
+        return lt_error(LT_ERR_RUNTIME, "masked_select: expected BoolTensor for mask");
+    lt_device device;
+    lt_dims shape;
+    LT_TRY(lt_check_same_device("masked_select", (lt_tensor *[]){self, mask}, 2, false, &device));
+    LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
+    lt_dims line = {1, {1}};
+    for (int d = 0; d < shape.n; d++) line.v[0] *= shape.v[d];
+    lt_scope s;
+    lt_scope_open(&s, LT_COMPOSITE(masked_select));
+    lt_tensor *from = do_reshape(&s, do_expand(&s, self, &shape), &line), *result = NULL;
+    lt_tensor *flags = do_reshape(&s, do_expand(&s, mask, &shape), &line);
+    if (flags == NULL) return lt_scope_close(&s);
+    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"masked_select", true});
+    lt_status status = lt__index_impl(from, &(lt_tensor_list){1, &flags}, &result);
+    lt_copies_set_cause(previous);
+    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -10,11 +10,9 @@
 #include "devices/transfer.h"
 #include "ops/pointwise.h"
 #include "iter.h"
-#include "op/_index.h"
 #include "op/_index_put_.h"
 #include "op/_masked_select_backward.h"
 #include "op/masked_fill.h"
-#include "op/masked_select.h"
 #include "op/max.h"
 #include "op/min.h"
 #include "op/nonzero.h"
@@ -65,28 +63,6 @@ lt_status lt_masked_fill_impl(lt_tensor *self, lt_tensor *mask, lt_scalar value,
     lt_status status = lt_masked_fill_tensor_impl(self, mask, number, out);
     lt_tensor_release(number);
     return status;
-}
-
-/* self and mask broadcast together and flattened. */
-lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
-{
-    if ((lt_dtype)mask->dtype != LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "masked_select: expected BoolTensor for mask");
-    lt_device device;
-    lt_dims shape;
-    LT_TRY(lt_check_same_device("masked_select", (lt_tensor *[]){self, mask}, 2, false, &device));
-    LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
-    lt_dims line = {1, {1}};
-    for (int d = 0; d < shape.n; d++) line.v[0] *= shape.v[d];
-    lt_scope s;
-    lt_scope_open(&s, LT_COMPOSITE(masked_select));
-    lt_tensor *from = do_reshape(&s, do_expand(&s, self, &shape), &line), *result = NULL;
-    lt_tensor *flags = do_reshape(&s, do_expand(&s, mask, &shape), &line);
-    if (flags == NULL) return lt_scope_close(&s);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"masked_select", true});
-    lt_status status = lt__index_impl(from, &(lt_tensor_list){1, &flags}, &result);
-    lt_copies_set_cause(previous);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
 }
 
 lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,

@@ -76,7 +76,7 @@ static lt_status multiplied(lt_tensor *a, lt_tensor *b, lt_tensor **out)
         LT_CHECK(as_pairs(a, &left));
         LT_CHECK(doubled_rows(b, &right));
         LT_CHECK(as_pairs(product, &real));
-        LT_CHECK(d > 0 ? lt_bmm_impl(left, right, &real) : lt_mm_impl(left, right, &real));
+        LT_CHECK(d > 0 ? lt_bmm_out(left, right, real) : lt_mm_out(left, right, real));
     }
     *out = lt_tensor_retain(product);
 done:

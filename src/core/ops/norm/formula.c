@@ -58,6 +58,14 @@ static lt_tensor *do_across(lt_scope *s, lt_tensor *a, lt_tensor *normal, lt_ten
     return do_mul(s, left, rstd);
 }
 
+/* The results of a scope, references of their own; entries may be NULL. */
+lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
+{
+    for (int i = 0; i < n && s->status == LT_OK; i++)
+        *outs[i] = results[i] != NULL ? lt_tensor_retain(results[i]) : NULL;
+    return lt_scope_close(s);
+}
+
 lt_status lt_norm_formula(const lt_norm_grads *g, const lt_dims *sizes, const lt_dims *parameters,
                           const lt_dims *over, bool centered, lt_tensor **outs)
 {

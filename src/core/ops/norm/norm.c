@@ -56,14 +56,6 @@ static lt_tensor *do_vector(lt_scope *s, lt_dtype dtype, lt_device device, int64
     return lt_norm_new(s, dtype, device, &(lt_dims){1, {n}}, false);
 }
 
-/* The results of a scope, references of their own; entries may be NULL. */
-lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
-{
-    for (int i = 0; i < n && s->status == LT_OK; i++)
-        *outs[i] = results[i] != NULL ? lt_tensor_retain(results[i]) : NULL;
-    return lt_scope_close(s);
-}
-
 /* weight and bias must be of input's dtype, or float when that is a half type. */
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight,
                                    const lt_tensor *bias)

@@ -37,7 +37,7 @@ lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes,
                           const lt_dims *parameters, const lt_dims *over, bool centered,
                           lt_tensor **out);
 
-/* Helpers of both kinds (norm.c). */
+/* Helpers of both kinds (norm.c; lt_norm_give: formula.c). */
 lt_dtype lt_norm_type(const lt_tensor *input);
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight,
                                    const lt_tensor *bias);

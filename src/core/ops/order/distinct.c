@@ -3,7 +3,7 @@
  * done. */
 #include <math.h>
 
-#include "ops/pointwise.h"
+#include "ops/common.h"
 #include "context/interrupt.h"
 #include "devices/device_type.h"
 #include "devices/transfer.h"

@@ -6,11 +6,22 @@
 #include "ops/complex/complex.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
-#include "statistics.h"
+#include "kernel.h"
 #include "op/_slice.h"
 #include "op/logaddexp.h"
 #include "op/ones.h"
 #include "op/real.h"
+
+/* A magnitude, truth or part of the tensor reduced over the same dimensions. */
+static lt_status reduce_like(lt_reduction op, lt_tensor *t, const lt_dims *dims, bool keepdim,
+                             lt_dtype result, double parameter, lt_tensor **out)
+{
+    uint32_t mask;
+    LT_TRY(lt_dims_mask(dims, t->ndim, &mask));
+    if (lt_dtype_is_complex((lt_dtype)t->dtype))
+        return lt_reduce_complex(op, t, mask, keepdim, result, parameter, out);
+    return lt_reduce_real(op, t, mask, keepdim, result, parameter, out);
+}
 
 static lt_dims dims_of_mask(uint32_t mask, int ndim)
 {
@@ -26,7 +37,7 @@ static lt_tensor *reduced(lt_scope *s, lt_reduction op, lt_tensor *t, const lt_d
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
     if (dims->n == 0) return t; /* no dimension: every element alone */
-    lt_status status = lt_reduce_over(op, t, dims, keepdim, (lt_dtype)t->dtype, parameter, &out);
+    lt_status status = reduce_like(op, t, dims, keepdim, (lt_dtype)t->dtype, parameter, &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -144,12 +155,12 @@ lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, boo
     case LT_REDUCE_COUNT:
         r = do_ne(&s, self, do_number(&s, 0));
         if (s.status == LT_OK)
-            s.status = lt_reduce_over(op, r, &dims, keepdim, result, parameter, out);
+            s.status = reduce_like(op, r, &dims, keepdim, result, parameter, out);
         return lt_scope_close(&s);
     case LT_REDUCE_NORM:
         r = do_abs(&s, self);
         if (s.status == LT_OK)
-            s.status = lt_reduce_over(op, r, &dims, keepdim, lt_real_of(result), parameter, out);
+            s.status = reduce_like(op, r, &dims, keepdim, lt_real_of(result), parameter, out);
         return lt_scope_close(&s);
     default:
         s.status = lt_refuse_complex(op == LT_REDUCE_MAX ? "max_values" : "min_values", self);

@@ -6,12 +6,12 @@
 
 #include "checked.h"
 #include "ops/common.h"
-#include "compile/window.h"
 #include "counting.h"
 #include "devices/device_type.h"
 #include "iter.h"
 #include "ops/pointwise.h"
 #include "complex.h"
+#include "kernel.h"
 #include "statistics.h"
 #include "op/_to_copy.h"
 #include "op/all.h"
@@ -38,76 +38,7 @@
 #include "op/sum.h"
 #include "op/trace.h"
 
-/* Shape of in reduced over mask. */
-static int reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64_t *sizes)
-{
-    int ndim = 0;
-    for (int d = 0; d < in->ndim; d++) {
-        bool reduced = mask >> d & 1;
-        if (!reduced || keepdim) sizes[ndim++] = reduced ? 1 : in->sizes[d];
-    }
-    return ndim;
-}
-
 static bool is_complex(const lt_tensor *t) { return lt_dtype_is_complex((lt_dtype)t->dtype); }
-
-/* What reductions are called where somebody asks what a compiled function did. */
-static const char *const names[] = {"sum", "mean", "prod",     "max",    "min",
-                                    "any", "all",  "norm",     "nansum", "count_nonzero",
-                                    "var", "std",  "logsumexp"};
-
-/* A call of a backend's kernel. */
-typedef struct kernel {
-    const lt_backend *backend;
-    lt_reduction op;
-    lt_iter it;
-    int reduced_dims;
-    double parameter;
-} kernel;
-
-static lt_status take(const void *context, const lt_fed *fed)
-{
-    const kernel *k = context;
-    if (fed != NULL)
-        return k->backend->reduce_chain(fed, k->op, &k->it, k->reduced_dims, k->parameter);
-    return k->backend->reduce(k->op, &k->it, k->reduced_dims, k->parameter);
-}
-
-/* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its
- * memory now. */
-static lt_status is_fed(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out, bool *fed)
-{
-    static lt_storage nowhere;
-    *fed = false;
-    if (!in->storage->hollow) return LT_OK;
-    if (lt_window_feeds(in)) {
-        lt_tensor promised = *in;
-        promised.storage = &nowhere;
-        LT_TRY(lt_iter_reduce(&k->it, out, &promised, mask, &k->reduced_dims));
-        *fed = k->backend->reduces_chain(k->op, &k->it, k->reduced_dims);
-    }
-    return *fed ? LT_OK : lt_refuse_hollow(names[k->op], in);
-}
-
-static lt_status run_kernel(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim,
-                            lt_dtype dtype, double parameter, lt_tensor **out)
-{
-    int64_t sizes[LT_MAX_DIMS];
-    int ndim = reduced_shape(in, mask, keepdim, sizes);
-    kernel k = {.backend = lt_backend_of(in), .op = op, .parameter = parameter};
-    lt_tensor *work = NULL;
-    bool fed = false;
-    LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
-    lt_status status = is_fed(&k, in, mask, work, &fed);
-    if (status == LT_OK && !fed) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);
-    if (status == LT_OK)
-        status = fed ? lt_window_feed(names[op], in, false, take, &k) : take(&k, NULL);
-    if (status != LT_OK) {
-        lt_tensor_release(work);
-        return status;
-    }
-    return lt_finish_output(out, work);
-}
 
 lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
                          lt_dtype result, double parameter, lt_tensor **out)
@@ -115,7 +46,7 @@ lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, 
     uint32_t mask;
     LT_TRY(lt_dims_mask(dims, self->ndim, &mask));
     if (is_complex(self)) return lt_reduce_complex(op, self, mask, keepdim, result, parameter, out);
-    return run_kernel(op, self, mask, keepdim, result, parameter, out);
+    return lt_reduce_real(op, self, mask, keepdim, result, parameter, out);
 }
 
 /* What the elements of an unsigned dtype are reduced as: bools of what asks whether they are 0,
@@ -286,7 +217,7 @@ static lt_status extreme_over(lt_reduction op, const char *name, lt_tensor *self
     LT_TRY(check_not_empty(name, self, mask));
     LT_TRY(lt_refuse_unsigned(name, self));
     LT_TRY(refuse_complex(op == LT_REDUCE_MAX ? "max_values_cpu" : "min_values_cpu", self));
-    return run_kernel(op, self, mask, keepdim, (lt_dtype)self->dtype, 0, out);
+    return lt_reduce_real(op, self, mask, keepdim, (lt_dtype)self->dtype, 0, out);
 }
 
 lt_status lt_amax_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
@@ -349,7 +280,7 @@ static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, 
         return lt_error(LT_ERR_RUNTIME, "%s(): does not support complex input", name);
     LT_TRY(lt_refuse_unsigned(name, self));
     LT_TRY(check_not_empty(name, self, 1u << d));
-    ndim = reduced_shape(self, 1u << d, keepdim, sizes);
+    ndim = lt_reduced_shape(self, 1u << d, keepdim, sizes);
     if (out_values != NULL)
         LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, ndim, sizes, &indices));

@@ -665,8 +665,8 @@ local function emit_out(text, op)
   text:line('    if (lt_grad_mode_on() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',
     condition ~= '' and ' || ' .. condition or '', op.name)
   text:lines(overlap_checks(op, 'out'), '    ')
-  text:line('    const lt_tensor *const outer = lt_here.resizable;\n    lt_here.resizable = out;')
-  text:line('    const lt_status status = %s;\n    lt_here.resizable = outer;', call_impl(op, { '&result' }))
+  text:line('    const uint8_t role = out->role;\n    out->role |= LT_ROLE_RESIZABLE;')
+  text:line('    const lt_status status = %s;\n    out->role = role;', call_impl(op, { '&result' }))
   text:line('    if (status == LT_OK) lt_bump_version(out);\n    return status;\n}\n')
 end
 

@@ -231,6 +231,7 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
     t->dtype = (int8_t)dtype;
     t->ndim = (uint8_t)ndim;
     t->flags = (uint16_t)flags;
+    t->role = 0;
     t->device = storage->device;
     t->offset = 0;
     t->storage = storage;
@@ -597,7 +598,7 @@ lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
     bool same = t->ndim == ndim;
     for (int d = 0; same && d < ndim; d++) same = t->sizes[d] == sizes[d];
     if (same) return LT_OK;
-    if (lt_here.resizable == t) return resize_output(t, ndim, sizes);
+    if (t->role & LT_ROLE_RESIZABLE) return resize_output(t, ndim, sizes);
     return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
                     lt_format_sizes(a, sizeof a, t->ndim, t->sizes),
                     lt_format_sizes(b, sizeof b, ndim, sizes));

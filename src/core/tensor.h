@@ -66,12 +66,19 @@ enum {
  * levels (ops/batch/batch.h). */
 enum { LT_FLAG_FIRST_BATCH = 1024, LT_MOST_BATCHES = 6, LT_FLAGS_BATCHES = 0xFC00 };
 
+/* What a caller permits with an argument. */
+enum {
+    LT_ROLE_RESIZABLE = 1, /* given as out=: lt_output may give it other sizes */
+    LT_ROLE_DONATED = 2 /* read for the last time: an elementwise op may write its result to it */
+};
+
 struct lt_tensor {
     _Atomic int32_t refs;
     int8_t dtype;
     uint8_t ndim;
     uint16_t flags;
     lt_device device;
+    uint8_t role; /* LT_ROLE_*, in the call that it is an argument of; 0 otherwise */
     int64_t numel;
     int64_t offset; /* elements from the start of the storage */
     lt_storage *storage;
@@ -197,7 +204,7 @@ lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device);
 
 /* Prepares an op's result: when *out is NULL makes a new tensor, else checks that *out has these
  * sizes and that dtype can be stored in it ("result type Float can't be cast to ..."). What was
- * given as out= (lt_here.resizable) gets the sizes that it does not have, and its elements are lost
+ * given as out= (LT_ROLE_RESIZABLE) gets the sizes that it does not have, and its elements are lost
  * then; a warning says so where it had any. */
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
                     const int64_t *sizes);

@@ -95,7 +95,7 @@ typedef struct lt_node_class {
      * takes the conjugate, and gives the conjugate of what comes of it (lt_node_apply). */
     bool conjugates;
     /* The gradient is read once, by an elementwise op: where nobody else has it, that may write to
-     * it (lt_here.spent). */
+     * it (LT_ROLE_DONATED). */
     bool spends;
 } lt_node_class;
 

@@ -213,10 +213,11 @@ static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tens
         r->window = true;
     }
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
-    if (node->class->spends && may_spend(grads[0]) && !lt_node_has_post_hooks(node))
-        lt_here.spent = grads[0];
+    const bool donates =
+        node->class->spends && may_spend(grads[0]) && !lt_node_has_post_hooks(node);
+    if (donates) grads[0]->role = LT_ROLE_DONATED;
     lt_status status = lt_node_apply(node, grads, results, needs);
-    lt_here.spent = NULL;
+    if (donates) grads[0]->role = 0;
     if (event >= 0) lt_profile_end(event);
     LT_TRY(status);
     for (int i = 0; i < node->outputs; i++) {

@@ -137,14 +137,8 @@ typedef struct lt_thread {
     /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
     struct lt_window *window;
     struct lt_window *open_window; /* the same while it is suspended */
-    struct lt_budget
-        *budget; /* of the file that this thread loads (memory/budget.h); NULL: it loads none */
-    /* a gradient that the next elementwise op which reads it may write to (autograd/engine.c);
-     * NULL: there is none */
-    struct lt_tensor *spent;
-    /* what the op that runs was given as out= (tensor.h, lt_output) */
-    const struct lt_tensor *resizable;
-    lt_guest guest;           /* of the innermost entry */
+    struct lt_budget *budget;      /* of the file that this thread loads; NULL: it loads none */
+    lt_guest guest;                /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;
 

@@ -30,11 +30,11 @@ static lt_status check(const char *op, const lt_tensor *result, const lt_tensor 
 /* A result may be a view of an argument that out is, too. */
 static lt_status store(lt_tensor *result, lt_tensor *out)
 {
-    const lt_tensor *const outer = lt_here.resizable;
+    const uint8_t role = out->role;
     lt_tensor *aside = NULL;
     lt_status status = LT_OK;
     if (result == out) return LT_OK;
-    lt_here.resizable = out;
+    out->role |= LT_ROLE_RESIZABLE;
     if (!lt_is_sparse(out) && result->storage == out->storage) {
         LT_CHECK(lt_clone(result, &aside));
         result = aside;
@@ -44,7 +44,7 @@ static lt_status store(lt_tensor *result, lt_tensor *out)
             lt_output(&out, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes));
     LT_CHECK(lt_copy_(out, result, false));
 done:
-    lt_here.resizable = outer;
+    out->role = role;
     lt_tensor_release(aside);
     return status;
 }

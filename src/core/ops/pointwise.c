@@ -188,24 +188,22 @@ static bool any_unsigned(lt_tensor *const *inputs, int n)
     return any;
 }
 
-/* Whether the result may take the memory of a gradient that is read for the last time: it is one of
- * the inputs, and lies as the result is to. */
-static bool takes_spent(lt_tensor *const *inputs, int n, lt_dtype dtype)
+/* The donated input that may take the result: of its dtype, with strides as the result's; NULL: there
+ * is none. */
+static lt_tensor *donated_input(lt_tensor *const *inputs, int n, lt_dtype dtype)
 {
-    const lt_tensor *spent = lt_here.spent;
-    bool read = false;
-    if (spent->dtype != (int8_t)dtype || spent->storage->hollow ||
-        atomic_load_explicit(&spent->storage->readers, memory_order_relaxed) != 0)
-        return false;
+    lt_tensor *donated = NULL;
+    for (int i = 0; i < n; i++)
+        if (inputs[i]->role & LT_ROLE_DONATED) donated = inputs[i];
+    if (donated == NULL || donated->dtype != (int8_t)dtype || donated->storage->hollow ||
+        atomic_load_explicit(&donated->storage->readers, memory_order_relaxed) != 0)
+        return NULL;
     for (int i = 0; i < n; i++) {
         const lt_tensor *t = inputs[i];
-        const bool alike =
-            lt_same_sizes(t, spent) &&
-            memcmp(t->strides, spent->strides, (size_t)t->ndim * sizeof *t->strides) == 0;
-        if (!alike && (t->numel != 1 || t->ndim > spent->ndim)) return false;
-        read = read || t == spent;
+        if (!lt_same_geometry(t, donated) && (t->numel != 1 || t->ndim > donated->ndim))
+            return NULL;
     }
-    return read;
+    return donated;
 }
 
 static bool has_elements(int ndim, const int64_t *sizes)
@@ -265,10 +263,11 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     bool direct = given != NULL && (lt_dtype_is_complex((lt_dtype)given->dtype) ==
                                     lt_dtype_is_complex(result_dtype));
     for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
-    if (direct)
-        result = lt_tensor_retain(given);
-    else if (given == NULL && lt_here.spent != NULL && takes_spent(inputs, n, result_dtype))
-        result = lt_tensor_retain(lt_here.spent);
+    lt_tensor *reused = direct          ? given
+                        : given == NULL ? donated_input(inputs, n, result_dtype)
+                                        : NULL;
+    if (reused != NULL)
+        result = lt_tensor_retain(reused);
     else
         LT_CHECK(lt_tensor_result(inputs, n, result_dtype, device, ndim, sizes, &result));
     operands[0] = result;

@@ -245,6 +245,17 @@ lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
     return LT_OK;
 }
 
+/* All elements of a contiguous tensor: one dimension, no sorting needed. */
+static bool reduces_all(lt_iter *it, const lt_tensor *out, const lt_tensor *in)
+{
+    if (out->numel != 1 || in->numel < 2 || !lt_is_contiguous(in)) return false;
+    it->ndim = 1;
+    it->sizes[0] = in->numel;
+    it->strides[0][0] = 0;
+    it->strides[1][0] = lt_element_size(it->dtype[1]);
+    return true;
+}
+
 lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t mask,
                          int *reduced_dims)
 {
@@ -252,6 +263,11 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
     LT_TRY(meet(operands, 2));
     set_operands(it, operands, 2);
     it->numel = in->numel;
+    it->contiguous = false;
+    if (reduces_all(it, out, in)) {
+        *reduced_dims = 1;
+        return LT_OK;
+    }
     it->ndim = in->ndim;
     bool keepdim = out->ndim == in->ndim;
     int64_t out_size = lt_element_size(it->dtype[0]), in_size = lt_element_size(it->dtype[1]);
@@ -288,7 +304,6 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
     *reduced_dims = kept_reduced;
     LT_ASSERT(is_merged(it), "ndim %d, numel %lld", it->ndim, (long long)it->numel);
     LT_ASSERT(kept_reduced <= it->ndim, "reduced %d of %d", kept_reduced, it->ndim);
-    it->contiguous = false;
     return LT_OK;
 }
 
@@ -350,6 +365,8 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
 {
     bool contiguous = true;
     for (int i = 0; i < n && contiguous; i++) contiguous = lt_is_contiguous(inputs[i]);
+    if (contiguous && sizes == inputs[0]->sizes && lt_device_equal(device, inputs[0]->device))
+        return lt_tensor_shaped(inputs[0], dtype, out);
     LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));
     if (contiguous) return LT_OK;
     int64_t strides[LT_MAX_DIMS];

@@ -285,6 +285,14 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     return LT_OK;
 }
 
+lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
+{
+    home *h;
+    LT_TRY(home_new((size_t)(t->numel * lt_element_size(dtype)), t->device, true, &h));
+    *out = tensor_at_home(h, dtype, t->ndim, t->sizes, t->numel);
+    return LT_OK;
+}
+
 lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                              const int64_t *strides, lt_tensor **out)
 {

@@ -193,10 +193,7 @@ lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capac
 void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *block);
 
 /* New uninitialized contiguous tensor shaped like t, on its device. */
-static inline lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
-{
-    return lt_tensor_new(dtype, t->device, t->ndim, t->sizes, out);
-}
+lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out);
 
 /* Whether a result of this dtype can be stored in t, which is to be on this device; the error says
  * what is wrong. */

@@ -215,65 +215,41 @@ static bool has_elements(int ndim, const int64_t *sizes)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
-                           int n_params, lt_tensor **out)
-{
-    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
-    lt_status status = LT_OK;
-    lt_tensor *operands[1 + MAX_INPUTS] = {NULL};
-    lt_tensor *given = *out, *result = NULL;
-    lt_dtype compute = LT_DTYPE_NONE;
+/* An op whose arguments were checked. */
+typedef struct checked_op {
+    int op;
+    lt_tensor *const *inputs;
+    int n;
+    const lt_scalar *params;
+    lt_dtype compute, result; /* what kernels compute in; what comes of it */
     lt_device device;
-    int ndim;
-    int64_t room[LT_MAX_DIMS];
+    int ndim; /* of the result */
     const int64_t *sizes;
+} checked_op;
+
+/* Kernels convert as they read and write: what is given is written at once unless an input lies in
+ * it. given NULL: *out is new. */
+static lt_status compute_elements(const checked_op *c, lt_tensor *given, lt_tensor **out)
+{
+    const lt_backend *backend = lt_backends[c->device.type];
+    lt_tensor *operands[1 + MAX_INPUTS], *reused = NULL, *result = NULL;
     lt_iter it;
-
-    if (lt_any_hollow() && lt_here.window == NULL)
-        LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
-    LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
-    LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
-    if (__builtin_expect(any_unsigned(inputs, n), 0)) {
-        if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
-        return run_unsigned(op, inputs, n, params, n_params, compute, out);
-    }
-    LT_TRY(result_shape(inputs, n, &ndim, room, &sizes));
-    if (facts->divides && device.type != LT_CPU && lt_dtype_is_int(compute) &&
-        has_elements(ndim, sizes))
-        LT_TRY(lt_check_values(inputs[1],
-                               (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
-    const lt_backend *backend = lt_backends[device.type];
-    lt_dtype result_dtype = facts->rule == LT_RULE_COMPARE ? LT_BOOL
-                            : facts->gives_real            ? lt_real_of(compute)
-                                                           : compute;
-    if (given == NULL && lt_any_window()) {
-        LT_TRY(lt_window_record(&(lt_recorded){op, compute, result_dtype, inputs, n, params,
-                                               n_params, ndim, sizes, NULL},
-                                out));
-        if (*out != NULL) return LT_OK;
-    }
-    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
-    if (given != NULL) LT_TRY(lt_output(&given, result_dtype, device, ndim, sizes));
-
-    /* Kernels convert as they read and write: what is given is written at once unless an input lies
-     * in it. */
-    if (given != NULL && given == inputs[0] && facts->gives_real && result_dtype != compute)
-        return lt_error(LT_ERR_RUNTIME, "In-place %s is not supported for complex tensors.",
-                        facts->name);
-    bool direct = given != NULL && (lt_dtype_is_complex((lt_dtype)given->dtype) ==
-                                    lt_dtype_is_complex(result_dtype));
-    for (int i = 0; i < n && direct; i++) direct = !overlaps(given, inputs[i]);
-    lt_tensor *reused = direct          ? given
-                        : given == NULL ? donated_input(inputs, n, result_dtype)
-                                        : NULL;
+    lt_status status = LT_OK;
+    bool direct = given != NULL &&
+                  (lt_dtype_is_complex((lt_dtype)given->dtype) == lt_dtype_is_complex(c->result));
+    for (int i = 0; i < c->n && direct; i++) direct = !overlaps(given, c->inputs[i]);
+    if (direct)
+        reused = given;
+    else if (given == NULL)
+        reused = donated_input(c->inputs, c->n, c->result);
     if (reused != NULL)
         result = lt_tensor_retain(reused);
     else
-        LT_CHECK(lt_tensor_result(inputs, n, result_dtype, device, ndim, sizes, &result));
+        LT_TRY(lt_tensor_result(c->inputs, c->n, c->result, c->device, c->ndim, c->sizes, &result));
     operands[0] = result;
-    for (int i = 0; i < n; i++) operands[1 + i] = inputs[i];
-    LT_CHECK(lt_iter_elementwise(&it, operands, 1 + n));
-    if (it.numel > 0) LT_CHECK(backend->pointwise(op, &it, compute, params));
+    for (int i = 0; i < c->n; i++) operands[1 + i] = c->inputs[i];
+    LT_CHECK(lt_iter_elementwise(&it, operands, 1 + c->n));
+    if (it.numel > 0) LT_CHECK(backend->pointwise(c->op, &it, c->compute, c->params));
     if (given != NULL && !direct) {
         lt_tensor *copy[] = {given, result};
         LT_CHECK(lt_iter_elementwise(&it, copy, 2));
@@ -281,9 +257,44 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     }
     if (given == NULL) {
         *out = result;
-        result = NULL;
+        return LT_OK;
     }
 done:
     lt_tensor_release(result);
     return status;
+}
+
+lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
+                           int n_params, lt_tensor **out)
+{
+    const lt_pointwise_facts *facts = &lt_pointwise_table[op];
+    checked_op c = {.op = op, .inputs = inputs, .n = n, .params = params};
+    lt_tensor *given = *out;
+    int64_t room[LT_MAX_DIMS];
+    LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &c.device));
+    LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &c.compute));
+    const bool converts = __builtin_expect(any_unsigned(inputs, n), 0);
+    LT_TRY(result_shape(inputs, n, &c.ndim, room, &c.sizes));
+    if (facts->divides && !converts && c.device.type != LT_CPU && lt_dtype_is_int(c.compute) &&
+        has_elements(c.ndim, c.sizes))
+        LT_TRY(lt_check_values(inputs[1],
+                               (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
+    c.result = facts->rule == LT_RULE_COMPARE ? LT_BOOL
+               : facts->gives_real            ? lt_real_of(c.compute)
+                                              : c.compute;
+    if (given == NULL && !converts && lt_any_window()) {
+        LT_TRY(lt_window_record(&(lt_recorded){op, c.compute, c.result, inputs, n, params, n_params,
+                                               c.ndim, c.sizes, NULL},
+                                out));
+        if (*out != NULL) return LT_OK;
+    }
+    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
+    if (converts) return run_unsigned(op, inputs, n, params, n_params, c.compute, out);
+    if (given != NULL) {
+        LT_TRY(lt_output(&given, c.result, c.device, c.ndim, c.sizes));
+        if (given == inputs[0] && facts->gives_real && c.result != c.compute)
+            return lt_error(LT_ERR_RUNTIME, "In-place %s is not supported for complex tensors.",
+                            facts->name);
+    }
+    return compute_elements(&c, given, out);
 }

@@ -162,9 +162,10 @@ function audio.melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, optio
   if norm ~= nil and norm ~= 'slaney' then fail 'norm must be one of None or "slaney"' end
   check_scale(scale)
   local low, high = audio.hz_to_mel(f_min, scale), audio.hz_to_mel(f_max, scale)
+  local f = torch.zeros(n_mels + 2, { dtype = torch.float64 }) -- before the loop: refused where there is no memory for so many
   local corners = {}
   for i = 0, n_mels + 1 do corners[i + 1] = audio.mel_to_hz(low + (high - low) * i / (n_mels + 1), scale) end
-  local f = torch.tensor(corners, { dtype = torch.float64 })
+  f:copy_(torch.tensor(corners, { dtype = torch.float64 }))
   local width = f:narrow(1, 2, n_mels + 1) - f:narrow(1, 1, n_mels + 1)
   local slopes = f:unsqueeze(1) - torch.linspace(0, sample_rate // 2, n_freqs, { dtype = torch.float64 }):unsqueeze(2)
   local down = -slopes:narrow(2, 1, n_mels) / width:narrow(1, 1, n_mels)

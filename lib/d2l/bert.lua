@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.kinds'
 local text = require 'torch.d2l.text'
 local transformer = require 'torch.d2l.transformer'
 
@@ -35,6 +36,7 @@ function M.BERTEncoder:init(...)
   local o = read(...)
   self.token_embedding, self.segment_embedding = nn.Embedding(o.vocab_size, o.num_hiddens), nn.Embedding(2, o.num_hiddens)
   self.blks = nn.ModuleList {}
+  kinds.check_count(self.__classname, 'num_blks', o.num_blks)
   for _ = 1, o.num_blks do
     self.blks:append(transformer.TransformerEncoderBlock(o.num_hiddens, o.ffn_num_hiddens, o.num_heads, o.dropout, true))
   end

@@ -2,6 +2,7 @@
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
+local kinds = require 'torch.support.kinds'
 local attention = require 'torch.d2l.attention'
 local models = require 'torch.d2l.models'
 local sequences = require 'torch.d2l.sequences'
@@ -62,6 +63,7 @@ function M.TransformerEncoder:init(...)
   self.embedding = nn.Embedding(o.vocab_size, o.num_hiddens)
   self.pos_encoding = attention.PositionalEncoding(o.num_hiddens, o.dropout)
   self.blks = nn.ModuleList {}
+  kinds.check_count(self.__classname, 'num_blks', o.num_blks)
   for _ = 1, o.num_blks do
     self.blks:append(M.TransformerEncoderBlock(o.num_hiddens, o.ffn_num_hiddens, o.num_heads, o.dropout, o.use_bias))
   end
@@ -121,6 +123,7 @@ function M.TransformerDecoder:init(...)
   self.embedding = nn.Embedding(o.vocab_size, o.num_hiddens)
   self.pos_encoding = attention.PositionalEncoding(o.num_hiddens, o.dropout)
   self.blks = nn.ModuleList {}
+  kinds.check_count(self.__classname, 'num_blks', o.num_blks)
   for i = 1, o.num_blks do self.blks:append(M.TransformerDecoderBlock(o.num_hiddens, o.ffn_num_hiddens, o.num_heads, o.dropout, i)) end
   self.dense = nn.LazyLinear(o.vocab_size)
 end
@@ -206,6 +209,7 @@ function M.ViT:init(...)
   self.pos_embedding = nn.Parameter(torch.randn(1, self.patch_embedding.num_patches + 1, self.num_hiddens))
   self.dropout = nn.Dropout(self.emb_dropout)
   self.blks = nn.Sequential()
+  kinds.check_count(self.__classname, 'num_blks', self.num_blks)
   for _ = 1, self.num_blks do
     self.blks:append(M.ViTBlock(self.num_hiddens, self.num_hiddens, self.mlp_num_hiddens, self.num_heads, self.blk_dropout, self.use_bias))
   end

@@ -49,9 +49,11 @@ local function walk(found, seen, path, holder)
   end
 end
 
-return function()
+--- with_book: those of d2l, the companion of a book, too.
+return function(with_book)
   local found, seen = {}, {}
   walk(found, seen, 'torch', torch)
+  if with_book then walk(found, seen, 'd2l', require 'd2l') end
   for _, name in ipairs(names_of(torch._C.methods)) do add(found, seen, 'torch.Tensor.' .. name, torch._C.methods[name], true) end
   return found
 end

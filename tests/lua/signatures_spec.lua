@@ -90,6 +90,25 @@ describe('the arguments of', function()
     assert(compared > 110, compared)
   end)
 
+  it('optimizers and schedulers have PyTorch\'s defaults', function()
+    for kind, module in pairs { optim = torch.optim, lr_scheduler = torch.optim.lr_scheduler } do
+      local compared = 0
+      for row in each(kind) do
+        local signature = module[row.name] and signature_of_class(module[row.name])
+        assert(signature or not module[row.name], row.name .. ' declares no arguments')
+        for _, argument in ipairs(signature and row.arguments or {}) do
+          local where = ('%s.%s.%s'):format(kind, row.name, argument[1])
+          assert(signature.known[argument[1]], where .. ' is not known')
+          if argument.optional then
+            check_default(where, argument, signature.defaults[argument[1]])
+            compared = compared + 1
+          end
+        end
+      end
+      assert(compared > 40, compared)
+    end
+  end)
+
   it('optimizers equal PyTorch\'s, in order and by name', function()
     local ways = { foreach = true, fused = true, capturable = true, differentiable = true }
     for row in each 'optim' do

@@ -1,7 +1,8 @@
 -- archive.lua - the archive of a .pt2 file: its JSON and its tensors.
 --
--- A file is a zip archive: data/weights and data/constants hold the elements of each tensor as an entry, with a .json that tells which is whose. Files come
--- from strangers: the text is bounded, a tensor's sizes and strides must lie within its entry.
+-- A file is a zip archive: data/weights and data/constants contain the elements of each tensor as an entry,
+-- with a .json that maps names to entries. Files may be untrusted: the text is bounded, and the sizes and
+-- strides of a tensor must be within its entry.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
@@ -45,7 +46,7 @@ local function integer_of(archive, x)
   return i
 end
 
--- The tensor of an entry, as its description says.
+-- The tensor of an entry, by its description.
 local function read_tensor(archive, folder, name, description)
   if description.use_pickle == true then
     archive:fail("tensor '%s' is an object of Python; ltensor reads tensors that are saved as they are", name)

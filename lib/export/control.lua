@@ -1,5 +1,5 @@
--- control.lua - torch.cond and while_loop in programs of torch.export: nodes whose arguments are graphs. A graph names its own values and takes everything
--- from outside as its inputs.
+-- control.lua - torch.cond and while_loop in programs of torch.export: nodes whose arguments are graphs. A
+-- graph has its own names for values and receives all external values as inputs.
 
 local torch = require 'torch'
 local run = require 'torch.onnx.run'
@@ -33,7 +33,7 @@ M.operators = {
 
 local kinds = { cond = { 'value', 'graph', 'graph', 'tensors' }, while_loop = { 'graph', 'graph', 'tensors', 'tensors' } }
 
---- What is wrong with an operator's arguments; nil if nothing is.
+--- The error in an operator's arguments; nil if there is none.
 function M.problem(name, arguments)
   if #arguments ~= #kinds[name] then return ('%d arguments, not %d'):format(#arguments, #kinds[name]) end
   for i, kind in ipairs(kinds[name]) do

@@ -1,14 +1,15 @@
--- declared.lua - operators of PyTorch as calls of our ops of the same name: which overload has the arguments that a node gives, and what stands for them.
+-- declared.lua - operators of PyTorch as calls of our operations of the same name: selects the overload with
+-- the node's arguments and converts them.
 --
--- Our declarations (support/declarations.lua) say of each argument and result whether it is a position or a dimension: those count from 0 in
--- the program and from 1 here.
+-- Our declarations (support/declarations.lua) mark arguments and results that are positions or dimensions: they
+-- count from 0 in the program and from 1 here.
 
 local torch = require 'torch'
 local declarations = require 'torch.support.declarations'
 
 local M = {}
 
--- What of a node says where and how results lie, which is ours to decide.
+-- Arguments that select the layout or device of results, which we choose.
 local ignored = { layout = true, device = true, pin_memory = true, memory_format = true, non_blocking = true, copy = true, implicit = true, cudnn_enabled = true,
   cudnn_enable = true, generator = true }
 M.ignored = ignored

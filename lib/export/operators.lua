@@ -1,5 +1,5 @@
--- operators.lua - operators of PyTorch's programs that are no op of ours under their name: functions of their arguments by name, positions
--- from 0. `none` are those that only state what holds.
+-- operators.lua - PyTorch operators without an operation of ours of the same name: functions of named
+-- arguments, with positions from 0. `none` lists operators that only assert conditions.
 
 local torch = require 'torch'
 
@@ -18,7 +18,7 @@ M.numbers = {
   gt = function(a, b) return a > b end, ge = function(a, b) return a >= b end,
 }
 
--- What Python's operators are called.
+-- Names of Python's operators.
 for operator, name in pairs { __and__ = 'bitwise_and', __or__ = 'bitwise_or', __xor__ = 'bitwise_xor', __lshift__ = 'bitwise_left_shift', __rshift__ = 'bitwise_right_shift' } do
   named[operator] = function(a) return torch[name](a.self, a.other) end
 end
@@ -87,7 +87,7 @@ function named.scalar_tensor(a) return torch.tensor(a.s, { dtype = a.dtype }) en
 function named.dropout(a) return torch.dropout(a.input, a.p, a.train) end
 function named.feature_dropout(a) return torch.nn.functional.dropout2d(a.input, a.p, a.train) end
 
--- ---- what PyTorch makes of larger operators (run_decompositions) -----------------------------------------------------------
+-- ---- decompositions of larger operators (run_decompositions) ------------------------------------------------
 
 function named._native_batch_norm_legit_no_training(a)
   return torch.nn.functional.batch_norm(a.input, a.running_mean, a.running_var, a.weight, a.bias, false, a.momentum, a.eps)

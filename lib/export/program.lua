@@ -1,4 +1,5 @@
--- program.lua - the nn.Module of a .pt2 file: its archive, tensors and nodes, in the form that onnx/run.lua computes.
+-- program.lua - the nn.Module of a .pt2 file: its archive, tensors and nodes, in the form that onnx/run.lua
+-- executes.
 --
 -- models/<name>.json in the archive is the program, a list of nodes whose targets are operators of PyTorch.
 
@@ -123,7 +124,7 @@ end
 
 -- ---- nodes ------------------------------------------------------------------------------------------------------------------
 
--- An operator of our own making, whose arguments are given by name.
+-- An operator defined here, with named arguments.
 local function by_name(fn, arguments)
   return function(_, ...)
     local given = {}
@@ -188,7 +189,7 @@ function Builder:add(proto)
   if not call then self.archive:fail('%s: %s', node.where, reason or 'an operator that ltensor does not have') end
   self:outputs(node, field(self.archive, proto, 'outputs', 'table'))
   node.fn = node.spreads and not control_op and function(...) return table.unpack(call(...)) end or call
-  -- What only writes into its input gives nothing that is read; a slot of its own keeps the form of a node.
+  -- A node that only writes to its input has no output; an unused slot keeps the form of a node.
   if #node.outputs == 0 then node.outputs[1] = 0 end
   self.nodes[#self.nodes + 1] = node
 end

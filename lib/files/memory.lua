@@ -12,10 +12,11 @@ local function with_grad(tensor, requires_grad)
   return requires_grad and tensor:requires_grad_() or tensor
 end
 
---- A tensor of one dimension of the elements that a string holds, as they lie in memory. Strings do not change, so that,
--- unlike PyTorch's, the tensor has a copy of the bytes.
+--- A tensor of one dimension from the bytes of a string. Strings are immutable, so the tensor has a copy of the
+-- bytes, unlike PyTorch's.
 -- @param buffer   the string
--- @param options  dtype (required), count (of elements; -1: all that follow), offset (bytes to leave out, 0), requires_grad
+-- @param options  dtype (required), count (number of elements; -1: all), offset (bytes to skip, 0),
+--   requires_grad
 function M.frombuffer(buffer, dtype, count, offset, requires_grad)
   local size, length = torch.empty(0, { dtype = dtype }).itemsize, #buffer
   if length == 0 or count == 0 then fail('both buffer length (%d) and count (%d) must not be 0', length, count) end
@@ -34,12 +35,13 @@ function M.frombuffer(buffer, dtype, count, offset, requires_grad)
   return with_grad(C.tensor_of_bytes(buffer, dtype, { count }, offset + 1), requires_grad)
 end
 
---- A tensor of one dimension over the first elements of a file, which is mapped, not read: its pages come when they are
--- looked at. It must not become shorter while there is such a tensor: the system ends a process that reads a page behind the
--- end of a mapped file (SIGBUS), and no error can be raised in its place. A file that is shorter from the start is an error.
+--- A tensor of one dimension over the first elements of a mapped file: the system reads its pages on access. Do
+-- not truncate the file while such a tensor exists: if a process reads a page beyond the end of a mapped file,
+-- the system ends it (SIGBUS), and no error can be raised. A file that is too short from the start is an
+-- error.
 -- @param filename  the file
--- @param options  size (how many elements, 0), dtype, requires_grad, shared (false): with shared = true what is written
---   goes into the file, which is made or grows when it must; else the file is never changed
+-- @param options  size (number of elements, 0), dtype, requires_grad, shared (false): with shared = true,
+--   writes go to the file, which is created or extended if needed; otherwise the file does not change
 function M.from_file(path, shared, size, dtype, device, requires_grad)
   if device ~= nil and torch.device(device).type ~= 'cpu' then fail('from_file(): a file is mapped into memory of the CPU, not of %s', tostring(device)) end
   return with_grad(C.map_file(path, shared, size, dtype or torch.get_default_dtype()), requires_grad)

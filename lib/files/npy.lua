@@ -1,8 +1,8 @@
 -- npy.lua - NumPy's files: one array (.npy), and zip archives of named ones (.npz).
 --
--- A .npy file is a magic, a version, the length of a header, the header (a Python dict as text: the type of the
--- elements, whether they lie in Fortran's order, the sizes), the elements. Nothing of the header is executed.
--- Big-endian elements are swapped; an array in Fortran's order becomes a view with such strides.
+-- A .npy file is a magic, a version, the length of a header, the header (a Python dict as text: dtype, Fortran
+-- order, sizes), and the elements. The header is parsed, not executed. Big-endian elements are swapped; an
+-- array in Fortran order becomes a view with such strides.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -133,8 +133,8 @@ function M.load(path)
   return array or fail(path, '%s', reason)
 end
 
---- The arrays of an open archive (zip.lua): put(tensor) under their names, in its order. One of texts or objects is an error when it is
--- asked for.
+--- The arrays of an open archive (zip.lua): put(tensor) under their names, in order. An array of strings or
+-- objects is an error when it is read.
 function M.load_archive(archive, put)
   local dict = ordered_dict.new()
   for _, entry in ipairs(archive.entries) do

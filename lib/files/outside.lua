@@ -1,5 +1,6 @@
--- outside.lua - the one way from our own modules to files and folders of the host. Each function asks the context that the interpreter
--- works in (lt_context's authorizer), and raises what that does not permit. No other file of lib calls io.open, os.remove and the like.
+-- outside.lua - the only access of our modules to files and folders of the host. Each function calls the
+-- authorizer of the interpreter's context, and raises an error if it denies access. No other file of lib calls
+-- io.open, os.remove and similar functions.
 
 local torch = require 'torch'
 
@@ -7,8 +8,8 @@ local C = torch._C
 
 local M = {}
 
---- A file of Lua's io library; or nil, a message, the system's number. mode: as io.open has it. What is read must be a regular file: a pipe
---- would be waited for, a device may never end.
+--- A file of Lua's io library; or nil, a message, the errno. mode: as in io.open. A file to read must be a
+--- regular file: opening a pipe would block, and a device may have no end.
 function M.open(path, mode) return C.open_stream(path, mode:sub(1, 1)) end
 
 --- Removes a file. true; or nil, a message, the system's number.
@@ -17,7 +18,7 @@ M.remove = C.remove_file
 --- Removes a file that is of no use any more. One that cannot be removed, or must not, stays.
 function M.discard(path) pcall(C.remove_file, path) end
 
---- Makes a folder, and those around it, where there are none.
+--- Creates a folder with its parents.
 M.make_folder = C.make_folder
 
 --- The names in a folder, in no order; or nil, a message, the system's number.

@@ -1,5 +1,6 @@
--- parcel.lua - values as bytes on their way from one process to another: tensors (those of a GPU by way of the host, where they arrive),
--- numbers, booleans, strings, nil and tables of these: a text of their structure (structure.lua) and the tensors' elements.
+-- parcel.lua - serializes values for another process: tensors (GPU tensors are copied through the host and
+-- arrive there), numbers, booleans, strings, nil and tables of these, as a text of their structure
+-- (structure.lua) and the elements of the tensors.
 
 local torch = require 'torch'
 local structure = require 'torch.files.structure'

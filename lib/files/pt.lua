@@ -1,9 +1,9 @@
--- pt.lua - PyTorch's files (.pt, .pth): a zip archive with a pickle of everything but the elements (data.pkl), the
--- elements of each storage as an entry (data/0, data/1, ...), their byte order, a version.
+-- pt.lua - PyTorch's files (.pt, .pth): a zip archive with a pickle of everything but the elements (data.pkl),
+-- the elements of each storage as an entry (data/0, data/1, ...), their byte order, and a version.
 --
--- Reading gives tensors that share a storage as views of one memory again. What the pickle may refer to is in
--- pt_globals.lua; unpickle.lua refuses any other name and executes nothing. The text of written pickles is made here
--- too, of what PyTorch's torch.load(weights_only=True) reads.
+-- Tensors that share a storage become views of one memory again. pt_globals.lua lists the names that a pickle
+-- may refer to; unpickle.lua rejects other names and executes nothing. This module also writes pickles, limited
+-- to the data that PyTorch's torch.load(weights_only=True) reads.
 
 local torch = require 'torch'
 local pt_globals = require 'torch.files.pt_globals'
@@ -31,7 +31,7 @@ function M.refuse_exported(archive)
   end
 end
 
---- The folder in which an archive keeps what PyTorch has saved ("archive/"); nil when it is another archive.
+--- The folder of the archive in which PyTorch stores its data ("archive/"); nil for other archives.
 function M.folder(archive)
   for _, entry in ipairs(archive.entries) do
     local folder = entry.name:match '^([^/]*/)data%.pkl$'
@@ -69,9 +69,9 @@ local function storage_reader(archive, folder, put, mmap)
   end
 end
 
---- What an open archive (zip.lua) with this folder holds.
--- @param put  places the storages: a function (tensor of one dimension, location) that returns a tensor
--- @param mmap  whether storages stay in the file, which is mapped
+--- The contents of an open archive (zip.lua) with this folder.
+-- @param put  moves the storages: a function (tensor of one dimension, location) that returns a tensor
+-- @param mmap  true: the storages stay in the mapped file
 function M.load(archive, folder, put, mmap)
   if archive.by_name[folder .. 'constants.pkl'] then
     archive:fail('a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict(). ' .. INSTEAD)
@@ -128,7 +128,7 @@ local function sizes_text(values)
   return tuple(texts)
 end
 
--- The memory a tensor lies in, as a table by device and dtype and a key in it; nil when nothing shares it.
+-- The memory of a tensor, as a table by device and dtype and a key in it; nil if it is not shared.
 function Pickler:memory_of(tensor)
   if tensor:numel() == 0 then return nil end
   local kind = ('%s %s'):format(tensor.device, tensor.dtype)
@@ -191,8 +191,9 @@ function Pickler:storage(tensor)
   return #self.storages - 1
 end
 
--- The storage of a tensor, its elements, and the tensor's offset and strides in it. A view alone is saved without
--- what it does not show; several of one memory are saved with all that lies between them, and stay views of it.
+-- The storage of a tensor, its elements, and the tensor's offset and strides in it. A single view is saved
+-- without the rest of its storage; several views of one memory are saved with the range that contains them, and
+-- remain views of it.
 function Pickler:layout(tensor)
   local memories, key = self:memory_of(tensor)
   local group = memories and memories[key]

@@ -1,9 +1,8 @@
--- pt_globals.lua - what the pickles in PyTorch's files may refer to: classes of storages, the functions that rebuild
--- tensors, sizes, devices and dicts from data. unpickle.lua refuses every other name. Shared by the readers of the zip
--- archives (pt.lua) and of the formats before them (pt_legacy.lua).
+-- pt_globals.lua - the names that pickles in PyTorch's files may refer to: storage classes, and functions that
+-- rebuild tensors, sizes, devices and dicts from data. unpickle.lua rejects other names. Used by the readers of
+-- zip archives (pt.lua) and of older formats (pt_legacy.lua).
 --
--- A storage, in the machine's hands, is {tensor = its elements, of one dimension, dtype =, first = where it begins in
--- them}.
+-- A storage in the machine is {tensor = its elements, of one dimension, dtype =, first = its offset in them}.
 
 local torch = require 'torch'
 local python_data = require 'torch.files.python_data'
@@ -50,8 +49,8 @@ function M.placed(machine, put, tensor, location)
   return tensor:detach()
 end
 
---- What a persistent id says of a storage: its class, key, location, number of elements; in files of before 1.6 also
--- {key, offset, number of elements} of the view of it that is meant.
+--- Parses a persistent id: class, key, location and number of elements of the storage; before version 1.6 also
+-- {key, offset, number of elements} of a view.
 function M.storage_id(machine, id)
   local values, count = machine:arguments(id, 'a storage')
   local word, class, key, location, numel, view = table.unpack(values, 1, 6)
@@ -63,7 +62,7 @@ function M.storage_id(machine, id)
   return class.dtype, key, location, numel, view, class.untyped
 end
 
---- A tensor of a storage; nil and what is wrong when it does not fit.
+--- A tensor over a storage; nil and an error if it is out of bounds.
 function M.view(storage, size, stride, offset)
   local ok, tensor = pcall(function()
     return storage.tensor:as_strided(size, stride, offset < 0 and offset or storage.first + offset):detach()
@@ -110,8 +109,8 @@ local function rebuild_sparse(machine, arguments)
   return made or machine:fail('%s', message)
 end
 
--- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): of dtypes without a class of storages,
--- whose elements lie in a storage of bytes.
+-- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): for dtypes without
+-- a storage class, whose elements are in a storage of bytes.
 local function rebuild_of_dtype(machine, arguments, count)
   local storage, dtype = arguments[1], arguments[7]
   if count < 7 or machine.kinds[storage] ~= 'storage' or torch.type(dtype) ~= 'dtype' then
@@ -229,7 +228,7 @@ function M.make()
     add(name, call)
     add(name:gsub('^builtins', '__builtin__'), call)
   end
-  -- Under each of the names that Python's versions gave them; those that are not allowed are named when they are met.
+  -- Under each name that versions of Python use. Names that are not allowed raise an error that names them.
   for name, class in pairs(python_data.allowable) do
     for _, alias in ipairs { name, (name:gsub('^builtins', '__builtin__')), (name:gsub('^numpy%._core', 'numpy.core')), (name:gsub('^pathlib', 'pathlib._local')) } do
       if python_data.allowed[name] then add(alias, class.call, { new = class.new }) else globals[alias] = { allow = true } end

@@ -1,11 +1,12 @@
--- pt_legacy.lua - reading PyTorch's files of before version 1.6, which are no zip archives.
+-- pt_legacy.lua - reads PyTorch's files from before version 1.6, which are not zip archives.
 --
--- From 0.1.10 on: five pickles one after the other (a magic number, the number of the protocol, facts about the machine,
--- the value, the keys of its storages), then the elements of each storage after their number. Before: a tar archive of
--- "storages" and "tensors", in which pickles that tell what comes alternate with numbers and elements, and of "pickle",
--- the value. Elements and numbers are little-endian whatever machine wrote them. Pickles are read as data, under the
--- rules of unpickle.lua; storages that the value's pickle only names are made when it does, and filled afterwards, so
--- all of them together must not promise more bytes than the file has.
+-- From 0.1.10 on: five consecutive pickles (a magic number, the protocol number, properties of the machine, the
+-- value, the keys of its storages), then the elements of each storage after their number. Before: a tar archive
+-- of "storages" and "tensors", in which pickles with descriptions alternate with numbers and elements, and of
+-- "pickle", the value. Elements and numbers are little-endian on every machine.
+--
+-- Pickles are read as data, by the rules of unpickle.lua. Storages that the value's pickle names are allocated
+-- then and filled later, so their total size must not exceed the size of the file.
 
 local torch = require 'torch'
 local pt_globals = require 'torch.files.pt_globals'
@@ -154,7 +155,7 @@ local function count_of(part)
   return count
 end
 
--- What a pickle of a tuple holds, whose last value is a class.
+-- Records a pickle of a tuple whose last value is a class.
 local function note(part, globals, what)
   local values = part:pickle(nil, globals)
   if type(values) ~= 'table' or values[1] == nil or values[2] == nil or values[3] == nil then part:fail('it is damaged: %s', what) end
@@ -234,8 +235,8 @@ end
 
 local loaders = { stream = load_stream, tar = load_tar }
 
---- What a file of this kind holds.
--- @param put  places the storages, as for pt.load
+--- The contents of a file of this kind.
+-- @param put  moves the storages, as in pt.load
 function M.load(kind, path, put)
   local file <close>, size = torch._C.open_file(path)
   return loaders[kind](open(path, file, size), put)

@@ -1,8 +1,9 @@
--- python_data.lua - constructors of Python's data that a pickle may call: what PyTorch allows always, and what a program must allow
--- first (torch.serialization.add_safe_globals). Each makes a plain value of its arguments; none runs anything.
+-- python_data.lua - constructors of Python data that a pickle may call: the ones that PyTorch always allows,
+-- and the ones that a program must allow first (torch.serialization.add_safe_globals). Each returns a plain
+-- value of its arguments; none executes code.
 --
--- NumPy's arrays become tensors, arrays of text lists; its scalars numbers and strings; sets, frozensets and deques lists; paths
--- strings; namespaces tables.
+-- NumPy's arrays become tensors, arrays of strings lists; its scalars numbers and strings; sets, frozensets and
+-- deques lists; paths strings; namespaces tables.
 
 local torch = require 'torch'
 
@@ -49,7 +50,7 @@ local function swapped(dtype, bytes)
   return (bytes:gsub(('.'):rep(part), string.reverse))
 end
 
--- The texts that lie in these bytes: of code points of four bytes each, or of bytes, filled up with zeros.
+-- The strings in these bytes: code points of four bytes each, or bytes, padded with zeros.
 local function texts_of(machine, dtype, bytes)
   local texts, wide = {}, dtype.code:sub(1, 1) == 'U'
   local size = dtype.width * (wide and 4 or 1)

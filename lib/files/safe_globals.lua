@@ -46,8 +46,8 @@ end
 --- Allows none again.
 function serialization.clear_safe_globals() python_data.allowed = {} end
 
---- Calls a function in which more names are allowed, and gives what it returns.
--- @param safe_globals  as of add_safe_globals
+--- Calls a function with additional names allowed, and returns its results.
+-- @param safe_globals  as in add_safe_globals
 -- @param body          the function
 function serialization.safe_globals(safe_globals, body)
   kinds.check('safe_globals', 'body', body, 'function')

@@ -1,10 +1,10 @@
--- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. Saved as safetensors
--- unless the suffix names another format: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua; those of
--- before 1.6: pt_legacy.lua). Loading goes by what a file begins with, whatever its name.
+-- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. The default format
+-- is safetensors; the suffix selects others: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua;
+-- before 1.6: pt_legacy.lua). Loading detects the format from the first bytes.
 --
--- In safetensors files the tensors stand under the names of their places ("model.fc.weight"), so that any reader of
--- the format finds them; the tables around them, other values, devices and requires_grad are a text in its metadata
--- (structure.lua). A file without that text, from another program, gives its tensors by name, in its order.
+-- In safetensors files, tensors are stored under their paths ("model.fc.weight"), so that every reader of the
+-- format finds them. The enclosing tables, other values, devices and requires_grad are stored as text in the
+-- metadata (structure.lua). A file of another program, without that text, loads as tensors by name, in order.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -23,7 +23,7 @@ local M = {}
 local KEY = 'ltensor'
 
 local savers = { npy = npy.save, npz = npy.save_archive, pt = pt.save, pth = pt.save }
--- Suffixes that promise something else than what would be written.
+-- Suffixes of formats that we do not write.
 local others = { pkl = true, pickle = true, h5 = true, onnx = true, gguf = true }
 
 local function fail(format, ...) torch._C.raise(format:format(...)) end
@@ -32,19 +32,20 @@ local function check_path(what, path)
   if type(path) ~= 'string' then fail('%s: the path must be a string, got %s', what, torch.type(path)) end
 end
 
---- Saves a tensor, or a table (of tables) of tensors, numbers, booleans, strings, dtypes and devices, such as a state_dict. The file
--- appears complete or not at all. The suffix chooses the format:
+--- Saves a tensor, or a (nested) table of tensors, numbers, booleans, strings, dtypes and devices, such as a
+-- state_dict. The write is atomic. The suffix selects the format:
 --
 -- * `.npy`: one tensor, for NumPy; `.npz`: a table of tensors by name.
--- * `.pt`, `.pth`: for PyTorch, whose torch.load reads it with weights_only=True. Tables 1 to n become lists, others
---   dicts; tensors that share memory stay views of one storage.
--- * any other: the safetensors format. Views are saved as tensors of their own.
+-- * `.pt`, `.pth`: for PyTorch, whose torch.load reads it with weights_only=True. Tables 1 to n become lists,
+--   others dicts; tensors that share memory remain views of one storage.
+-- * any other: the safetensors format. Views are saved as separate tensors.
 --
--- Positions from 1 that the values hold are written as they are.
--- @param obj   what to save
+-- Positions from 1 in the values are saved unchanged.
+-- @param obj   the value
 -- @param path  the file
--- @param options  compressed (false): a .npz file is deflated, as numpy.savez_compressed does it. max_shard_size (bytes, or a text such as
---   '5GB'): safetensors of more become several files and an index, path .. '.index.json', which torch.load reads
+-- @param options  compressed (false): compresses a .npz file, as numpy.savez_compressed. max_shard_size
+--   (bytes, or a string such as '5GB'): a larger safetensors file is split into several files and an index,
+--   path .. '.index.json', which torch.load reads
 local function save(obj, path, options)
   check_path('torch.save', path)
   local suffix = path:match '%.([^./]*)$'
@@ -144,7 +145,7 @@ local function read_safetensors(path, put, names, tensors, metadata)
   return ours(path, metadata[KEY], names, tensors, put)
 end
 
--- The first bytes of a file, which tell its format, and its size.
+-- The first bytes of a file, which identify its format, and its size.
 local function beginning(path)
   local file <close>, size = torch._C.open_file(path)
   return file:text(math.min(size, 512)), size
@@ -163,23 +164,23 @@ local function load_archive(path, put, mmap)
   return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
 end
 
---- Loads what torch.save has saved, NumPy's .npy and .npz, PyTorch's .pt and .pth (also those of before PyTorch 1.6),
--- any safetensors file, or the index of one in several files (model.safetensors.index.json). The format is that of the content, whatever the name. Runs no code, whatever the file
--- holds: a pickle that refers to anything but tensors and containers is refused.
+--- Loads files of torch.save, NumPy's .npy and .npz, PyTorch's .pt and .pth (also before PyTorch 1.6), any
+-- safetensors file, or the index of a sharded one (model.safetensors.index.json). The content selects the
+-- format. Executes no code: a pickle that refers to anything but tensors and containers is an error.
 --
--- Of PyTorch's files, lists and tuples become tables from 1, dicts tables with their keys as they are (an optimizer's
--- numbers from 0; tuples and None as texts: '(1, 2)'), OrderedDicts tables that keep their order, None nil, bytearrays strings,
--- sets lists. NumPy's arrays and scalars, paths and namespaces are read where torch.serialization.add_safe_globals allows them. Arrays of a .npz and foreign safetensors come as
--- a table by name, in order.
+-- From PyTorch's files, lists and tuples become tables from 1, dicts tables with the same keys (numbers of an
+-- optimizer from 0; tuples and None as strings: '(1, 2)'), OrderedDicts ordered tables, None nil, bytearrays
+-- strings, sets lists. NumPy's arrays and scalars, paths and namespaces are read if
+-- torch.serialization.add_safe_globals allows them. Arrays of a .npz and foreign safetensors files load as a
+-- table by name, in order.
 -- @param path     the file
--- @param options  {map_location = where tensors go: a device, a function (tensor, location) that returns a tensor or
---                 nil, or a table {['cuda:0'] = 'cpu'}; else to the devices they were saved from}. The function gets
---                 the storages of PyTorch's files, as tensors of one dimension. mmap (false): of safetensors and PyTorch's
---                 zip archives, elements stay in the file, whose pages come when they are looked at; what is written to a
---                 tensor stays in memory. The file must not become shorter while there are such tensors, and checksums are
---                 not compared. Bools, and elements that are not aligned in the file, are read all the same. max_memory: how
---                 many bytes of memory an archive may take, which can unpack to a thousand times its size; else 64 times its
---                 size, and at least 256 MB
+-- @param options  map_location: the target of tensors: a device, a function (tensor, location) that returns a
+--   tensor or nil, or a table {['cuda:0'] = 'cpu'}; the default is the device on which they were saved. The
+--   function receives the storages of PyTorch's files, as tensors of one dimension. mmap (false): elements of
+--   safetensors and PyTorch's zip archives stay in the mapped file; writes stay in memory. Do not truncate the
+--   file meanwhile; checksums are not compared. Bools and unaligned elements are read into memory. max_memory:
+--   the maximum memory in bytes, because an archive can unpack to a thousand times its size; the default is 64
+--   times the size of the file, and at least 256 MB
 local function load(path, map_location, _, _, mmap, max_memory)
   check_path('torch.load', path)
   check_map(map_location)

@@ -18,7 +18,7 @@ function M.apart(tensor)
   return parts
 end
 
--- That the places of a tensor said to be coalesced are in order, each once.
+-- True if the indices of a coalesced tensor are sorted and unique.
 local function is_in_order(indices, size)
   if indices:size(2) < 2 then return true end
   local keys = indices[1]
@@ -26,7 +26,7 @@ local function is_in_order(indices, size)
   return keys:narrow(1, 2, keys:numel() - 1):gt(keys:narrow(1, 1, keys:numel() - 1)):all():item()
 end
 
---- The tensor of components, which come from strangers: nil and what is wrong when they do not fit.
+--- The tensor of untrusted components; nil and an error if they do not match.
 function M.together(parts)
   local ok, result = pcall(function()
     local options = { requires_grad = parts.requires_grad == true and (parts.values.dtype.is_floating_point or parts.values.dtype.is_complex) }

@@ -1,12 +1,12 @@
--- structure.lua - nested tables as text and back: what torch.save puts into a file's metadata so that torch.load can
--- give the same tables again. Plain ASCII, whatever bytes the strings hold:
+-- structure.lua - nested tables as text: torch.save stores it in the metadata of a file, so that torch.load
+-- returns the same tables. Plain ASCII for every byte of strings:
 --
---   value   = true | false | integer | float (as %a prints it; inf, -inf, nan) | "string" with \xHH escapes
+--   value   = true | false | integer | float (printed by %a; inf, -inf, nan) | "string" with \xHH escapes
 --           | {key: value, ...} | ordered{"name": value, ...} | size{integer: integer, ...}
 --           | dtype("float32") | device("cuda:1") | complex(float, float)
 --           | tensor("name in the file", "device", requires_grad) | sparse{"layout": string, ...}, sparse_parts.lua's components
 --
--- Reading runs no code and is bounded by MAX_DEPTH.
+-- Reading executes no code and is bounded by MAX_DEPTH.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -78,8 +78,8 @@ function Writer:name(path)
   return name
 end
 
--- A tensor met twice is one again after loading. Those right in the saved table are written under every name all
--- the same, since other readers know only the names.
+-- A tensor that occurs twice is one tensor after loading. Entries of the saved table itself are written under
+-- each name, because other readers only read names.
 function Writer:tensor(tensor, path, depth)
   local name = self.seen[tensor]
   if not name or depth <= 1 then
@@ -173,7 +173,7 @@ Reader.__index = Reader
 -- Raised as a table: decode turns it into nil and a message.
 function Reader:fail(what) error({ message = ('%s at byte %d'):format(what, self.at) }, 0) end
 
--- What the pattern captures at the current place, which moves behind it and following blanks.
+-- The captures of the pattern at the current position, which moves after them and following blanks.
 function Reader:take(pattern)
   local _, last, capture = self.text:find('^' .. pattern .. ' *', self.at)
   if not last then return nil end
@@ -278,9 +278,9 @@ function Reader:value(depth)
   return self:scalar()
 end
 
---- Reads what encode has written.
--- @param find  gives the tensor for (name, device, requires_grad), nil when there is none
--- @return the value, or nil and what is wrong
+--- Parses the text of encode.
+-- @param find  returns the tensor for (name, device, requires_grad), nil if there is none
+-- @return the value, or nil and an error
 function M.decode(text, find)
   local reader = setmetatable({ text = text, at = 1, find = find }, Reader)
   local ok, result = pcall(function()

@@ -1,9 +1,11 @@
--- unpickle.lua - reading the pickles in PyTorch's files as data: a machine for the opcodes of protocols 2 to 5 that
--- build numbers, strings, lists, tuples and dicts. It executes nothing: a name that a pickle refers to must be among
--- `globals`, where it stands for a function of ours over data; any other is refused by its name.
+-- unpickle.lua - reads the pickles in PyTorch's files as data: a machine for the opcodes of protocols 2 to 5
+-- that build numbers, strings, lists, tuples and dicts. It executes nothing: a name that a pickle refers to
+-- must be in `globals`, which maps it to our function over data; other names are errors.
 --
--- Lists and tuples become tables from 1, dicts tables, OrderedDicts with names ordered dicts (ordered_dict.lua), None
--- nil. Keys that Lua has not (tuples, None, nan) become texts as Python writes them: '(1, 2)'. Inside the machine None is a value of its own, and what a table is and its length are kept beside it.
+-- Lists and tuples become tables from 1, dicts tables, OrderedDicts with string keys ordered dicts
+-- (ordered_dict.lua), None nil. Keys that Lua does not have (tuples, None, nan) become strings as Python prints
+-- them: '(1, 2)'. Inside of the machine, None is a separate value, and the kind and length of each table are
+-- stored beside it.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -58,7 +60,7 @@ end
 
 -- ---- reading operands --------------------------------------------------------------------------------------------
 
--- The next n bytes are in `text`, or a source has no more. What was read is dropped there.
+-- Reads until n bytes are in `text`, or the source ends. Consumed bytes are dropped.
 function Machine:fill(n)
   local missing = n - (#self.text - self.at + 1)
   if missing <= 0 or not self.more then return end
@@ -75,8 +77,8 @@ function Machine:take(n)
   return self.text:sub(at, at + n - 1)
 end
 
--- Counts what a call copies: a pickle gives each of its values once, so that all copies together, a few of each (of text to bytes to
--- an array), are a small multiple of its bytes, unless it recalls a long value over and over to fill the memory.
+-- Counts the bytes that a call copies. A pickle contains each value once, so all copies together (text to bytes
+-- to an array) are a small multiple of its size, unless it recalls a long value repeatedly to fill the memory.
 function Machine:spend(n)
   self.spent = self.spent + n
   if self.spent > COPIES * (self.before + self.at) + 1000 then self:fail 'its pickle copies its values again and again' end
@@ -215,7 +217,7 @@ function Machine:new_object()
   self:push(class.new(self))
 end
 
--- The state of an OrderedDict is what modules note about their versions.
+-- The state of an OrderedDict contains the versions of modules.
 function Machine:build()
   local state, object = self:pop(), self:pop()
   local build = self.builders[object]
@@ -393,8 +395,8 @@ end
 
 -- ---- the result --------------------------------------------------------------------------------------------------
 
--- What is given out is data: no classes or storages, no deeper than MAX_DEPTH; a container may contain itself, as in Python. What stands
--- for an object until its state is known gives place to the object. Returns how deep a table is.
+-- Validates a result: data only, no classes or storages, at most MAX_DEPTH deep; a container may contain
+-- itself, as in Python. Replaces placeholders of objects by the objects. Returns the depth of a table.
 function Machine:check(value, level)
   local kind = self.kinds[value]
   if kind == 'numpy.ndarray' then self:fail 'its pickle is damaged: an array without its state' end
@@ -434,15 +436,15 @@ end
 
 --- Reads a pickle.
 -- @param text        its bytes
--- @param globals     "module.name" -> {name = , call = function(machine, arguments, count)} (without call: a name
---                    alone), or a value that is no table, which it stands for
+-- @param globals     "module.name" -> {name = , call = function(machine, arguments, count)} (without call: a
+--   name only), or a value other than a table
 -- @param persistent  function(machine, id): the object of a persistent id
--- @return true and the value, or false and what is wrong
+-- @return true and the value, or false and an error
 function M.load(text, globals, persistent) return load(text, nil, globals, persistent) end
 
 --- Reads a pickle that other bytes follow.
--- @param more  function(n): the next bytes, n or more of them unless no more are there
--- @return true, the value and how many of the bytes given were not needed, or false and what is wrong
+-- @param more  function(n): the next n or more bytes, fewer at the end
+-- @return true, the value and the number of unused bytes, or false and an error
 function M.load_from(more, globals, persistent) return load('', more, globals, persistent) end
 
 return M

@@ -8,7 +8,7 @@ local PIECE = 1 << 20
 
 local M = {}
 
---- How many bytes the readers of whole files take, unless their option max_bytes says otherwise.
+--- Maximum size for readers of whole files, unless their option max_bytes changes it.
 M.MAX_BYTES = 1 << 30
 
 --- @param path  the file

@@ -1,10 +1,10 @@
--- zip.lua - zip archives as NumPy and PyTorch write them: entries stored or deflated, zip64, no encryption.
+-- zip.lua - zip archives of NumPy and PyTorch: stored or deflated entries, zip64, no encryption.
 --
--- The reader trusts nothing: the directory must end where the file says, name every entry once, and no two entries
--- may share a byte, so that what can be read out is bounded by the file's size; what an entry's own header says must
--- agree with the directory. Why no library does this is told in docs/design/libraries.md. An entry is read through the
--- archive's file (src/lua/files/byte_files.c) between begin() and finish(), which checks its CRC-32. The writer stores or
--- deflates entries.
+-- The reader validates everything: the directory must end where the file declares it, name each entry once, and
+-- no two entries may overlap, so the unpacked size is bounded by the file's size; the header of an entry must
+-- agree with the directory. docs/design/libraries.md explains why we do not use a library. An entry is read
+-- through the archive's file (src/lua/files/byte_files.c) between begin() and finish(), which checks its
+-- CRC-32. The writer stores or deflates entries.
 
 local torch = require 'torch'
 local shown = require 'torch.support.shown'
@@ -33,7 +33,7 @@ function Archive:bytes(offset, n)
   return self.file:text(n)
 end
 
--- Where the directory is: its offset, bytes, number of entries. It ends right before the records that say so.
+-- Locates the directory: offset, bytes, number of entries. It ends immediately before its end records.
 function Archive:find_directory()
   local tail = self:bytes(math.max(0, self.size - END_SIZE - MAX_COMMENT), math.min(self.size, END_SIZE + MAX_COMMENT))
   local at
@@ -83,7 +83,7 @@ function Archive:wide(extra, size, packed, offset)
   return size, packed, offset
 end
 
--- What other readers understand in another way is nothing that we read.
+-- Rejects entries that other readers interpret differently.
 function Archive:check_entry(entry, version, disk)
   local name = entry.name
   if name:find('\0', 1, true) then self:fail("the name of entry '%s' has a zero byte in it", name) end
@@ -141,7 +141,7 @@ end
 
 function Archive:__close() self.file:close() end
 
--- Compares the header in an entry's place with what the directory says; gives where the entry's bytes begin.
+-- Compares the header of an entry with the directory; returns the offset of the entry's bytes.
 function Archive:check_header(entry)
   local head = self:bytes(entry.offset, math.min(LOCAL_SIZE, entry.limit - entry.offset))
   if #head < LOCAL_SIZE or head:sub(1, 4) ~= 'PK\3\4' then self:fail("entry '%s' is damaged", entry.name) end
@@ -161,7 +161,7 @@ function Archive:check_header(entry)
   return start
 end
 
---- Makes the archive's file read this entry, whose bytes are then taken from the file returned.
+--- Positions the archive's file at this entry; read its bytes from the returned file.
 function Archive:begin(entry)
   if entry.flags & ENCRYPTED ~= 0 then self:fail("entry '%s' is encrypted", entry.name) end
   if entry.flags & PATCH ~= 0 then self:fail("entry '%s' is a patch for another file", entry.name) end
@@ -177,7 +177,8 @@ function Archive:finish(entry)
   if self.file:finish() ~= entry.crc then self:fail("entry '%s' is damaged: its checksum is another", entry.name) end
 end
 
---- The elements of an entry where they lie in the file, which is mapped; nil where they cannot be used as they lie there. Its checksum is not compared.
+--- The elements of an entry in the mapped file; nil if they cannot be used in place. The checksum is not
+-- compared.
 function Archive:map(entry, dtype, numel)
   if entry.method ~= STORED or entry.packed ~= entry.size or entry.flags & (ENCRYPTED | PATCH) ~= 0 then return nil end
   self.mapping = self.mapping or torch._C.map_file(self.path, false, self.size, torch.uint8)
@@ -186,7 +187,8 @@ end
 
 local OBJECTS = 64 -- bytes that the values of a text take, by byte of the text: a pickle's list of one byte is a table
 
---- The content of an entry of at most `most` bytes. What it unpacks to beyond its size in the file counts as what is made of it.
+--- The content of an entry of at most `most` bytes. Its unpacked size beyond the stored size counts toward the
+-- loader's budget.
 function Archive:text(entry, most)
   if entry.size > most then self:fail("entry '%s' has %d bytes, more than %d", entry.name, entry.size, most) end
   torch._C.spend(OBJECTS * math.max(entry.size - entry.packed, 0))

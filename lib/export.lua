@@ -4,13 +4,16 @@ local declare = require 'torch.support.arguments'
 
 local M = {}
 
---- The program of a file that torch.export.save wrote (.pt2) as an nn.Module that can be run, looked at, changed and trained.
+--- The program of a file of torch.export.save (.pt2) as an nn.Module that you can run, inspect, change and
+-- train.
 --
--- Its parameters and buffers have their names of PyTorch. It takes its inputs by position, or as one table by name: the tensors in the
--- order in which they stand in the arguments of the program, those in lists and dicts too; it gives the tensors of its results in the same way, as several
--- results. Positions in its inputs and results (of words, of classes) count from 0, as in the program.
--- @param f  the file; an operator that is not known, and a program with higher-order operators (cond, while_loop), are errors with its name
--- @param max_memory  how many bytes loading may take; else 64 times the size of the file, and at least 256 MB
+-- Its parameters and buffers have PyTorch's names. Pass its inputs by position, or as one table by name: the
+-- tensors in the order of the program's arguments, including those in lists and dicts. It returns the tensors
+-- of its results in the same way, as several results. Positions in inputs and results (of words, of classes)
+-- count from 0, as in the program.
+-- @param f  the file; an unknown operator is an error that names it
+-- @param max_memory  maximum memory of loading in bytes; the default is 64 times the size of the file, and at
+--   least 256 MB
 local function load(f, max_memory) return require('torch.export.program').load(f, max_memory) end
 M.load = declare.declare('torch.export.load(string f, *, integer? max_memory)', load)
 

@@ -1,5 +1,5 @@
--- derived.lua - nodes whose results depend on nothing but the file's constants and on sizes: transposed weights, the shape that a Reshape
--- takes. Where no gradients are asked for, what such a node gave is kept and given again until something that it was made of is another tensor or has been
+-- derived.lua - nodes that depend only on constants of the file and on sizes: transposed weights, the shape of
+-- a Reshape. Without gradients, the result of such a node is cached until one of its inputs is replaced or
 -- changed.
 
 local torch = require 'torch'
@@ -10,7 +10,7 @@ local MOST = 1 << 16 -- elements of a result that is kept, unless it is a view o
 
 local of_sizes = { Shape = true, Size = true }
 
--- Values that someone else than the graph's own nodes sees.
+-- Values that are read outside of the graph's own nodes.
 local function exposed_of(graph)
   local exposed = {}
   for _, output in ipairs(graph.outputs) do exposed[output.slot] = true end
@@ -24,7 +24,7 @@ local function exposed_of(graph)
   return exposed
 end
 
---- Marks such nodes of a graph: node.derived; of what inputs: node.derived_inputs[i], 'constant' or 'derived'.
+--- Marks such nodes of a graph: node.derived; for inputs: node.derived_inputs[i], 'constant' or 'derived'.
 function M.mark(graph)
   local exposed, kinds = exposed_of(graph), {}
   for _, constant in ipairs(graph.constants) do kinds[constant.slot] = 'constant' end
@@ -58,7 +58,7 @@ local function holds_sizes(made, x)
   return true
 end
 
--- What is derived is another tensor where it has changed; constants are changed in place.
+-- A derived value is a new tensor after a change; constants change in place.
 local function holds_values(made, node, frame)
   for i, slot in ipairs(node.inputs) do
     local value = frame[slot]

@@ -99,7 +99,7 @@ local function replaced(args, new, at)
   return copy
 end
 
--- The recordings that symbols.lua asks for.
+-- Makes the recordings that symbols.lua needs.
 local function record_all(module, args, names, sizes_of)
   local recordings = { record.record(module, args, names) }
   local inputs = recordings[1].inputs

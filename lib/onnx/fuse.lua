@@ -1,17 +1,19 @@
--- fuse.lua - nodes of a graph (graph.lua) that are one when no gradient is asked for: a convolution and the batch normalization of its result, a
--- product and the bias that is added to it; activations and sums that are done in the memory of what goes in, which nobody else uses.
+-- fuse.lua - fuses nodes of a graph (graph.lua) for calls without gradients: a convolution and its batch
+-- normalization, a product and its bias, and activations and sums that can overwrite an input without other
+-- uses.
 --
--- What is fused is decided when a call runs: with gradients it is the nodes one after the other, so that all parameters are trained as the
--- file has them. Folded weights are kept with the node, beside the parameters, until one of these is another tensor or has been changed.
+-- The decision is made in each call: with gradients, the nodes run one after the other, so all parameters are
+-- trained as in the file. Folded weights are cached in the node, beside the parameters, until one of these is
+-- replaced or changed.
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
 local values = require 'torch.onnx.values'
 
--- Operators whose result is new memory, which no other value shares.
+-- Operators whose result is new memory without aliases.
 local makes_new = { Conv = true, Gemm = true, MatMul = true, Add = true, Sub = true, Mul = true, BatchNormalization = true, MaxPool = true, AveragePool = true }
 
--- How often each value is read; outputs and what bodies capture can be read at any time.
+-- Counts the reads of each value; outputs and captured values can be read at any time.
 local function count_uses(graph)
   local uses = {}
   local function use(slot) uses[slot] = (uses[slot] or 0) + 1 end
@@ -63,7 +65,7 @@ local function product_bias(node, a, b, bias)
   return node.sum.fn(node.sum, node.product.fn(node.product, a, b), bias)
 end
 
--- ---- in the memory of what goes in ------------------------------------------------------------------------------------------
+-- ---- in-place operators -------------------------------------------------------------------------------------
 
 -- An operator of one value by the method that does it in place.
 local function in_place(method)
@@ -108,7 +110,7 @@ local function merged_done(first, second, between)
   return done
 end
 
--- One node in the place of the first, whose inputs are all there already, for two.
+-- Replaces two nodes by one at the place of the first; all inputs are available there.
 local function joined(first, second, inputs, more)
   local node = { op = second.op, domain = '', version = second.version, name = second.name, where = second.where, inputs = inputs, outputs = second.outputs,
     attributes = {}, known = {}, done = merged_done(first, second, first.outputs[1]) }
@@ -126,12 +128,14 @@ end
 
 -- ---- values that are let go where they are used last --------------------------------------------------------------------------
 
--- Operators whose result is another tensor than all that goes in, and that keep none of it, so that who read a value by them alone have no more of it.
+-- Operators whose result is a new tensor and that keep no reference to their inputs, so an input without other
+-- readers can be released.
 local gives_another = {}
 for name in ([[Conv Gemm MatMul Add Sub Mul Div BatchNormalization MaxPool AveragePool GlobalAveragePool Relu LeakyRelu PRelu Sigmoid Tanh Erf Sqrt Softmax
   LayerNormalization Reshape Transpose Flatten Concat]]):gmatch '%S+' do gives_another[name] = true end
 
--- own_done[i]: whether the i-th value that is done with at a node is a tensor that nobody else has. What is changed in place is the result.
+-- own_done[i]: true if the i-th value that ends at a node is a tensor without other references. A value that is
+-- overwritten is the result.
 local function mark_let_go(graph, uses)
   local seen, own = {}, {}
   for _, node in ipairs(graph.nodes) do
@@ -148,7 +152,7 @@ end
 
 local function trains(norm) return norm.attributes.training_mode == 1 or norm.version < 7 and norm.attributes.is_test == 0 end
 
---- Fuses nodes of a graph whose unused ones are gone.
+--- Fuses the nodes of a graph without dead nodes.
 return function(graph)
   local uses, readers, constants, gone, makers = count_uses(graph), {}, {}, {}, {}
   for _, constant in ipairs(graph.constants) do constants[constant.slot] = true end

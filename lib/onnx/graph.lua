@@ -1,11 +1,12 @@
--- graph.lua - ONNX's graphs in the form that runs (run.lua): nodes in order, values numbered.
+-- graph.lua - converts ONNX graphs to the form of run.lua: nodes in order, numbered values.
 --
--- A graph is { nodes =, inputs =, outputs =, constants =, captures =, size = }: `size` slots hold its values; inputs are
--- { name =, slot =, type =, default = }, outputs { name =, slot = }, constants { slot =, name =, value =, learned = },
--- captures { outer =, inner = } the values that a body (of If, Loop, Scan) uses of the graph around it. A node is { op =,
--- domain =, version =, name =, inputs = { slots, 0 where one is absent }, outputs =, attributes =, known = { [input] = value
--- of a constant one }, fn =, done = { slots whose last use this is } }. Calls of the model's functions are put in place of
--- the calls. Nodes that nothing uses are dropped; those that only constants go into, and that make little of them, are computed here.
+-- A graph is { nodes =, inputs =, outputs =, constants =, captures =, size = }: `size` slots contain its
+-- values; inputs are { name =, slot =, type =, default = }, outputs { name =, slot = }, constants { slot =,
+-- name =, value =, learned = }, captures { outer =, inner = } the values that a body (of If, Loop, Scan) uses
+-- of the enclosing graph. A node is { op =, domain =, version =, name =, inputs = { slots, 0 for an absent one
+-- }, outputs =, attributes =, known = { [input] = value of a constant one }, fn =, done = { slots with their
+-- last use here } }. Calls of the model's functions are inlined. Dead nodes are removed; nodes with constant
+-- inputs and small results are evaluated here.
 
 local torch = require 'torch'
 local derived = require 'torch.onnx.derived'
@@ -31,7 +32,7 @@ end
 
 -- ---- names ------------------------------------------------------------------------------------------------------------
 
--- A scope knows the names of one graph's values, or of one call of a function; `parent` is the scope around a body.
+-- A scope maps the names of one graph's values, or of one function call; `parent` is the scope around a body.
 local function new_scope(graph, parent) return { graph = graph, slots = {}, parent = parent, known = {} } end
 
 local function new_slot(graph)
@@ -207,7 +208,7 @@ function M.fold(self, graph, node)
   end
 end
 
--- Drops the nodes whose results nobody uses, then the constants, and notes where each value is used last.
+-- Removes dead nodes, then dead constants, and records the last use of each value.
 local function sweep(graph)
   local used, kept = {}, {}
   for _, output in ipairs(graph.outputs) do used[output.slot] = true end
@@ -259,7 +260,7 @@ local function add_initializers(self, scope, proto, where)
     local constant = { slot = slot, name = name, value = value, learned = value.dtype.is_floating_point }
     table.insert(scope.graph.constants, constant)
     if input then input.default = constant end
-    -- What a caller may give instead, and what is trained, is not known beforehand.
+    -- Values that a caller may replace, and trained values, are not constants.
     if not constant.learned and (not input or self.ir_version < 4) then scope.graph.known[slot] = value end
   end
   for _, tensor in ipairs(proto.initializer) do

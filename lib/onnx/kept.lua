@@ -1,4 +1,4 @@
--- kept.lua - what is computed of parameters alone is kept beside them until one of them is another tensor or has been changed.
+-- kept.lua - caches values computed from parameters until one of the parameters is replaced or changed.
 
 local torch = require 'torch'
 
@@ -14,7 +14,7 @@ function M.records(...)
   return false
 end
 
---- Whether what `holder` keeps of the tensors in `list` still holds; notes them when it does not.
+--- True if the cache of `holder` is valid for the tensors in `list`; otherwise records them.
 function M.holds(holder, list)
   local seen = holder.seen
   local same = seen ~= nil and seen.inference == torch.is_inference_mode_enabled() -- its tensors are no use to backward

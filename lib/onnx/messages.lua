@@ -1,7 +1,8 @@
--- messages.lua - the messages of ONNX's files and their fields, as far as they are used: { [number] = { name =, kind =, list = } }.
+-- messages.lua - the used messages and fields of ONNX files: { [number] = { name =, kind =, list = } }.
 --
--- A kind is 'int', 'float', 'double', 'string', another message, or 'span': an array that stays in the file (wire.lua), whose
--- elements, written one by one as some programs do, are of the kind `loose`. The numbers are those of onnx.proto.
+-- A kind is 'int', 'float', 'double', 'string', another message, or 'span': an array that stays in the file
+-- (wire.lua), whose elements have the kind `loose` if a program writes them one by one. The numbers are those
+-- of onnx.proto.
 
 local M = {}
 

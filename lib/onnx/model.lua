@@ -24,7 +24,8 @@ local Model = nn.Module:extend 'ONNXModel'
 
 -- ---- parameters and buffers -------------------------------------------------------------------------------------------
 
--- Keeps the constants of a graph and of the bodies in it; those that files do not name are part of no state, and get the next number.
+-- Stores the constants of a graph and of its bodies; unnamed ones are not part of the state and get the next
+-- number.
 local function keep(model, graph, count)
   for _, constant in ipairs(graph.constants) do
     if not constant.name then count.unnamed = count.unnamed + 1 end

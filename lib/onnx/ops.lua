@@ -1,17 +1,18 @@
--- ops.lua - the operators by domain: which function computes a node. The functions are in ops/, a subject per file, which is read when a
--- model has one of its operators.
+-- ops.lua - the functions of operators by domain. The functions are in ops/, one subject per file, loaded if a
+-- model uses one of its operators.
 --
--- A file returns { [domain] = { [operator] = entry } }. An entry is a function fn(node, inputs...) -> outputs..., or a table:
--- fn; since = the first version of the domain that has it; takes_frame: fn(node, frame, inputs...), for bodies; is_random,
--- grows (its result may be much larger than its inputs): not computed when a model is loaded, unless it is a function that tells the
--- number of elements (a float, which cannot overflow) of the result; check(node) -> what is wrong
--- with a node, seen before anything runs. What changed between versions is decided by node.version.
+-- A file returns { [domain] = { [operator] = entry } }. An entry is a function fn(node, inputs...) ->
+-- outputs..., or a table: fn; since = the first version of the domain that has it; takes_frame: fn(node, frame,
+-- inputs...), for bodies; is_random; grows (its result may be much larger than its inputs): not evaluated at
+-- load time, unless it is a function that returns the number of elements (a float, which cannot overflow) of
+-- the result; check(node) -> the error in a node, before execution. node.version selects behaviour that changed
+-- between versions.
 
 local M = {}
 
 local NEWEST = 28 -- of ai.onnx
 
---- The operators of each file, by domain. onnx_spec compares them with what the files return.
+--- The operators of each file, by domain. onnx_spec compares them with the files.
 M.files = {
   elementwise = { [''] = [[Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Ceil Clip Cos Cosh Div Equal Erf Exp Floor
     Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or Pow Reciprocal Round Sigmoid Sign Sin Sinh

@@ -1,5 +1,6 @@
--- run.lua - computes a graph (graph.lua): its nodes in order over a frame, a table of the values by slot. Where no gradients are asked for, a value that
--- nobody else has gives its memory back where it is used last, so that the next results are made in memory that is in the cache.
+-- run.lua - executes a graph (graph.lua): its nodes in order over a frame, a table of values by slot. Without
+-- gradients, a value without other references is released after its last use, so the next results use memory in
+-- the cache.
 
 local torch = require 'torch'
 local derived = require 'torch.onnx.derived'
@@ -26,7 +27,7 @@ local function computed(node, frame) return node.fn(node, arguments(frame, node.
 -- The node that runs is noted in `at`, for the message of an error.
 local function run_nodes(graph, frame, at)
   frame.at = at
-  -- Who records what is called (a debugger, torch.onnx.export) or differentiates keeps values.
+  -- A recorder of calls (a debugger, torch.onnx.export) and autograd keep values.
   local lets_go = not torch.is_grad_enabled() and not gethook()
   for i = 1, #graph.nodes do
     local node = graph.nodes[i]
@@ -47,7 +48,8 @@ local function run_nodes(graph, frame, at)
   end
 end
 
---- Runs a body: a graph inside of a node, whose frame is `outer`, with the values of its inputs; the values of its outputs.
+--- Runs a body, a graph in a node, whose frame is `outer`, with the values of its inputs; returns the values of
+-- its outputs.
 function M.body(graph, outer, ...)
   local frame = {}
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end

@@ -72,7 +72,7 @@ local function of_typed(reader, proto, dtype, numel, where)
   return flat:to(dtype)
 end
 
--- The reader and span of a tensor's elements in another file, which lies in the model's folder or below it.
+-- The reader and span of a tensor's elements in another file, in the model's folder or below it.
 local function external(reader, proto, bytes, where)
   local entries = {}
   for _, entry in ipairs(proto.external_data) do entries[entry.key or ''] = entry.value end

@@ -1,4 +1,4 @@
--- values.lua - what operators ask of their inputs besides tensors' own methods: whole numbers, dimensions, absent optionals.
+-- values.lua - helpers for inputs of operators: integers, dimensions, absent optionals.
 
 local torch = require 'torch'
 
@@ -7,7 +7,7 @@ local M = {}
 --- An optional value that holds nothing.
 M.NONE = setmetatable({}, { __name = 'none', __tostring = function() return 'none' end })
 
---- Raises an error that says what is wrong with a node; run.lua puts before it which node.
+--- Raises an error of a node; run.lua adds the node to the message.
 function M.fail(format, ...) error(select('#', ...) > 0 and format:format(...) or format, 0) end
 
 --- The numbers of a tensor as a list. Where the i-th input of a node is constant, it is looked at once; where it is derived (derived.lua), until
@@ -28,7 +28,7 @@ end
 
 local MAX_LIST = 1 << 24
 
---- Raises when an operator would make a list of more numbers than any sane model asks for: a damaged one can ask for all memory.
+--- Raises an error if an operator would create an unreasonably long list: a damaged file could exhaust memory.
 function M.check_list(n)
   if n > MAX_LIST then M.fail('a list of %.0f numbers, more than %d', n, MAX_LIST) end
 end

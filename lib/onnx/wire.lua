@@ -1,9 +1,9 @@
--- wire.lua - reads protobuf messages from a file, or from a string of its bytes, by tables of fields (messages.lua).
+-- wire.lua - reads protobuf messages from a file, or from a string, by tables of fields (messages.lua).
 --
--- A message becomes a table by field name; unknown fields are skipped. Large arrays become spans { at =, length = }, places
--- in the file, which tensor() reads straight into a tensor's memory: nothing of them is copied on the way. The file is seen
--- through a window of some kilobytes. Lengths are checked against what is around them, so that memory is in proportion to
--- the file; nesting is bounded; errors name the byte. Offsets count from 0.
+-- A message becomes a table by field name; unknown fields are skipped. Large arrays become spans { at =, length
+-- = }, offsets in the file; tensor() reads a span directly into the memory of a tensor without a copy. The file
+-- is read through a window of some kilobytes. Lengths are validated against the enclosing message, so memory is
+-- proportional to the file; nesting is bounded; errors contain the byte offset. Offsets count from 0.
 
 local torch = require 'torch'
 
@@ -43,7 +43,7 @@ local function move(self, at, length)
   self.window, self.base = self.file:text(n), at
 end
 
--- The bytes of a range that lies in the file.
+-- The bytes of a range in the file.
 function Reader:bytes(at, length)
   if at < self.base or at + length > self.base + #self.window then move(self, at, length) end
   return sub(self.window, at - self.base + 1, at - self.base + length)

@@ -60,7 +60,7 @@ function Graph:list(numbers) return self:constant(torch.tensor(numbers, { dtype 
 
 -- ---- nodes ----------------------------------------------------------------------------------------------------------------
 
---- Adds a node; `n` outputs (1), whose names are the results. An input that is false is absent.
+--- Adds a node with `n` outputs (1) and returns their names. An input that is false is absent.
 function Graph:node(op, inputs, attributes, n)
   local node = { op_type = op, input = {}, output = {}, attributes = attributes or {}, where = self.call and self.call.where }
   for i, name in ipairs(inputs) do node.input[i] = name or '' end
@@ -102,7 +102,7 @@ function Graph:cast_name(name, dtype)
   return self:node('Cast', { name }, { to = code })
 end
 
---- The dtype of what two values or numbers are computed in.
+--- The dtype in which two values or numbers are computed.
 function Graph:common(a, b)
   local function example(x) return record.is_value(x) and x.tensor or symbols.at(x, 1) end
   return torch.result_type(example(a), example(b))
@@ -184,7 +184,7 @@ function Graph:number(x, dtype)
   return dtype == torch.int64 and name or self:cast_name(name, dtype)
 end
 
---- A value in another shape. One dynamic size needs no arithmetic: it is what is left.
+--- Reshapes a value. One dynamic size needs no arithmetic: it is inferred.
 function Graph:reshape(name, shape)
   local dynamic, place, zero = 0, nil, false
   for i, size in ipairs(shape) do

@@ -1,8 +1,9 @@
--- operators.lua - how operations are written in ONNX: the functions of ops/, a subject per file.
+-- operators.lua - writes operations as ONNX nodes, with the functions of ops/, one subject per file.
 --
--- A file returns { name = write } with write(graph, args, call) -> the names of the results (or one list of them, for an
--- operation that gives a list). args are the arguments by name, numbers that depend on the inputs' sizes as symbols; call has
--- the results as values, for their dtypes and shapes. What torch.nn.functional alone has stands under 'nn.<name>'. An operation in place is written as that without.
+-- A file returns { name = write } with write(graph, args, call) -> the names of the results (or one list of
+-- them, for an operation that returns a list). args are the arguments by name; numbers that depend on sizes of
+-- inputs are symbols. call contains the results as values, for their dtypes and shapes. Functions of
+-- torch.nn.functional only are named 'nn.<name>'. An in-place operation is written as its out-of-place variant.
 
 local arguments = require 'torch.onnx.export.arguments'
 

@@ -1,13 +1,14 @@
--- record.lua - records a call of a module as a list of the operations of core that it makes.
+-- record.lua - records a call of a module as a list of the core operations that it executes.
 --
--- The call runs in a coroutine whose debug hook sees every call of a C function and its results; those that
--- torch._C.op_name knows, and the few that are written by hand, are recorded. So whatever the program does in Lua
--- (loops, conditions, functions of functions) is resolved, and what is left is straight.
+-- The call runs in a coroutine whose debug hook observes each call of a C function and its results. Functions
+-- that torch._C.op_name identifies, and a few others, are recorded. So Lua control flow (loops, conditions,
+-- higher-order functions) is resolved, and the recording is linear.
 --
--- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor as it was at one time: { tensor =, shape =,
--- dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name =, varies =, learned = whether
--- it depends on an input, on a parameter or buffer; version = }. An operation in place makes a new value of the same tensor. A call is { op =, in_nn =, args = packed list with
--- values in place of tensors, results = values, is_list =, where = the module's path }.
+-- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor at one time: { tensor =, shape
+-- =, dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name =, varies =, learned = true
+-- if it depends on an input, a parameter or a buffer; version = }. An in-place operation creates a new value of
+-- the same tensor. A call is { op =, in_nn =, args = packed list with values instead of tensors, results =
+-- values, is_list =, where = the module's path }.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -69,7 +70,8 @@ end
 local metatable = debug.getmetatable(torch.empty(0))
 local by_hand = { [metatable.__index] = 'index', [metatable.__newindex] = 'index_assign', [torch._C.methods.where] = 'where_method',
   [torch.where] = 'where', [torch.nonzero] = 'nonzero', [torch._C.methods.nonzero] = 'nonzero' }
--- What makes Lua's values of tensors: where it is of an input, the program depends on it.
+-- Functions that convert tensors to Lua values: if the tensor depends on an input, the program depends on its
+-- values.
 local reads = {}
 for _, name in ipairs { 'item', 'tolist', 'equal', 'is_nonzero', 'allclose' } do reads[torch._C.methods[name]] = name end
 
@@ -175,8 +177,8 @@ local function flatten(x, list)
 end
 M.flatten = flatten
 
---- Records module(args...); `tensors` are the tensors in args, `names` what they are called.
--- Layers one by one, as their operations are known: cuDNN would do a whole network in one.
+--- Records module(args...); `tensors` are the tensors in args, `names` their names. Recurrent networks run
+-- layer by layer, because the operations of layers are known: cuDNN would compute a whole network in one call.
 local function without_cudnn()
   local cudnn = torch.backends.cudnn
   local before = cudnn.enabled

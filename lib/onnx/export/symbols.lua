@@ -1,9 +1,9 @@
--- symbols.lua - sizes that the inputs decide. A module with dynamic dimensions is recorded several times, each time with inputs
--- of other sizes; a number that differs between the recordings is a Symbol, and what it is of those sizes is found from
--- its values: an integer or a fraction of one size plus a number, or of a product of several.
+-- symbols.lua - dynamic sizes. A module with dynamic dimensions is recorded several times with inputs of
+-- different sizes. A number that differs between the recordings is a Symbol; its values determine its formula:
+-- an integer or fraction of one size plus a number, or of a product of several.
 --
--- The first recording has the sizes that were given, then there is one for each dynamic size in which that alone differs,
--- and one in which all differ, which must confirm what was found.
+-- The first recording has the given sizes. Then there is one for each dynamic size with only that size changed,
+-- and one with all sizes changed, which must confirm the formula.
 
 local record = require 'torch.onnx.export.record'
 
@@ -13,7 +13,7 @@ local Symbol = {}
 Symbol.__index = Symbol
 function M.is_symbol(x) return getmetatable(x) == Symbol end
 
---- The number whose values in the recordings are given: a plain one where they agree.
+--- The number with the given values in the recordings: a plain number if they are equal.
 function M.number(values)
   for k = 2, #values do
     if values[k] ~= values[1] then return setmetatable({ values = values }, Symbol) end
@@ -39,7 +39,8 @@ for name, f in pairs {
   end
 end
 
---- One value of what the recordings have in the same place; raises by `differ` where that is something else than numbers.
+--- Merges the values at the same position of the recordings; calls `differ` to raise an error if they differ in
+-- more than numbers.
 function M.merge(list, differ)
   local first = list[1]
   if record.is_value(first) then
@@ -82,8 +83,9 @@ end
 
 local function gcd(a, b) return b == 0 and math.abs(a) or gcd(b, a % b) end
 
---- What a symbol is: { dims = places in `sizes`, factor =, addend =, divisor = } for (factor * product of the sizes + addend) / divisor;
--- nil when it is nothing of this form. sizes: { { values = } ... }, the dynamic sizes in the recordings.
+--- The formula of a symbol: { dims = indices in `sizes`, factor =, addend =, divisor = } for (factor * product
+-- of the sizes + addend) / divisor; nil if no such formula exists. sizes: { { values = } ... }, the dynamic
+-- sizes in the recordings.
 function M.solve(symbol, sizes)
   local values, dims = symbol.values, {}
   for s = 1, #sizes do

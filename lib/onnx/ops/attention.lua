@@ -76,7 +76,7 @@ function ops.Attention(node, query, key, value, mask, past_key, past_value, leng
   if mode == 2 then shown = scores end
   local precision = a.softmax_precision and tensors.dtypes[a.softmax_precision]
   local weights = torch.softmax(precision and scores:to(precision) or scores, -1)
-  -- Who may look at nothing sees nothing, where softmax has nan.
+  -- A fully masked row is zero; softmax returns nan.
   if bias then weights = weights:masked_fill(bias:amax(-1, true):eq(-INF), 0) end
   weights = weights:to(query.dtype)
   if mode == 3 then shown = weights end
@@ -121,7 +121,7 @@ function ops.LinearAttention(node, query, key, value, past, decay, beta)
   return join_heads(torch.stack(outputs, 3)):to(dtype), state:to(state_dtype)
 end
 
--- Each channel's own window over what came before; the last elements are the state of the next call.
+-- A causal window for each channel; the last elements are the state of the next call.
 function ops.CausalConvWithState(node, x, weight, bias, past)
   local before = weight:size(3) - 1
   local padded = past and torch.cat({ past, x }, 3) or torch.constant_pad_nd(x, { before, 0 })

@@ -17,7 +17,7 @@ ops.If = { takes_frame = true, check = function(node) return body_of(node, 'then
     return run.body(node.attributes[condition:item() and 'then_branch' or 'else_branch'], frame)
   end }
 
--- Stacked, or empty with the rank that the body says.
+-- Stacks a list; an empty one has the rank that the body declares.
 local function stacked(list, body, i, dim)
   if #list > 0 then return torch.stack(list, dim) end
   local form = body.outputs[i].type and body.outputs[i].type.tensor_type

@@ -76,7 +76,7 @@ function ops.DeformConv(node, x, weight, offset, bias, mask)
   return bias and y + bias:view(1, -1, 1, 1) or y
 end
 
--- Columns of windows are added where the windows lie in an image.
+-- Adds columns to the windows of an image.
 function ops.Col2Im(node, x, image, block)
   local sizes, kernel = values.list(node, 2, image), values.list(node, 3, block)
   local attributes, rank = node.attributes, #sizes

@@ -1,7 +1,9 @@
--- integers.lua - sums of products of integers less their zero points, exactly: products and convolutions of quantized values.
+-- integers.lua - exact sums of products of integers minus their zero points: products and convolutions of
+-- quantized values.
 --
--- Where the processor has instructions for 8-bit integers, products with constant weights are computed in them. Others are computed in floats, whose
--- products and convolutions are fast: a sum of integers is exact while its magnitude stays below 2^24 in single precision, 2^53 in double.
+-- If the processor has 8-bit integer instructions, products with constant weights use them. Others are computed
+-- in floats, whose products and convolutions are fast: a sum of integers is exact while its magnitude is below
+-- 2^24 in float, 2^53 in double.
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
@@ -28,8 +30,8 @@ end
 
 local EXACT = 1 << 24 -- integers up to here are floats of single precision
 
--- What a node keeps of its constant i-th input, the weights, until these or their zero points are others; nil where they are not constant or not on the
--- host, where single precision may be less, or transformed.
+-- The cache of a node for its constant i-th input, the weights, until they or their zero points change; nil if
+-- they are not constant or not on the host, where float may have less precision or transform the data.
 local function held_of(node, i, weight, zero)
   local on_host = weight.device.type == 'cpu' and not torch.is_autocast_enabled 'cpu'
   if not node.known[i] or not on_host then return nil end
@@ -42,8 +44,9 @@ local function held_of(node, i, weight, zero)
   return held
 end
 
--- The weights less their zero points, `beside_zero` as they stand beside them, in the precision in which sums of products with x are exact: double,
--- and single where 8-bit integers are multiplied and the sum of any filter's magnitudes over `dims` says so.
+-- The weights minus their zero points, with the shape of `beside_zero`, in the precision in which sums of
+-- products with x are exact: double, or float if 8-bit integers are multiplied and the sum of magnitudes of
+-- each filter over `dims` permits it.
 local function in_floats(held, x, weight, beside_zero, dims)
   if not held then return centered(weight, beside_zero, torch.float64) end
   if not held.weight then
@@ -54,7 +57,8 @@ local function in_floats(held, x, weight, beside_zero, dims)
   return x.dtype.itemsize == 1 and held.weight or held.weight:to(torch.float64)
 end
 
--- Whether 8-bit integers of x are multiplied as such: then held.whole are the weights less their zero points as int8, held.sums those of each filter.
+-- True if x has 8-bit integers to multiply directly: then held.whole is the int8 weights minus their zero
+-- points, held.sums the sums of each filter.
 local function as_bytes(held, x, weight, beside_zero, dims)
   if not held or x.dtype.itemsize ~= 1 or weight.dtype.itemsize ~= 1 then return false end
   if held.whole == nil then
@@ -67,7 +71,8 @@ local function as_bytes(held, x, weight, beside_zero, dims)
   return held.whole ~= false
 end
 
--- The sums of products of 8-bit integers, channels in dimension 2, from those of x as it is: its zero point times the sums of the filters less.
+-- Subtracts the zero point times the sums of the filters from sums of products of 8-bit integers, with channels
+-- in dimension 2.
 local function less_zero(sums, zero, filters)
   if not zero then return sums end
   return sums - zero:to(torch.int32) * filters
@@ -92,7 +97,7 @@ function M.product(node, i, a, b, a_zero, b_zero, transposed)
   return torch.matmul(centered(a, a_zero, w.dtype, true), transposed and w:t() or w)
 end
 
---- The same of a convolution, whose weight is the node's i-th input.
+--- The same for a convolution whose weight is the node's i-th input.
 function M.convolution(node, i, x, weight, x_zero, w_zero)
   local dims = {}
   for d = 2, weight:dim() do dims[d - 1] = d end

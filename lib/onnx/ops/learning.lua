@@ -1,4 +1,4 @@
--- learning.lua - ai.onnx.ml: models that are no networks (trees, linear ones), and what is done to features before; TfIdfVectorizer.
+-- learning.lua - ai.onnx.ml: trees, linear models and feature preprocessing; TfIdfVectorizer.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'

@@ -1,4 +1,4 @@
--- matmul.lua - products of matrices, and what is computed of one.
+-- matmul.lua - matrix products and functions of one matrix.
 
 local torch = require 'torch'
 

@@ -95,7 +95,7 @@ end
 
 local function heads_of(x, heads) return x:reshape(x:size(1), x:size(2), heads, -1):transpose(2, 3) end
 
--- What a mask of 0 and 1, or of the lengths of sequences, adds to the scores (batch, heads, queries, keys).
+-- The bias that a mask of 0 and 1, or of sequence lengths, adds to the scores (batch, heads, queries, keys).
 local function mask_bias(node, mask, n_keys, dtype)
   local keep
   if mask:dim() == 1 then keep = torch.arange(n_keys, { device = mask.device }):lt(mask:view(-1, 1)):unsqueeze(2):unsqueeze(2)

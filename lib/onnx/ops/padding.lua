@@ -37,7 +37,7 @@ return function(node, x, mode, before, after, value)
   end
   local from = source[mode] or values.fail("a mode '%s'", mode)
   for d = 1, x:dim() do
-    -- What negative numbers cut off is no part of what is repeated.
+    -- Elements that negative numbers cut off are not repeated.
     local cut, cut_after = math.max(-before[d], 0), math.max(-after[d], 0)
     local first, last = math.max(before[d], 0), math.max(after[d], 0)
     if cut + cut_after > x:size(d) then values.fail('%d elements less of a dimension that has %d', cut + cut_after, x:size(d)) end

@@ -61,7 +61,7 @@ function ops.MaxPool(node, x)
   return y:to(dtype), unpadded(places, x, padded, w, node.attributes.storage_order == 1)
 end
 
--- The sums over the windows of what is padded already.
+-- The sums over the windows of padded input.
 local function window_sums(x, w)
   for i = 1, w.n do
     local dilation = w.dilation[i]

@@ -1,5 +1,6 @@
--- quantized.lua - operators of com.microsoft on integers that stand for floats by a scale and a zero point: what onnxruntime's quantizer and optimizer
--- write for layers between quantized products. Each is the operator on floats, whose result is rounded once.
+-- quantized.lua - operators of com.microsoft on quantized integers with a scale and a zero point, which
+-- onnxruntime's quantizer and optimizer write for layers between quantized products. Each computes in float and
+-- rounds its result once.
 
 local torch = require 'torch'
 local integers = require 'torch.onnx.ops.integers'
@@ -25,7 +26,7 @@ end
 
 -- ---- layers of one tensor -----------------------------------------------------------------------------------------------
 
--- fn(node, x) on floats, as an operator of x, its scale and zero point, and those of the result.
+-- fn(node, x) on floats, as an operator of x with its scale and zero point, and those of the result.
 local function of_one(fn)
   return function(node, x, x_scale, x_zero, y_scale, y_zero) return whole(fn(node, real(x, x_scale, x_zero)), y_scale, y_zero, x.dtype) end
 end
@@ -63,7 +64,7 @@ ops.QLinearReduceMean = of_one(function(node, x)
   return x:mean(dims, node.attributes.keepdims ~= 0)
 end)
 
---- A MaxPool whose channels are the last dimension.
+--- MaxPool with channels in the last dimension.
 function ops.NhwcMaxPool(node, x) return (pool.MaxPool(node, x:movedim(-1, 2))):movedim(2, -1):contiguous() end
 
 -- ---- layers of several ----------------------------------------------------------------------------------------------------

@@ -184,7 +184,7 @@ function ops.GRU(node, x, W, R, B, lengths, h0)
   return layer(node, gru, x, W, R, B, lengths, { h0 })
 end
 
--- rounded(x), rounded(h, true): what is done to them before they are multiplied; nil: nothing.
+-- rounded(x), rounded(h, true): applied before they are multiplied; nil: none.
 local function long_short(node, rounded, x, W, R, B, lengths, h0, c0, P)
   local is_own = not P and not rounded and node.attributes.input_forget ~= 1 and is_usual(node, { 'sigmoid', 'tanh', 'tanh' })
   local lstm = { n_states = 2, own = is_own and 'lstm', rounded = rounded, order = { 1, 3, 4, 2 }, prepare = function(_, d, w)
@@ -210,8 +210,9 @@ function ops.LSTM(node, ...) return long_short(node, nil, ...) end
 
 -- ---- of integers ----------------------------------------------------------------------------------------------------------
 
--- What the integers of DynamicQuantizeLinear stand for: 256 values from the least to the largest, one of which is 0. A state is rounded by rows, so that no
--- sequence depends on the others of its batch (onnxruntime takes as many rows together as one of its threads has).
+-- The values of DynamicQuantizeLinear: 256 values between the minimum and the maximum, including 0. A state is
+-- rounded by rows, so no sequence depends on the others of its batch (onnxruntime rounds the rows of a thread
+-- together).
 local function rounded_dynamically(x, by_rows)
   local least, most = x:min(), x:max()
   if by_rows then least, most = x:amin(-1, true), x:amax(-1, true) end

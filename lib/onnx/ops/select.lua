@@ -1,4 +1,4 @@
--- select.lua - operators that take parts of a tensor out, or lay something around it.
+-- select.lua - operators that select parts of a tensor or pad it.
 
 local torch = require 'torch'
 local pad = require 'torch.onnx.ops.padding'

@@ -1,4 +1,4 @@
--- shape.lua - operators that make constants, ask for sizes, and lay elements out anew.
+-- shape.lua - operators that create constants, read sizes, and rearrange elements.
 
 local torch = require 'torch'
 local tensors = require 'torch.onnx.tensors'

@@ -1,5 +1,5 @@
--- windows.lua - what convolutions and pooling share: the sizes of windows over the dimensions after batch and channel, and
--- the padding that their attributes mean.
+-- windows.lua - windows of convolutions and pools: their sizes over the dimensions after batch and channel, and
+-- the padding of their attributes.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -55,8 +55,9 @@ local function find(node, x, kernel)
   return w
 end
 
---- { n = spatial dimensions, size =, kernel =, stride =, dilation =, before =, after =, out = } of windows over x: `out` are the sizes of
--- the result, `extra` how much the last window reaches beyond the padded end (ceil_mode). The node keeps what it found last.
+--- { n = spatial dimensions, size =, kernel =, stride =, dilation =, before =, after =, out = } of windows over
+-- x: `out` is the size of the result, `extra` the overhang of the last window beyond the padding (ceil_mode).
+-- The node caches the last result.
 function M.of(node, x, kernel)
   local w = node.windows
   if w and same_sizes(w, x, kernel) then return w end
@@ -65,7 +66,7 @@ function M.of(node, x, kernel)
   return w
 end
 
---- Whether nothing lies around x that a symmetric padding would not say; then that padding.
+--- True if the padding is symmetric; and that padding.
 function M.symmetric(w)
   for i = 1, w.n do
     if w.before[i] ~= w.after[i] or w.extra[i] ~= 0 then return nil end
@@ -100,7 +101,7 @@ function M.convolve(node, x, weight, bias)
   return conv(x, weight, bias, w.stride, padding, w.dilation, node.attributes.group or 1)
 end
 
---- The same of 8-bit integers as such: their sums, int32. What lies around x is its zero point.
+--- The same for 8-bit integers: their sums in int32. The padding is the zero point of x.
 function M.convolve_whole(node, x, weight, zero)
   local w = M.of(node, x, M.spatial_sizes(weight))
   local amounts, any = M.amounts(w.before, w.after, w.n), false

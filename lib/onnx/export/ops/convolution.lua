@@ -56,7 +56,7 @@ local function window(g, a, n)
     ceil_mode = a.ceil_mode and 1 or 0 }
 end
 
--- Positions in a plane, from those in the whole tensor.
+-- Converts positions in the whole tensor to positions in a plane.
 local function in_plane(g, places, shape, n)
   local size = g:map(function(...)
     local product = 1
@@ -104,7 +104,7 @@ for n = 1, 3 do
     return kernel
   end
 
-  -- The matrix whose product with a vector has the means of PyTorch's windows.
+  -- The matrix whose product with a vector is the means over PyTorch's windows.
   local function means(from, to)
     local matrix = torch.zeros(to, from)
     for i = 0, to - 1 do

@@ -1,6 +1,6 @@
--- elementwise.lua - arithmetic, comparisons, functions of one element and conversions of dtype, written in ONNX.
+-- elementwise.lua - exports arithmetic, comparisons, functions of one element and dtype conversions.
 --
--- ONNX promotes nothing: what goes into a node is cast to the dtype in which ltensor computes.
+-- ONNX does not promote dtypes: inputs are cast to the dtype in which ltensor computes.
 
 local torch = require 'torch'
 
@@ -25,7 +25,7 @@ function M.sign(g, a, call)
 end
 M.sgn = M.sign
 
--- Those made of a few nodes: f(graph, x, number) where number(n) is a constant of the dtype.
+-- Functions that consist of a few nodes: f(graph, x, number); number(n) is a constant of the dtype.
 local composed = {
   rsqrt = function(g, x) return g:node('Reciprocal', { g:node('Sqrt', { x }) }) end,
   square = function(g, x) return g:node('Mul', { x, x }) end,

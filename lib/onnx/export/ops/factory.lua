@@ -1,5 +1,5 @@
--- factory.lua - tensors of one value and ranges, whose sizes the inputs may decide, written in ONNX. Those that nothing dynamic
--- goes into never come here: they are constants (export.lua).
+-- factory.lua - exports tensors of one value and ranges with dynamic sizes. Static ones are constants
+-- (export.lua).
 
 local M = {}
 

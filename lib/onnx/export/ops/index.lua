@@ -152,7 +152,7 @@ local function bounds(g, entry)
   return first, last, entry[3]
 end
 
--- The parts of an index: what each does to the next dimension.
+-- The entries of an index, one for each dimension.
 local function entries_of(g, key)
   if type(key) == 'string' then return parsed(g, key) end
   if type(key) ~= 'table' or record.is_value(key) then return { key } end

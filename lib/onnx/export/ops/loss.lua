@@ -2,7 +2,7 @@
 
 local M = {}
 
--- What a loss does with its terms.
+-- Applies the reduction of a loss to its terms.
 local function reduced(g, terms, reduction_name)
   if reduction_name == 'none' then return terms end
   return g:node(reduction_name == 'sum' and 'ReduceSum' or 'ReduceMean', { terms }, { keepdims = 0 })

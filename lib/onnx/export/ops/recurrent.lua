@@ -1,6 +1,7 @@
--- recurrent.lua - one direction of one recurrent layer, written in ONNX: its LSTM, GRU or RNN.
+-- recurrent.lua - exports one direction of one recurrent layer: LSTM, GRU or RNN.
 --
--- ltensor multiplies the input by its weights before the recurrent operation; ONNX's operators do both. So what made the gates is looked up.
+-- ltensor multiplies the input by its weights before the recurrent operation; ONNX's operators do both.
+-- Therefore the operation that computed the gates is looked up.
 
 local torch = require 'torch'
 

@@ -10,7 +10,7 @@ local function axes_of(g, dims, rank)
   return g:axes(dims, rank)
 end
 
--- A reduction of a name, whose axes are an input.
+-- A reduction by name, with the axes as an input.
 local function reduce(g, op, x, axes, keepdim)
   return g:node(op, { x, axes and g:list(axes) }, { keepdims = keepdim and 1 or 0 })
 end

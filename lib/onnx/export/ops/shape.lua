@@ -187,7 +187,7 @@ end
 
 local modes = { constant = 'constant', reflect = 'reflect', replicate = 'edge' }
 
--- What comes from the other end is put at each end.
+-- Pads each end with elements from the other end.
 local function wrapped(g, a, x, rank)
   for i = 1, #a.pad // 2 do
     local before, after, axis = a.pad[2 * i - 1], a.pad[2 * i], rank - i

@@ -6,7 +6,7 @@ local fails_with = require 'support.fails_with'
 local onnx = require 'support.onnx'
 local process = require 'support.process'
 
-local TOO_MUCH = "the loader's option max_memory raises that"
+local TOO_MUCH = "raise the loader's option max_memory"
 
 local folder
 local function path(name) return folder .. '/' .. name end

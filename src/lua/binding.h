@@ -26,27 +26,19 @@
 #define LT_TENSOR_META   lua_upvalueindex(1)
 #define LT_STATE_UPVALUE lua_upvalueindex(2)
 
-/* Of one kind of collections: on lt_clock, when time allows the next; the seconds that the last
- * took. */
-typedef struct lt_pace {
-    double next, took;
-} lt_pace;
-
 /* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
 typedef struct lt_lua_state {
     _Atomic int32_t refs;
     lt_context *context; /* held: what scripts of this interpreter work in */
     lua_State *main;     /* NULL after lua_close */
     lua_State *running;  /* the thread inside backward, on which hooks are called */
-    uint64_t next_step;  /* context->allocated before which the collector does not run again */
-    uint64_t last_step;  /* context->allocated when it ran */
-    int64_t results;     /* made since then, */
-    int64_t max_results; /* and with so many it runs again, however small they are */
-    /* pressure (memory/pressure.h) of the tensors that the last full collection left, or less */
-    int64_t in_use;
-    lt_pace step, full;
-    uint64_t window_from;  /* context->allocated when torch.compile last opened a window */
-    bool left_to_window;   /* a step was left to a window, and none has come yet */
+    /* The collector's pace. last_minor: context->allocated at the last minor collection; results
+     * since then; in_use: the pressure (memory/pressure.h) that the last full collection left, or
+     * less; generational: Lua's mode at the last collection; postponed: a due minor one was left to
+     * a window of torch.compile. */
+    uint64_t last_minor;
+    int64_t results, in_use;
+    bool generational, postponed;
     int64_t next_callback; /* id of the next hook or Function context */
     char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */
     /* autocast.c's; NULL: no scope has been opened yet */
@@ -121,13 +113,21 @@ static inline void lt_lua_look(lua_State *L)
         lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 
-/* Lets the collector keep pace with tensor memory; called before every result. */
-void lt_lua_pace_slow(lua_State *L, lt_lua_state *s);
+/* Runs the garbage collector when it is due (state.c). Call it before every result. */
+void lt_lua_run_collector(lua_State *L, lt_lua_state *s);
+/* It is due from so many bytes of results on, or by the number of small results, each of which is
+ * 80 bytes of Lua's that return one collection later. */
+#define LT_LUA_YOUNG_BYTES   ((int64_t)256 << 10)
+#define LT_LUA_MINOR_RESULTS 16384
+static inline int64_t lt_lua_new_bytes(const lt_lua_state *s)
+{
+    return (int64_t)(atomic_load_explicit(&s->context->allocated, memory_order_relaxed) -
+                     s->last_minor); /* negative after let_go */
+}
 static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 {
-    uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
-    s->results++;
-    if (allocated >= s->next_step || s->results >= s->max_results) lt_lua_pace_slow(L, s);
+    if (++s->results >= LT_LUA_MINOR_RESULTS || lt_lua_new_bytes(s) >= LT_LUA_YOUNG_BYTES)
+        lt_lua_run_collector(L, s);
 }
 
 /* For what core calls while Lua is inside of backward: f with the argument, protected, as a light

@@ -1,21 +1,15 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
- * Lua sees a tensor as a few bytes. So that a loop over temporaries runs in bounded memory, the
- * bytes that core has handed out are compared before every result, and a collection is run by two
- * rules:
- * - A step, every STEP_BYTES of results. In generational mode, which the program and the scripts of
- *   ltensor_script.h choose, this is a minor collection, a microsecond long: it frees the
- *   temporaries that died young, so that the next result gets their block back while it still is in
- *   the processor's second-level cache. What two minor collections have met is old: a step waits
- *   for a few results, so that a temporary which the next ops read is not. In incremental mode,
- *   that of a new state, it is a basic step of Lua's.
- * - A full collection, when the tensors hold twice the bytes that the last one left in use, or
- *   garbage half of what is left of a memory limit; earlier, when they hold an eighth more, if time
- *   allows.
- * Time allows a collection when PAUSE times the duration of the last one have passed: so a step
- * takes at most a twentieth of the time, whatever it costs, and ops bound by memory have it less
- * often than ops that compute much from few bytes. An allocation that fails runs a full collection
- * before it is tried again. */
+ * Lua's collector sees a tensor as a few bytes. So that a loop over temporaries runs in bounded
+ * memory, the binding also runs it by the bytes of tensors (memory/pressure.h), before a result is
+ * made:
+ * - a minor collection every LT_LUA_YOUNG_BYTES of results in generational mode, which the program
+ *   and the scripts of ltensor_script.h choose. It takes a microsecond and frees the temporaries
+ *   that died young, so that the next results reuse memory that is in L2. In incremental mode, that
+ *   of a new state, a basic step of Lua's comes when an eighth of the garbage for a full collection
+ *   has been made.
+ * - a full collection when the tensors hold twice the bytes that the last one left in use.
+ * A failed allocation runs a full collection before it is tried again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,30 +17,19 @@
 #include "autograd/autograd.h"
 #include "binding.h"
 #include "compile/window.h"
-#include "context/clock.h"
 #include "devices/copies.h"
 #include "memory/alloc.h"
 #include "memory/limit.h"
 #include "memory/pressure.h"
+#include "settings/autocast.h"
 
-#define STEP_BYTES   (256ll << 10) /* of new results between two steps, at least */
-#define STEP_RESULTS 4             /* and so many results, unless they have LARGE_BYTES */
-#define LARGE_BYTES  (3ll << 20)
-/* Results between two steps at most: the box of a small tensor is 80 bytes of Lua's, which come
- * back only in the collection after the one that finds them. Lua then takes its full collections
- * for useless ones and waits for its heap to double, again and again. */
-#define MAX_RESULTS 16384
-/* and so many for each of these bytes of Lua's heap, which a step may have to visit */
-#define HEAP_PER_RESULT 256
-#define PAUSE           20
-/* seconds for a result that is garbage: freeing it takes the same time whenever that is done, and
- * does not count */
-#define FREEING 3e-7
-/* of garbage that does not cause a full collection by itself: a small program may double often */
-#define SPARE_BYTES (32ll << 20)
-/* up to a context's memory limit: garbage fills half of the room at most, unless the room is
- * smaller than this */
-#define MIN_ROOM (2ll << 20)
+/* What two minor collections find in use is old: no other frees it. So one waits for a few results,
+ * in order that an operand of the next ops does not become old, unless these are large. */
+#define YOUNG_RESULTS 4
+/* Garbage that causes no full collection: a small program would double its memory often. */
+#define SPARE_BYTES ((int64_t)32 << 20)
+/* Garbage fills at most half of the room below a memory limit, unless that has fewer bytes. */
+#define MIN_ROOM ((int64_t)2 << 20)
 
 static const char state_key = 0;
 static const char callbacks_key = 0;
@@ -131,7 +114,7 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
     if (s != NULL) {
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
-        s->next_step = s->last_step = 0; /* bytes of the other one */
+        s->last_minor = 0; /* of the context before */
         s->in_use = 0;
         lt_context_release(before);
         return LT_OK;
@@ -194,6 +177,7 @@ void lt_lua_open_state(lua_State *L)
     s->context = own_context(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     s->main = lua_tothread(L, -1);
+    s->generational = true; /* the first collection corrects it */
     lua_pop(L, 1);
 
     luaL_newmetatable(L, LT_TENSOR_META_NAME);
@@ -379,89 +363,94 @@ void lt_leave(lt_entry entry)
     lt_here.guest = entry.guest;
 }
 
-/* After a collection that began then and freed at most so many results. One that takes long by
- * itself has met another process: the shorter one of two in a row counts. */
-static void end_collection(lt_pace *pace, double begin, int64_t results)
+/* ---- the collector's pace -------------------------------------------------------------------- */
+
+/* The bytes of garbage that cause a full collection. */
+static int64_t max_garbage(const lt_lua_state *s)
 {
-    const double now = lt_clock(), took = now - begin - FREEING * (double)results;
-    pace->next = now + PAUSE * (took < pace->took ? took : pace->took);
-    pace->took = took;
+    const int64_t limit =
+        atomic_load_explicit(&s->context->use[LT_USE_HOST].limit, memory_order_relaxed);
+    const int64_t room = limit - s->in_use, by_limit = (room > MIN_ROOM ? room : MIN_ROOM) / 2,
+                  by_use = s->in_use > SPARE_BYTES ? s->in_use : SPARE_BYTES;
+    return by_limit < by_use ? by_limit : by_use;
 }
 
-static void begin_step(lua_State *L, lt_lua_state *s, uint64_t allocated)
+static bool minor_is_due(const lt_lua_state *s)
 {
-    const int64_t by_heap = (int64_t)lua_gc(L, LUA_GCCOUNT) * 1024 / HEAP_PER_RESULT;
+    const int64_t bytes = lt_lua_new_bytes(s);
+    return s->results >= LT_LUA_MINOR_RESULTS || bytes >= max_garbage(s) / 8 ||
+           (s->generational && s->results >= YOUNG_RESULTS && bytes >= LT_LUA_YOUNG_BYTES);
+}
+
+static void begin_period(lt_lua_state *s)
+{
+    s->last_minor = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     s->results = 0;
-    s->max_results = by_heap > MAX_RESULTS ? by_heap : MAX_RESULTS;
-    s->last_step = allocated;
-    s->next_step = allocated + STEP_BYTES;
 }
 
-static void full_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
+/* Updates s->generational. To set the mode that is set already costs nothing; after a script has
+ * switched it, this switches twice. */
+static void query_mode(lua_State *L, lt_lua_state *s)
 {
-    const double begin = lt_clock();
+    const int expected = s->generational ? LUA_GCGEN : LUA_GCINC,
+              mode = lua_gc(L, expected, 0, 0, 0);
+    if (mode == expected) return;
+    lua_gc(L, mode, 0, 0, 0);
+    s->generational = mode == LUA_GCGEN;
+}
+
+static void end_collection(lua_State *L, lt_lua_state *s)
+{
+    query_mode(L, s);
+    begin_period(s);
+    s->postponed = false;
+}
+
+static void minor_collection(lua_State *L, lt_lua_state *s)
+{
+    lua_gc(L, LUA_GCSTEP, 0);
+    end_collection(L, s);
+}
+
+static void full_collection(lua_State *L, lt_lua_state *s)
+{
     lua_gc(L, LUA_GCCOLLECT);
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
     s->in_use = lt_mem_gc_pressure();
     lt_leave(entry);
-    end_collection(&s->full, begin, s->results);
-    begin_step(L, s, allocated);
+    end_collection(L, s);
 }
 
-static void step_collection(lua_State *L, lt_lua_state *s, uint64_t allocated)
-{
-    const double begin = lt_clock();
-    lua_gc(L, LUA_GCSTEP, 0);
-    end_collection(&s->step, begin, s->results);
-    s->left_to_window = false;
-    begin_step(L, s, allocated);
-}
-
-/* What a window of torch.compile asks for before it computes what is held. */
+/* lt_guest_class.tidy: an open window of torch.compile is about to compute the values that are in
+ * use. */
 static void collect_young(void *ctx)
 {
     if (lua_gc(ctx, LUA_GCISRUNNING) != 1 || !lua_checkstack(ctx, 1)) return;
-    lt_lua_state *s = lt_lua_state_of(ctx); /* what runs need be no function of ours */
-    step_collection(ctx, s, atomic_load_explicit(&s->context->allocated, memory_order_relaxed));
+    minor_collection(ctx, lt_lua_state_of(ctx)); /* the running function may have no upvalues */
 }
 
-/* Whether collect_young is still to come before anything is allocated. Two minor collections in a
- * call of a compiled function would make the result of the last call old, which its caller still
- * holds, and which then lies there until a full one. A window that has recorded nothing does not
- * ask for it: nothing is left to a window while what was left to an earlier one has not come. */
-static bool leave_to_window(lt_lua_state *s, uint64_t allocated)
+/* Postpones a minor collection once while a window is open, since the window runs one itself before
+ * it computes. With both, the result of the last call, which the caller still holds, would be old.
+ * A window that recorded nothing runs none; hence once. */
+static bool postpone_minor(lt_lua_state *s)
 {
-    if (lt_here.open_window == NULL || allocated != s->window_from || s->left_to_window)
-        return false;
-    s->left_to_window = true;
+    if (lt_here.open_window == NULL || s->postponed) return false;
+    s->postponed = true;
+    begin_period(s);
     return true;
 }
 
-void lt_lua_pace_slow(lua_State *L, lt_lua_state *s)
+void lt_lua_run_collector(lua_State *L, lt_lua_state *s)
 {
+    if (!minor_is_due(s)) return;
     if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
-    const uint64_t allocated = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
-    const bool many = s->results >= s->max_results;
-    if (s->results < STEP_RESULTS && allocated - s->last_step < LARGE_BYTES) {
-        s->next_step = allocated + STEP_BYTES;
-        return;
-    }
-    const double now = lt_clock();
     const int64_t held = LT_INSIDE(L, lt_mem_gc_pressure());
     if (held < s->in_use) s->in_use = held;
-    const int64_t garbage = held - s->in_use,
-                  room = atomic_load_explicit(&s->context->use[LT_USE_HOST].limit,
-                                              memory_order_relaxed) -
-                         s->in_use;
-    const bool doubled =
-        garbage > s->in_use + SPARE_BYTES || garbage > (room > MIN_ROOM ? room : MIN_ROOM) / 2;
-    if (doubled || (now >= s->full.next && garbage > s->in_use / 8 + SPARE_BYTES / 32))
-        full_collection(L, s, allocated);
-    else if (many || (now >= s->step.next && !leave_to_window(s, allocated)))
-        step_collection(L, s, allocated);
-    else
-        s->next_step = allocated + STEP_BYTES;
+    if (held - s->in_use > max_garbage(s))
+        full_collection(L, s);
+    else if (!postpone_minor(s))
+        minor_collection(L, s);
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------- */

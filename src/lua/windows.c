@@ -9,9 +9,7 @@
 static int window_open(lua_State *L)
 {
     const int64_t least = lt_lua_check_integer(L, 1);
-    lt_lua_state *s = lt_lua_state_here(L);
     lt_lua_do(L, lt_window_open(least));
-    s->window_from = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
     luaL_getmetatable(L, SCOPE_META);
     return 1;
 }

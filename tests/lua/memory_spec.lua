@@ -163,9 +163,9 @@ describe('peak resident memory #rss #cpu', function()
   ]])
 end)
 
--- Each round holds sixteen megabytes until they are old, and takes so long that collections are cheap beside it.
+-- The operands hold 16 MiB, and each round 16 MiB until minor collections no longer free them. A minor collection comes every 4 MiB.
 describe('the most that tensors hold #cpu', function()
-  it('the peak memory of tensors is near the live memory, also after they grew old', function()
+  it('the peak memory of tensors is at most twice the live memory, also after they grew old', function()
     local output, message, status = process.lua [[
       local a, b = torch.randn(512, 4096), torch.randn(4096, 512)
       for round = 1, 20 do
@@ -179,7 +179,7 @@ describe('the most that tensors hold #cpu', function()
       assert(torch._C.memory_peak() >= left and torch._C.memory_peak() == left)
     ]]
     assert.equal(0, status, message)
-    assert.is_true(tonumber(output) < 48 << 20, output)
+    assert.is_true(tonumber(output) < 68 << 20, output)
   end)
 end)
 

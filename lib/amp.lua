@@ -122,7 +122,7 @@ function GradScaler:init(options)
   self.scale_now, self.growth_factor, self.backoff_factor = options.init_scale, options.growth_factor, options.backoff_factor
   self.growth_interval, self.growth_tracker, self.optimizers = options.growth_interval, 0, {}
 end
-declare.named(GradScaler, 'init', [[
+declare.named(GradScaler, [[
   init(self, device device='cuda', number init_scale=65536.0, number growth_factor=2.0, number backoff_factor=0.5,
     integer growth_interval=2000, boolean enabled=true)
 ]])

@@ -84,7 +84,7 @@ function DistributedDataParallel:init(options)
   self.reducer = Reducer(named, group, { bytes = math.max(1, math.floor(options.bucket_cap_mb * (1 << 20))),
     as_view = options.gradient_as_bucket_view, static = options.static_graph })
 end
-declare.named(DistributedDataParallel, 'init', [[
+declare.named(DistributedDataParallel, [[
   init(self, Module module, value? device_ids, value? output_device, integer dim=1, boolean broadcast_buffers=true, boolean init_sync=true,
     value? process_group, number bucket_cap_mb=25, boolean find_unused_parameters=false, boolean? check_reduction,
     boolean gradient_as_bucket_view=false, boolean static_graph=false)

@@ -99,7 +99,7 @@ end
 
 -- Declares the arguments of a class's constructor after the parameters; its init gets them by name, in one table.
 function Optimizer.declare(made, arguments)
-  declare.named(made, 'init', ('init(self, any params, %s)'):format(arguments))
+  declare.named(made, ('init(self, any params, %s)'):format(arguments))
 end
 
 -- Of the arguments of a constructor by name: the parameters, and the options.

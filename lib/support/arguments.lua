@@ -12,7 +12,7 @@
 -- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared or nearly so. One
 -- table alone may hold values in a row and names: f {2, padding = 1}. `false` means absent where nil does and the kind has no booleans.
 --
--- Declarations of start-up files are read when the function is first called (functions_later, from_file).
+-- Declarations of methods, and of functions in files that every program loads, are read when the function is first called.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -356,13 +356,6 @@ function M.by_name(text, f)
   return M.declare(signature, function(...) return f(by_name(signature, 1, ...)) end)
 end
 
---- The method `name` of a class, called with self and such a table.
-function M.named(class, name, text)
-  local signature, f = M.parse(text), checked.original(class[name])
-  rawset(class, name, function(self, ...) return f(self, by_name(signature, 2, ...)) end)
-  return M.methods(class, text)
-end
-
 --- The functions of a module of ours that a text declares, each called with such a table.
 function M.functions_by_name(module, text)
   for declaration in each_declaration(text) do
@@ -435,24 +428,35 @@ local function method_signature(class, name, text, is_self)
   return signature
 end
 
+-- The methods of our classes are declared when they are first called: a file has many. forward is at once, since it runs in every step.
+local function declare_method(name, make_signature, f, form)
+  if name ~= 'forward' then return declare_later(make_signature, f, form) end
+  local signature = make_signature()
+  return M.declare(signature, form and form(signature, f) or f)
+end
+
 --- f, whose declaration is the list of its own parameters: kind_of(parameter) is the kind of each, nil where it may be anything.
 --- class, is_self: of a method.
 function M.of_locals(name, f, kind_of, class, is_self)
-  local parameters = {}
-  for i = 1, debug.getinfo(f, 'u').nparams do parameters[i] = debug.getlocal(f, i) end
-  local text = ('%s(%s)'):format(name, table.concat(parameters, ', '))
-  local signature = class and method_signature(class, name, text, is_self) or M.parse(text)
-  for i = class and 2 or 1, #signature do
-    local a = signature[i]
-    a.kind = kind_of(a.name)
-    a.optional = not a.kind or a.kind:sub(-1) == '?'
+  local function make_signature()
+    local parameters = {}
+    for i = 1, debug.getinfo(f, 'u').nparams do parameters[i] = debug.getlocal(f, i) end
+    local text = ('%s(%s)'):format(name, table.concat(parameters, ', '))
+    local signature = class and method_signature(class, name, text, is_self) or M.parse(text)
+    for i = class and 2 or 1, #signature do
+      local a = signature[i]
+      a.kind = kind_of(a.name)
+      a.optional = not a.kind or a.kind:sub(-1) == '?'
+    end
+    return signature
   end
-  return M.declare(signature, f)
+  return declare_method(name, make_signature, f)
 end
 
 --- f as the method of a class that a text declares. is_self: as for methods.
 function M.method(class, text, f, is_self)
-  return M.declare(method_signature(class, text:match '^[%w_]+', text, is_self), f)
+  local name = text:match '^[%w_]+'
+  return declare_method(name, function() return method_signature(class, name, text, is_self) end, f)
 end
 
 --- The methods of the tables in which objects find them, declared when they are first called. name: of the class; is_self: whether a
@@ -468,14 +472,23 @@ end
 
 --- The methods of a class that a text declares, in place: their first argument is self. is_self: whether a value may
 --- be (nil: any object).
-function M.methods(class, text, is_self)
+-- form: as for declare_later.
+function M.methods(class, text, is_self, form)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
-    local signature = method_signature(class, name, declaration, is_self)
-    if name == 'init' then declared[class] = signature end
-    rawset(class, name, M.declare(signature, checked.original(assert(class[name], declaration))))
+    local f = checked.original((assert(class[name], declaration)))
+    local method = declare_method(name, function() return method_signature(class, name, declaration, is_self) end, f, form)
+    if name == 'init' then declared[class] = declared[method] end
+    rawset(class, name, method)
   end
   return class
 end
+
+local function taking_names(signature, f)
+  return function(self, ...) return f(self, by_name(signature, 2, ...)) end
+end
+
+--- The methods of a class that a text declares, each called with self and one table: all arguments that are declared, by their names.
+function M.named(class, text) return M.methods(class, text, nil, taking_names) end
 
 return M

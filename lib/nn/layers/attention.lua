@@ -216,7 +216,7 @@ local function forward(self, options)
 end
 
 MultiheadAttention.forward = forward
-declare.named(MultiheadAttention, 'forward', [[
+declare.named(MultiheadAttention, [[
   forward(self, Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask, boolean need_weights=true, Tensor? attn_mask, boolean average_attn_weights=true, boolean is_causal=false)
 ]])
 

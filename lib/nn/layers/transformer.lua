@@ -212,10 +212,10 @@ declare.methods(M.TransformerEncoder, 'forward(self, Tensor src, Tensor? mask, T
 declare.methods(M.TransformerDecoderLayer, [[
   forward(self, Tensor tgt, Tensor memory, Tensor? tgt_mask, Tensor? memory_mask, Tensor? tgt_key_padding_mask, Tensor? memory_key_padding_mask, boolean? tgt_is_causal=false, boolean? memory_is_causal=false)
 ]])
-declare.named(M.TransformerDecoder, 'forward', [[
+declare.named(M.TransformerDecoder, [[
   forward(self, Tensor tgt, Tensor memory, Tensor? tgt_mask, Tensor? memory_mask, Tensor? tgt_key_padding_mask, Tensor? memory_key_padding_mask, boolean? tgt_is_causal, boolean? memory_is_causal=false)
 ]])
-declare.named(M.Transformer, 'forward', [[
+declare.named(M.Transformer, [[
   forward(self, Tensor src, Tensor tgt, Tensor? src_mask, Tensor? tgt_mask, Tensor? memory_mask, Tensor? src_key_padding_mask, Tensor? tgt_key_padding_mask, Tensor? memory_key_padding_mask, boolean? src_is_causal, boolean? tgt_is_causal, boolean? memory_is_causal=false)
 ]])
 

@@ -32,7 +32,7 @@ function Plateau:init(a)
   self.best = a.mode == 'min' and math.huge or -math.huge
   self._last_lr = self:present_rates()
 end
-declare.named(Plateau, 'init', [[
+declare.named(Plateau, [[
   init(self, Optimizer optimizer, any mode='min', number factor=0.1, integer patience=10, number threshold=1e-4, any threshold_mode='rel',
   integer cooldown=0, number|table min_lr=0, number eps=1e-8)
 ]])

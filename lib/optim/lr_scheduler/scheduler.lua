@@ -30,7 +30,7 @@ local NOT_SAVED = { optimizer = true, schedulers = true }
 
 -- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init gets all by name, in one table.
 function Scheduler.declare(made, arguments)
-  declare.named(made, 'init', ('init(self, Optimizer optimizer, %s, integer last_epoch=-1)'):format(arguments))
+  declare.named(made, ('init(self, Optimizer optimizer, %s, integer last_epoch=-1)'):format(arguments))
 end
 
 -- One value for each group from a number or a list of them.

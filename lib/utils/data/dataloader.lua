@@ -202,7 +202,7 @@ function DataLoader:__call(_, previous)
   return next_batch()
 end
 
-declare.named(DataLoader, 'init', [[
+declare.named(DataLoader, [[
   init(self, data dataset, integer|boolean batch_size=1, boolean|integer? shuffle, any? sampler, any? batch_sampler, integer num_workers=0, function? collate_fn, boolean pin_memory=false, boolean drop_last=false, number timeout=0, function? worker_init_fn, any? multiprocessing_context, Generator? generator, *, integer? prefetch_factor, boolean persistent_workers=false, string pin_memory_device='', boolean in_order=true)
 ]])
 

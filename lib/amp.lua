@@ -1,8 +1,9 @@
 -- amp.lua - mixed precision: torch.autocast, torch.amp.GradScaler, and their names under torch.cuda.amp and
 -- torch.cpu.amp.
 --
--- local _ <close> = torch.autocast('cuda'), or torch.autocast('cuda', {dtype = torch.bfloat16}, function() ... end). In
--- the scope, products and convolutions are computed in the lower precision, what would suffer from it in float32.
+-- local _ <close> = torch.autocast('cuda'), or torch.autocast('cuda', {dtype = torch.bfloat16}, function() ...
+-- end). In the scope, products and convolutions are computed in the lower precision, operations that need more
+-- precision in float32.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -50,10 +51,10 @@ declare.scopes_later(amp, 'autocast(string device_type, dtype? dtype, boolean en
 
 -- ---- custom Functions -------------------------------------------------------------------------------------------------
 
--- What forward leaves in the context for backward: the dtype, and whether autocast was on.
+-- State that forward stores in the context for backward: the dtype, and true if autocast was on.
 local STATE = {}
 
--- A value with the tensors of floating point in it that lie on devices of the kind, but those of float64, in another dtype.
+-- A value whose floating-point tensors on devices of the kind, except float64, are cast to another dtype.
 local function cast(value, kind, dtype)
   if torch.is_tensor(value) then
     local fits = value:is_floating_point() and value.device.type == kind and value.dtype ~= torch.float64
@@ -86,7 +87,7 @@ function amp.custom_fwd(forward, kind, dtype)
   end
 end
 
---- backward of a custom Function whose forward is custom_fwd's: it runs under autocast as forward did.
+--- backward of a custom Function with custom_fwd: it runs under the autocast state of forward.
 function amp.custom_bwd(backward, kind)
   check_device_type('custom_bwd', kind)
   if not backward then return function(f) return amp.custom_bwd(f, { device_type = kind }) end end
@@ -109,7 +110,7 @@ declare.functions(amp, [[
 local class = require 'torch.support.class'
 local GradScaler = class.Object:extend('GradScaler')
 
--- What has become of an optimizer since the last update.
+-- States of an optimizer since the last update.
 local READY, UNSCALED, STEPPED = 'ready', 'unscaled', 'stepped'
 
 -- GradScaler(device, {init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval = 2000,
@@ -177,7 +178,7 @@ local function divide(optimizer, scale)
   return graded, finite
 end
 
--- Divides an optimizer's gradients by the scale, before they are looked at (clipped, say). step does it otherwise.
+-- Divides an optimizer's gradients by the scale, before you read or clip them. Otherwise step does it.
 function GradScaler:unscale_(optimizer)
   if not self.enabled then return end
   local state = self:state_of(optimizer)
@@ -190,7 +191,7 @@ function GradScaler:unscale_(optimizer)
   state.stage = UNSCALED
 end
 
--- A step of the optimizer, unless a gradient is inf or nan. Gives what the step gives.
+-- Steps the optimizer unless a gradient is inf or nan. Returns the result of the step.
 function GradScaler:step(optimizer, closure)
   if not self.enabled then return optimizer:step(closure) end
   if closure then fail 'Closure use is not currently supported if GradScaler is enabled.' end

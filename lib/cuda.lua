@@ -11,7 +11,7 @@ local declare = require 'torch.support.arguments'
 
 local function nothing() end
 
--- The guard itself, or fn's results: what change() changes is restored when fn ends, also by an error.
+-- The guard, or the results of fn: the change is undone when fn ends, also by an error.
 local function scope(change, restore, fn, ...) return scopes.open('cuda', change, restore, fn, ...) end
 
 --- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,
@@ -45,16 +45,16 @@ end
 
 local capture_streams = {} -- by the number of the GPU; made when first wanted
 
---- Captures into the CUDAGraph g what the current GPU is given until the guard is closed, or while fn(...) runs, on a
--- stream beside the default one unless one is given. pool: of another graph, or graph_pool_handle(). An error in
--- between drops what was captured.
+--- Captures the work of the current GPU into the CUDAGraph g until the guard is closed, or while fn(...) runs,
+-- on a side stream unless one is given. pool: of another graph, or graph_pool_handle(). An error drops the
+-- capture.
 function cuda.graph(g, pool, stream, fn, ...)
   if not stream then
     local device = cuda.current_device()
     stream = capture_streams[device] or cuda.Stream()
     capture_streams[device] = stream
   end
-  -- What is queued may use what the capture will; garbage would be collected in its midst.
+  -- Queued work may use memory that the capture will use, and a collection must not run during the capture.
   cuda.synchronize(stream.device)
   collectgarbage()
   cuda.empty_cache()

@@ -1,7 +1,8 @@
--- distributed.lua - torch.distributed: operations between processes, on the MPI whose mpirun has started them, and for GPUs on NCCL.
+-- distributed.lua - torch.distributed: operations between processes, on the MPI whose mpirun started them, and
+-- for GPUs on NCCL.
 --
--- Ranks are names and keep their numbers from 0; positions count from 1, as everywhere. A process without a launcher is a world of
--- one. What carries the bytes, when an operation ends and what becomes of one that does not is src/comm's.
+-- Ranks are names and count from 0; positions count from 1. A process without a launcher is a world of one
+-- rank. src/comm transfers the bytes, and handles timeouts and failures.
 
 local torch = require 'torch'
 
@@ -15,7 +16,7 @@ end
 local traffic = require 'torch.distributed.traffic'
 M.traffic, M.reset_traffic, M._take_recorded = traffic.traffic, traffic.reset_traffic, traffic.take_recorded
 
--- What is built of them is there when it is first named.
+-- Modules built on the operations, loaded on first use.
 local parts = { algorithms = true, checkpoint = true, optim = true, fsdp = true }
 
 M.__names = parts

@@ -1,8 +1,8 @@
--- vision.lua - torch.vision: what programs that find things in images take from torchvision.ops: boxes and how they
--- overlap (box_iou and kin, nms), and the features of regions (roi_align, roi_pool).
+-- vision.lua - torch.vision: operators of torchvision.ops: boxes and their overlap (box_iou and similar, nms),
+-- and features of regions (roi_align, roi_pool).
 --
--- A box is a row {x1, y1, x2, y2} of coordinates, which are values: 0 is the image's left or upper edge. What nms returns
--- and the number of the image in the first column of regions are positions, from 1.
+-- A box is a row {x1, y1, x2, y2} of coordinates, which are values: 0 is the image's left or upper edge. The
+-- results of nms, and the number of the image in the first column of regions, are positions from 1.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -30,7 +30,7 @@ function vision.box_area(boxes)
   return (column(b, 3) - column(b, 1)) * (column(b, 4) - column(b, 2))
 end
 
--- For every pair of boxes: what they have in common, and what they cover together.
+-- The intersection and the union of each pair of boxes.
 local function overlaps(a, b)
   local first, second = widened(a):unsqueeze(2), widened(b):unsqueeze(1)
   local low = torch.maximum(first:narrow(-1, 1, 2), second:narrow(-1, 1, 2))
@@ -116,7 +116,7 @@ function vision.clip_boxes_to_image(boxes, size)
   return torch.stack({ cut(x1, width), cut(y1, height), cut(x2, width), cut(y2, height) }, -1)
 end
 
---- The positions of boxes whose sides are both at least min_size.
+--- The positions of boxes with both sides at least min_size.
 function vision.remove_small_boxes(boxes, min_size)
   local keep = (column(boxes, 3) - column(boxes, 1)):ge(min_size):logical_and((column(boxes, 4) - column(boxes, 2)):ge(min_size))
   return keep:nonzero():squeeze(2)
@@ -136,8 +136,8 @@ end
 
 -- ---- suppression ------------------------------------------------------------------------------------------------------
 
---- The positions of the boxes that are left, best first, when each takes away those with lower scores that overlap it by
---- more than iou_threshold.
+--- The positions of the remaining boxes, best first, after each box suppresses those with lower scores that
+--- overlap it by more than iou_threshold.
 function vision.nms(boxes, scores, iou_threshold)
   if boxes.ndim ~= 2 or boxes:size(2) ~= 4 then
     fail('boxes should be a 2d tensor with 4 elements in dimension 2, got %s', tostring(boxes.shape))
@@ -192,8 +192,9 @@ local function pair(value)
   return value, value
 end
 
--- What each of `size` pixels weighs in each of `bins` parts of an interval: [regions, bins, size]. Bilinear interpolation
--- at `samples` places of a part weighs the pixels by their distance; places outside by more than one pixel count for 0.
+-- The weight of each of `size` pixels in each of `bins` parts of an interval: [regions, bins, size]. Bilinear
+-- interpolation at `samples` points of a part weights pixels by distance; points more than one pixel outside
+-- count as 0.
 local function weights(start, length, bins, samples, size)
   local like = { dtype = start.dtype, device = start.device }
   local step = (torch.arange(0, bins * samples, like) + 0.5) / samples
@@ -241,8 +242,8 @@ function vision.roi_align(input, boxes, output_size, options)
   return torch.cat(parts):index_select(1, torch.argsort(torch.cat(places)))
 end
 
---- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the greatest pixel of each part, whose edges are
---- rounded outwards; a part without pixels is 0.
+--- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the maximum of each part, whose
+--- edges are rounded outwards; a part without pixels is 0.
 function vision.roi_pool(input, boxes, output_size, scale)
   local rois = regions_of('roi_pool', boxes, input)
   local rows, cols = pair(output_size)

@@ -5,7 +5,7 @@ local torch = require 'torch'
 
 local M = {}
 
---- A step of the discriminator: what is real against what the generator makes of the noise Z. Returns the loss.
+--- A step of the discriminator: real data against the generator's output for the noise Z. Returns the loss.
 function M.update_D(X, Z, net_D, net_G, loss, trainer_D)
   trainer_D:zero_grad()
   local fake = torch.no_grad(function() return net_G(Z) end)
@@ -16,7 +16,7 @@ function M.update_D(X, Z, net_D, net_G, loss, trainer_D)
   return loss_D:detach()
 end
 
---- A step of the generator: what it makes shall be taken for real. Returns the loss.
+--- A step of the generator: its output should be classified as real. Returns the loss.
 function M.update_G(Z, net_D, net_G, loss, trainer_G)
   trainer_G:zero_grad()
   local fake_Y = net_D(net_G(Z))

@@ -1,6 +1,8 @@
--- attention.lua - d2l: attention: scores of keys for queries, the means of values that they give, several heads, positions.
+-- attention.lua - d2l: attention: scores of keys for queries, weighted means of values, multiple heads,
+-- positional encoding.
 --
--- Queries, keys and values are (batch, number, size); valid_lens says how many of a batch's keys count: (batch), or (batch, queries).
+-- Queries, keys and values are (batch, number, size); valid_lens is the number of valid keys: (batch), or
+-- (batch, queries).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -12,7 +14,7 @@ local nn = torch.nn
 
 local M = {}
 
---- The softmax of X (batch, queries, keys) along the keys, where those beyond valid_lens (nil: none) count for nothing.
+--- The softmax of X (batch, queries, keys) over the keys; keys beyond valid_lens (nil: none) get weight 0.
 function M.masked_softmax(X, valid_lens)
   if valid_lens == nil then return X:softmax(-1) end
   if valid_lens:dim() > 2 then fail('masked_softmax(): valid_lens has one or two dimensions, not %d', valid_lens:dim()) end

@@ -70,8 +70,8 @@ local read_model = declare.reader [[
   d2l.BERTModel(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0.1, integer max_len=1000)]]
 
---- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) gives the encoder's output, the scores of masked words (nil
---- without pred_positions) and those of the next sentence.
+--- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) returns the encoder's output, the
+--- scores of masked words (nil without pred_positions) and the scores of the next sentence.
 M.BERTModel = nn.Module:extend 'd2l.BERTModel'
 
 function M.BERTModel:init(...)
@@ -107,8 +107,8 @@ function M.get_nsp_data_from_paragraph(paragraph, paragraphs, max_len)
   return pairs_of
 end
 
---- Tokens of which 15 of 100 are to be told: 80 of 100 of these become <mask>, 10 another word. Returns the positions of the tokens in
---- vocab, the places of what is to be told, in order, and the right positions in vocab.
+--- Selects 15 % of the tokens to predict: 80 % of these become <mask>, 10 % another word. Returns the positions
+--- of the tokens in vocab, the positions to predict, in order, and the correct positions in vocab.
 function M.get_mlm_data_from_tokens(tokens, vocab)
   local candidates = {}
   for i, token in ipairs(tokens) do
@@ -134,8 +134,9 @@ local function padded(list, length, filling)
   return row
 end
 
---- WikiTextDataset(paragraphs, max_len): of paragraphs, lists of sentences (strings whose words spaces part). A sample: tokens, segments,
---- valid length, places of masked words, their weights, the words, and the class of the next sentence.
+--- WikiTextDataset(paragraphs, max_len): from paragraphs, lists of sentences (strings of words separated by
+--- blanks). A sample: tokens, segments, valid length, positions of masked words, their weights, the words, and
+--- the class of the next sentence.
 M.WikiTextDataset = torch.utils.data.Dataset:extend 'd2l.WikiTextDataset'
 
 function M.WikiTextDataset:init(paragraphs, max_len, min_freq)

@@ -1,7 +1,8 @@
--- board.lua - d2l: pictures: the board on which a training draws its lines while it runs, and plots, images, matrices of weights.
+-- board.lua - d2l: plots: the board on which a training draws its curves, and plots of lines, images and
+-- matrices of weights.
 --
--- What is drawn while something runs goes through torch.utils.plot.live: one output of a notebook that changes, the same lines of
--- a terminal, a file. The others return a figure, which a cell shows as its value and print() draws.
+-- A board draws through torch.utils.plot.live: it updates one output of a notebook, the same lines of a
+-- terminal, or a file. The other functions return a figure, which a cell shows as its value and print() draws.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -49,7 +50,7 @@ local function line_of(self, label)
   return self._lines[label]
 end
 
--- The mean of what waits, read from the device in one copy.
+-- The mean of pending values, read from the device with one copy.
 local function settle(line)
   local waiting, n = line.waiting, #line.waiting
   if n == 0 then return end
@@ -91,7 +92,7 @@ function M.ProgressBoard:figure()
     ylabel = named(self.ylabel, self.yscale) or false, xlim = self.xlim, ylim = self.ylim })
 end
 
---- Draws what is there by now and leaves the picture where it is; with the rest of points that were fewer than every_n.
+--- Draws all points, including the last ones that are fewer than every_n, and leaves the figure in place.
 function M.ProgressBoard:finish()
   for _, label in ipairs(self._order) do settle(self._lines[label]) end
   if self.display and self._live:is_seen() and #self._order > 0 then self._live:show(self:figure()) end
@@ -129,7 +130,7 @@ function M.Animator:add(x, y)
   end
 end
 
--- ---- pictures of what is there ------------------------------------------------------------------------------------------
+-- ---- static figures -----------------------------------------------------------------------------------------
 
 local read_plot = declare.reader [[
   d2l.plot(any X, any? Y, string? xlabel, string? ylabel, table legend={}, table? xlim, table? ylim,
@@ -147,8 +148,8 @@ local function each(values, scale)
   return list
 end
 
---- plot(X, Y, xlabel, ylabel, legend, xlim, ylim, xscale, yscale), all but X by name as well: the lines Y (one or a list) over X (one for
---- all, or one each); without Y those of X over their positions. Returns a figure.
+--- plot(X, Y, xlabel, ylabel, legend, xlim, ylim, xscale, yscale), all but X also by name: the lines Y (one or
+--- a list) over X (one for all, or one each); without Y the lines X over their positions. Returns a figure.
 function M.plot(...)
   local given = read_plot(...)
   local options = { xlabel = named(given.xlabel, given.xscale) or false, ylabel = named(given.ylabel, given.yscale) or false,
@@ -169,8 +170,8 @@ local function with_colours(image)
   return image:expand(3, image:size(2), image:size(3))
 end
 
---- Images in rows and columns as one figure: (n, H, W), (n, C, H, W), or a list of images. Numbers are shades from 0 to 1, bytes from 0
---- to 255. titles: a list; those of a row stand above the figure, row by row. The images are of one size.
+--- Images in rows and columns as one figure: (n, H, W), (n, C, H, W), or a list of images of equal size. Floats
+--- are shades from 0 to 1, bytes from 0 to 255. titles: a list, printed above the figure row by row.
 function M.show_images(imgs, num_rows, num_cols, titles, options)
   options = options or type(titles) == 'table' and titles.titles and titles or {}
   titles = titles ~= options and titles or options.titles

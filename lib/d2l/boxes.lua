@@ -1,8 +1,8 @@
--- boxes.lua - d2l: anchor boxes: making them, matching them with true ones, and choosing among what was foretold.
+-- boxes.lua - d2l: anchor boxes: generating them, matching them with true boxes, and selecting predictions.
 --
--- Boxes are rows {x1, y1, x2, y2}, of anchors as parts of the image's width and height. Classes count from 1. In targets the background is
--- class 1 and class c of an object is c + 1, as cross_entropy wants; a box that belongs to nothing has number 0, and so has the class of a
--- box that was left out.
+-- Boxes are rows {x1, y1, x2, y2}; anchors are fractions of the image's width and height. Classes count from 1.
+-- In targets, the background is class 1 and class c of an object is c + 1, as cross_entropy expects. An
+-- unmatched box has number 0, and a removed box has class 0.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -54,7 +54,7 @@ function M.assign_anchor_to_bbox(ground_truth, anchors, iou_threshold)
   return map
 end
 
---- How far boxes lie from their anchors, in units that have about unit variance.
+--- The offsets of boxes from their anchors, scaled to about unit variance.
 function M.offset_boxes(anchors, assigned_bb, eps)
   local a, b = M.box_corner_to_center(anchors), M.box_corner_to_center(assigned_bb)
   local xy = 10 * (b:narrow(2, 1, 2) - a:narrow(2, 1, 2)) / a:narrow(2, 3, 2)
@@ -62,7 +62,7 @@ function M.offset_boxes(anchors, assigned_bb, eps)
   return torch.cat({ xy, wh }, 2)
 end
 
---- The boxes that lie so far from their anchors.
+--- The boxes at these offsets from their anchors.
 function M.offset_inverse(anchors, offset_preds)
   local a = M.box_corner_to_center(anchors)
   local xy = offset_preds:narrow(2, 1, 2) * a:narrow(2, 3, 2) / 10 + a:narrow(2, 1, 2)
@@ -70,8 +70,9 @@ function M.offset_inverse(anchors, offset_preds)
   return M.box_center_to_corner(torch.cat({ xy, wh }, 2))
 end
 
---- What a detector shall say: anchors (1, n, 4) and labels (batch, objects, 5), rows {class, box}, a class of 0 where there is no object.
---- Returns offsets and masks (batch, n * 4), and classes (batch, n): 1 is the background, c + 1 class c.
+--- Targets of a detector: anchors (1, n, 4) and labels (batch, objects, 5), rows {class, box} with class 0 for
+--- no object. Returns offsets and masks (batch, n * 4), and classes (batch, n): 1 is the background, c + 1
+--- class c.
 function M.multibox_target(anchors, labels)
   local n = anchors:size(2)
   anchors = anchors:squeeze(1)
@@ -98,8 +99,9 @@ end
 --- The positions of the boxes that are left, best first, when each takes away worse ones that overlap it by more than iou_threshold.
 function M.nms(boxes, scores, iou_threshold) return vision.nms(boxes, scores, iou_threshold) end
 
---- What was found: cls_probs (batch, classes with the background first, n), offset_preds (batch, n * 4), anchors (1, n, 4). Returns (batch,
---- n, 6), rows {class, confidence, box}, best first; class 0: the background, or a box that a better one takes away.
+--- Detections: cls_probs (batch, classes with the background first, n), offset_preds (batch, n * 4), anchors
+--- (1, n, 4). Returns (batch, n, 6), rows {class, confidence, box}, best first; class 0: the background, or a
+--- box that a better one suppresses.
 function M.multibox_detection(cls_probs, offset_preds, anchors, nms_threshold, pos_threshold)
   nms_threshold, pos_threshold = nms_threshold or 0.5, pos_threshold or 0.009999999
   if cls_probs:dim() ~= 3 then fail('multibox_detection(): cls_probs has three dimensions, not %d', cls_probs:dim()) end
@@ -112,7 +114,7 @@ function M.multibox_detection(cls_probs, offset_preds, anchors, nms_threshold, p
     local is_kept = torch.zeros(n, { dtype = torch.bool, device = conf.device }):index_fill_(1, keep, true)
     local rest = is_kept:logical_not():nonzero():squeeze(2)
     class = torch.where(is_kept, class, torch.zeros_like(class))
-    -- What is hardly an object is the background, and as sure of it.
+    -- A box below the threshold becomes background with the complementary confidence.
     local below = conf:lt(pos_threshold)
     class = torch.where(below, torch.zeros_like(class), class)
     conf = torch.where(below, 1 - conf, conf)

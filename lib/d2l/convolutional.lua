@@ -9,7 +9,7 @@ local nn, F = torch.nn, torch.nn.functional
 
 local M = {}
 
---- The cross-correlation of a matrix with a kernel, element by element as its definition says.
+--- The cross-correlation of a matrix with a kernel, element by element by its definition.
 function M.corr2d(X, K)
   local h, w = K:size(1), K:size(2)
   local Y = torch.zeros(X:size(1) - h + 1, X:size(2) - w + 1)
@@ -45,7 +45,7 @@ end
 
 local read_residual = declare.reader 'd2l.Residual(integer num_channels, boolean use_1x1conv=false, integer strides=1)'
 
---- Residual(num_channels, use_1x1conv = false, strides = 1): two convolutions of 3 x 3, added to what came in.
+--- Residual(num_channels, use_1x1conv = false, strides = 1): two 3 x 3 convolutions, added to the input.
 M.Residual = nn.Module:extend 'd2l.Residual'
 
 function M.Residual:init(...)
@@ -112,7 +112,7 @@ function M.ResNet:init(...)
   self.net:apply(M.init_cnn)
 end
 
---- What stands before the stages.
+--- The layers before the stages.
 function M.ResNet:b1()
   return nn.Sequential(nn.LazyConv2d(64, 7, { stride = 2, padding = 3 }), nn.LazyBatchNorm2d(), nn.ReLU(),
     nn.MaxPool2d(3, { stride = 2, padding = 1 }))

@@ -12,8 +12,8 @@ local M = {}
 -- Where files of data are looked for that the book downloads: $D2L_DATA, else the folder data beside where the program runs.
 local function root() return os.getenv 'D2L_DATA' or 'data' end
 
---- The path of a data set's file. given: what the caller named, or nil; name: in the folder of data ($D2L_DATA, else ./data); origin:
---- where one gets it. A file that is not there is an error that says so: nothing is downloaded.
+--- The path of a data file. given: the caller's path, or nil; name: in the data folder ($D2L_DATA, otherwise
+--- ./data); origin: its source. A missing file is an error that names the source: nothing is downloaded.
 function M.find_file(given, name, origin)
   local path = given or root() .. '/' .. name
   local file = outside.open(path, 'rb')
@@ -29,7 +29,7 @@ function M.load_array(data_arrays, batch_size, is_train)
   return data.DataLoader(data.TensorDataset(table.unpack(data_arrays)), { batch_size = batch_size, shuffle = is_train ~= false })
 end
 
---- The base class of data sets: get_dataloader(train), of a derived class, gives what goes through the minibatches.
+--- The base class of datasets: a derived class defines get_dataloader(train), which returns the minibatches.
 M.DataModule = tools.HyperParameters:extend 'd2l.DataModule'
 M.DataModule.num_workers = 0
 

@@ -14,10 +14,10 @@ local M = {}
 
 local LABELS = { 't-shirt', 'trouser', 'pullover', 'dress', 'coat', 'sandal', 'shirt', 'sneaker', 'bag', 'ankle boot' }
 
--- Where the reader of the files says that something is wrong with them.
+-- Reports errors of the file reader.
 local messages = { fail = function(_, message) fail('FashionMNIST(): %s', (message:gsub('%-%-data DIR', "{folder = 'DIR'}"))) end }
 
--- Images and their classes; the images are made larger or smaller as they are asked for, since all of them at once would take gigabytes.
+-- Images and their classes; images are resized on access, because all of them would take gigabytes.
 local TensorDataset = torch.utils.data.TensorDataset
 local Resized = TensorDataset:extend 'd2l.Resized'
 

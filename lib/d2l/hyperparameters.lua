@@ -1,6 +1,6 @@
--- hyperparameters.lua - d2l: the search for hyperparameters: what proposes, what decides how long each is tried, and what keeps the record.
+-- hyperparameters.lua - d2l: hyperparameter search: searchers, schedulers, and a record of the trials.
 --
--- A configuration is a table of numbers by name; a space gives each name something with sample().
+-- A configuration is a table of numbers by name; a space maps each name to an object with sample().
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -13,7 +13,7 @@ local M = {}
 
 local function uniform() return torch.rand(1):item() end
 
---- LogUniform(low, high): numbers whose logarithm is uniform.
+--- LogUniform(low, high): numbers with a uniform logarithm.
 M.LogUniform = class.Object:extend 'd2l.LogUniform'
 function M.LogUniform:init(low, high)
   if not (low > 0 and high >= low) then fail('LogUniform(): 0 < low <= high is wanted, got %s and %s', tostring(low), tostring(high)) end
@@ -38,7 +38,7 @@ local function sample(space)
   return config
 end
 
---- A trainer that tells the error on the validation data: validation_error().
+--- A trainer that returns the error on the validation data: validation_error().
 M.HPOTrainer = Trainer:extend 'd2l.HPOTrainer'
 
 function M.HPOTrainer:validation_error()
@@ -52,7 +52,8 @@ function M.HPOTrainer:validation_error()
   return 1 - accuracy / n
 end
 
---- What proposes: sample_configuration(), of a derived class, and update(config, error), when one was tried.
+--- Proposes configurations: a derived class defines sample_configuration(), and update(config, error) after a
+-- trial.
 M.HPOSearcher = tools.HyperParameters:extend 'd2l.HPOSearcher'
 function M.HPOSearcher:sample_configuration(...) fail('%s has no method sample_configuration()', torch.type(self)) end
 function M.HPOSearcher:update() end
@@ -67,7 +68,7 @@ function M.RandomSearcher:sample_configuration()
   return first or sample(self.config_space)
 end
 
---- What decides what is tried next, and for how long: suggest(), update(config, error).
+--- Selects the next trial and its duration: suggest(), update(config, error).
 M.HPOScheduler = tools.HyperParameters:extend 'd2l.HPOScheduler'
 function M.HPOScheduler:suggest(...) fail('%s has no method suggest()', torch.type(self)) end
 function M.HPOScheduler:update(...) fail('%s has no method update(config, error)', torch.type(self)) end

@@ -1,5 +1,5 @@
--- judgements.lua - d2l: what texts say: whether a review is good, whether one sentence follows from another. Classes count from 1: of
--- reviews 1 is bad, 2 good; of pairs 1 entailment, 2 contradiction, 3 neutral.
+-- judgements.lua - d2l: sentiment of reviews, and inference between two sentences. Classes count from 1:
+-- reviews 1 negative, 2 positive; pairs 1 entailment, 2 contradiction, 3 neutral.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -44,8 +44,9 @@ function M.read_imdb(data_dir, is_train)
   return texts, labels
 end
 
---- Loaders of reviews, cut or filled to num_steps words, and the vocabulary: load_data_imdb(batch_size, num_steps, {train = {texts,
---- classes}, test = {texts, classes}, min_freq = 5}); with data_dir instead of both, those of read_imdb.
+--- Loaders of reviews, truncated or padded to num_steps words, and the vocabulary: load_data_imdb(batch_size,
+--- num_steps, {train = {texts, classes}, test = {texts, classes}, min_freq = 5}); with data_dir instead of
+--- both, the data of read_imdb.
 function M.load_data_imdb(batch_size, num_steps, options)
   local train = options.train or { M.read_imdb(options.data_dir, true) }
   local test = options.test or { M.read_imdb(options.data_dir, false) }
@@ -146,8 +147,8 @@ end
 function M.SNLIDataset:__len() return #self.labels end
 function M.SNLIDataset:__getitem(i) return { self.premises[i], self.hypotheses[i] }, self.labels[i] end
 
---- Loaders of such pairs and the vocabulary: load_data_snli(batch_size, num_steps, train, test), each {premises, hypotheses, classes};
---- without them those of read_snli.
+--- Loaders of such pairs and the vocabulary: load_data_snli(batch_size, num_steps, train, test), each
+--- {premises, hypotheses, classes}; without them the data of read_snli.
 function M.load_data_snli(batch_size, num_steps, train, test)
   local train_set = M.SNLIDataset(train or { M.read_snli(nil, true) }, num_steps)
   local test_set = M.SNLIDataset(test or { M.read_snli(nil, false) }, num_steps, train_set.vocab)

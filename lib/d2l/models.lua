@@ -1,4 +1,4 @@
--- models.lua - d2l: Module, the base class of the book's models, and Classifier, of those that choose a class.
+-- models.lua - d2l: Module, the base class of the book's models, and Classifier, for classification.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -16,7 +16,7 @@ M.Module = nn.Module:extend 'd2l.Module'
 M.Module.save_hyperparameters = tools.save_hyperparameters
 M.Module.plot_train_per_epoch, M.Module.plot_valid_per_epoch = 2, 1
 
---- The board of this model, made when it is first asked for.
+--- The board of this model, created on first use.
 function M.Module:progress_board()
   if not self.board then self.board = board.ProgressBoard { xlabel = 'epoch' } end
   return self.board
@@ -25,7 +25,7 @@ end
 --- loss(y_hat, y): of a derived class.
 function M.Module:loss(...) fail('%s has no method loss(y_hat, y)', torch.type(self)) end
 
---- The output of self.net, unless the derived class says otherwise.
+--- The output of self.net, unless the derived class overrides it.
 function M.Module:forward(...)
   if self.net == nil then fail('%s has neither a field net nor a method forward', torch.type(self)) end
   return self.net(...)
@@ -46,7 +46,7 @@ function M.Module:plot(key, value, train)
   self:progress_board():draw(x, value, (train and 'train_' or 'val_') .. key, math.max(1, math.floor(n)))
 end
 
--- What goes into the model of a batch, a list whose last entry is the target.
+-- The inputs of a batch, a list whose last entry is the target.
 local function inputs_of(batch) return table.unpack(batch, 1, #batch - 1) end
 
 --- The loss of a batch {X, …, y}.
@@ -69,7 +69,7 @@ end
 
 -- ---- classifiers ------------------------------------------------------------------------------------------------------
 
---- A model whose output is a score for each class: cross-entropy is its loss, and validation draws the accuracy as well.
+--- A model with a score for each class: its loss is cross-entropy, and validation also plots the accuracy.
 M.Classifier = M.Module:extend 'd2l.Classifier'
 
 function M.Classifier:validation_step(batch)

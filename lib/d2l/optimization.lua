@@ -1,4 +1,5 @@
--- optimization.lua - d2l: what the chapter on optimization tries its algorithms on: paths in the plane, and linear regression.
+-- optimization.lua - d2l: test problems of the chapter on optimization: paths in the plane, and linear
+-- regression.
 
 local torch = require 'torch'
 local board = require 'torch.d2l.board'
@@ -26,8 +27,8 @@ function M.show_trace_2d(_, results)
   return board.plot(x, y, { xlabel = 'x1', ylabel = 'x2' })
 end
 
---- A loader of n samples of five features, of mean 0 and variance 1, whose target is a linear function with noise; and the number of
---- features. (The book's are measurements of the noise of wings, which have to be fetched.)
+--- A loader of n samples of five features with mean 0 and variance 1, whose target is a linear function with
+--- noise; and the number of features. (The book downloads measurements of airfoil noise.)
 function M.get_data_ch11(batch_size, n)
   n = n or 1500
   local X = torch.randn(n, 5)

@@ -146,7 +146,7 @@ function M.RNNLMScratch:predict(prefix, num_preds, vocab, device)
   return table.concat(vocab:to_tokens(outputs))
 end
 
---- RNNLM(rnn, vocab_size, lr = 0.01): the same over a network of torch.nn, whose output is one tensor.
+--- RNNLM(rnn, vocab_size, lr = 0.01): the same over a recurrent layer of torch.nn, whose output is one tensor.
 M.RNNLM = M.RNNLMScratch:extend 'd2l.RNNLM'
 
 function M.RNNLM:init_params() self.linear = nn.LazyLinear(self.vocab_size) end

@@ -81,7 +81,8 @@ function M.MTFraEng:_build_arrays(source, target, src_vocab, tgt_vocab)
   return { src, tgt:narrow(2, 1, self.num_steps), valid_len, tgt:narrow(2, 2, self.num_steps) }, src_known, tgt_known
 end
 
---- Sentences, whose tokens spaces part, as the tensors of a batch: four results, or with as_list one list.
+--- Sentences with tokens separated by blanks, as the tensors of a batch: four results, or one list with
+-- as_list.
 function M.MTFraEng:build(src_sentences, tgt_sentences, as_list)
   local source, target = {}, {}
   for i, sentence in ipairs(src_sentences) do
@@ -99,11 +100,11 @@ end
 
 -- ---- encoder and decoder ------------------------------------------------------------------------------------------------
 
---- What reads a sequence: forward(X, …).
+--- Reads a sequence: forward(X, …).
 M.Encoder = nn.Module:extend 'd2l.Encoder'
 
---- What writes one: init_state(enc_all_outputs, …) makes its first state of what the encoder returned (a list), forward(X, state)
---- returns the scores and the next state.
+--- Writes a sequence: init_state(enc_all_outputs, …) returns the initial state from the encoder's outputs (a
+--- list), forward(X, state) returns the scores and the next state.
 M.Decoder = nn.Module:extend 'd2l.Decoder'
 
 function M.Decoder:init_state(...) fail('%s has no method init_state(enc_all_outputs, …)', torch.type(self)) end
@@ -119,8 +120,8 @@ function M.EncoderDecoder:forward(enc_X, dec_X, ...)
   return (self.decoder(dec_X, state))
 end
 
---- What predict_step gives for a batch {source, target, source_valid_len, …}: positions (batch, num_steps), each the likeliest; and, where
---- the decoder keeps them and save_attention_weights is true, the weights of each step.
+--- Predictions for a batch {source, target, source_valid_len, …}: the most likely positions (batch, num_steps);
+--- and, if the decoder keeps them and save_attention_weights is true, the weights of each step.
 function M.EncoderDecoder:predict_step(batch, device, num_steps, save_attention_weights)
   local _ <close> = torch.no_grad()
   local moved = {}

@@ -13,8 +13,9 @@ local M = {}
 
 -- ---- vocabularies -----------------------------------------------------------------------------------------------------
 
---- Vocab(tokens, min_freq = 0, reserved_tokens = {}): tokens in a list, or in lists. vocab[token] is its position, vocab[{…}] those of a
---- list (nested lists too); unknown tokens are vocab.unk, position 1. #vocab; token_freqs: {token, count} by falling count.
+--- Vocab(tokens, min_freq = 0, reserved_tokens = {}): tokens in a list, or in lists. vocab[token] is its
+--- position, vocab[{…}] the positions of a (nested) list; unknown tokens are vocab.unk, position 1. #vocab;
+--- token_freqs: {token, count} by decreasing count.
 M.Vocab = class.Object:extend 'd2l.Vocab'
 
 function M.Vocab:init(tokens, min_freq, reserved_tokens)
@@ -30,7 +31,7 @@ end
 
 function M.Vocab:__len() return #self.idx_to_token end
 
---- The position of a token, or the list of those of a list.
+--- The position of a token, or the list of positions of a list.
 function M.Vocab:indices(token)
   if type(token) ~= 'table' then return self.token_to_idx[token] or self.unk end
   local list = {}
@@ -40,7 +41,7 @@ end
 
 M.Vocab.__call = M.Vocab.indices
 
---- The token at a position, or the list of those at positions (a list or a tensor).
+--- The token at a position, or the list of tokens at positions (a list or a tensor).
 function M.Vocab:to_tokens(indices)
   if torch.is_tensor(indices) then indices = indices:tolist() end
   if type(indices) ~= 'table' then
@@ -51,7 +52,7 @@ function M.Vocab:to_tokens(indices)
   return list
 end
 
---- Lines as lists of tokens: 'word' (what spaces part) or 'char'.
+--- Lines as lists of tokens: 'word' (separated by blanks) or 'char'.
 function M.tokenize(lines, by) return text.tokenize(lines, by or 'word') end
 
 -- ---- a text --------------------------------------------------------------------------------------------------------------

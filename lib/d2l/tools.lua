@@ -24,8 +24,8 @@ local function ignored(options)
   return set
 end
 
---- What init was called with becomes fields of the object and of its table hparams: to be called in init. {ignore = {names}}.
---- The fields of a table of named arguments (a parameter called options) are kept, too.
+--- Stores the arguments of init as fields of the object and of its table hparams; call it in init. {ignore =
+--- {names}}. Also stores the fields of a table of named arguments (a parameter named options).
 function M.save_hyperparameters(self, options)
   local ignore, level, kept = ignored(options), 2, {}
   local function keep(name, value)
@@ -44,7 +44,7 @@ function M.save_hyperparameters(self, options)
   self.hparams = kept
 end
 
---- A class whose objects keep the arguments of their init: HyperParameters:extend 'B'.
+--- A class whose objects store the arguments of their init: HyperParameters:extend 'B'.
 M.HyperParameters = class.Object:extend 'HyperParameters'
 M.HyperParameters.save_hyperparameters = M.save_hyperparameters
 
@@ -147,7 +147,7 @@ end
 --- The number of elements.
 function M.size(x) return x:numel() end
 
---- How many predictions y_hat (scores of each class, or classes) are those of y.
+--- The number of correct predictions y_hat (scores of each class, or classes) of y.
 function M.accuracy(y_hat, y)
   if y_hat:dim() > 1 and y_hat:size(2) > 1 then y_hat = y_hat:argmax(2) end
   return y_hat:to(y.dtype):eq(y):sum():cpu():item()
@@ -159,7 +159,7 @@ function M.linreg(X, w, b) return X:matmul(w) + b end
 --- Half of the squared difference, element by element.
 function M.squared_loss(y_hat, y) return (y_hat - y:reshape(y_hat.shape)):square() / 2 end
 
---- A step of minibatch gradient descent on a list of parameters, whose gradients are set to 0.
+--- A step of minibatch gradient descent on a list of parameters; clears their gradients.
 function M.sgd(params, lr, batch_size)
   local _ <close> = torch.no_grad()
   for _, param in ipairs(params) do

@@ -62,7 +62,7 @@ function Trainer:fit(model, data)
   if board then board:finish() end
 end
 
--- A function that gives the batches of a loader as lists, and what ends it.
+-- A function that returns the batches of a loader as lists, and a function that ends it.
 local function batches(loader)
   local next_batch, _, _, closing = loader:iter()
   return function()

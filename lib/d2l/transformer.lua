@@ -21,7 +21,7 @@ end
 
 function M.PositionWiseFFN:forward(X) return self.dense2(self.relu(self.dense1(X))) end
 
---- AddNorm(norm_shape, dropout): layer norm of what came in and what was made of it.
+--- AddNorm(norm_shape, dropout): layer norm of the input plus the output of the sublayer.
 M.AddNorm = nn.Module:extend 'd2l.AddNorm'
 
 function M.AddNorm:init(norm_shape, dropout) self.dropout, self.ln = nn.Dropout(dropout or 0), nn.LayerNorm(norm_shape) end
@@ -82,8 +82,8 @@ end
 --- The weights of the last call, by block: (batch * heads, queries, keys).
 function M.TransformerEncoder:attention_weights() return self._weights end
 
---- TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i): attention to the past, to the encoder's outputs, then the
---- two layers. i: its number; state[3][i] holds what it has seen so far.
+--- TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i): attention to earlier steps, to
+--- the encoder's outputs, then the two layers. i: its number; state[3][i] contains the earlier inputs.
 M.TransformerDecoderBlock = nn.Module:extend 'd2l.TransformerDecoderBlock'
 
 function M.TransformerDecoderBlock:init(num_hiddens, ffn_num_hiddens, num_heads, dropout, i)
@@ -113,8 +113,9 @@ local read_decoder = declare.reader [[
   d2l.TransformerDecoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0)]]
 
---- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0): scores (batch, steps, vocab_size). In
---- training all steps are given at once; in evaluation the state remembers those before.
+--- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0): scores
+--- (batch, steps, vocab_size). Training passes all steps at once; in evaluation, the state contains the earlier
+--- ones.
 M.TransformerDecoder = attention.AttentionDecoder:extend 'd2l.TransformerDecoder'
 
 function M.TransformerDecoder:init(...)
@@ -131,7 +132,7 @@ end
 function M.TransformerDecoder:init_state(enc_all_outputs, enc_valid_lens) return { enc_all_outputs[1], enc_valid_lens, {}, 0 } end
 
 function M.TransformerDecoder:forward(X, state)
-  -- In evaluation a step comes alone: its place is after those before.
+  -- Evaluation passes one step: its position follows the earlier ones.
   local before = state[4]
   local places = self.pos_encoding.P:narrow(2, before + 1, X:size(2))
   local Y = self.pos_encoding.dropout(self.embedding(X) * math.sqrt(self.num_hiddens) + places)
@@ -145,7 +146,7 @@ function M.TransformerDecoder:forward(X, state)
   return self.dense(Y), state
 end
 
---- The weights of the last call: {those to the past by block, those to the source by block}.
+--- The weights of the last call: {self-attention by block, attention to the source by block}.
 function M.TransformerDecoder:attention_weights() return self._weights end
 
 -- ---- images ------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ function M.subsample(sentences, vocab, t)
   return kept, counts
 end
 
---- For every word of lines of two and more: the word, and those around it, up to a distance of 1 to max_window_size by chance. Two lists.
+--- For each word of lines with at least two words: the word, and its neighbours up to a random distance of 1 to
+-- max_window_size. Two lists.
 function M.get_centers_and_contexts(corpus, max_window_size)
   local centers, contexts = {}, {}
   for _, line in ipairs(corpus) do

@@ -1,4 +1,4 @@
--- algorithms.lua - torch.distributed.algorithms: what is built of the operations: communication hooks, and Join for uneven inputs.
+-- algorithms.lua - torch.distributed.algorithms: communication hooks, and Join for uneven inputs.
 
 return {
   ddp_comm_hooks = { default_hooks = require 'torch.distributed.algorithms.default_hooks' },

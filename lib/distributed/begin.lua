@@ -15,13 +15,13 @@ function M.place(tensor) return tensor.is_cuda and here.current.backend == 'nccl
 
 local function as_it_is(tensor) return tensor:is_contiguous() and M.place(tensor) == tensor.device end
 
---- What an engine reads.
+--- Prepares a tensor that an engine reads.
 function M.input(tensor)
   local t = tensor:detach()
   return as_it_is(t) and t or t:to(M.place(t)):contiguous()
 end
 
---- What it writes, and nil or what takes that to the tensor.
+--- Prepares a tensor that an engine writes; and a function that copies it to the target, or nil.
 function M.output(tensor)
   local t = tensor:detach()
   if as_it_is(t) then return t end
@@ -29,7 +29,7 @@ function M.output(tensor)
   return host, function() t:copy_(host) end
 end
 
---- What it reads and writes.
+--- Prepares a tensor that an engine reads and writes.
 function M.both(tensor)
   local host, back = M.output(tensor)
   if back then host:copy_(tensor:detach()) end
@@ -48,8 +48,8 @@ function M.rank_in(group, what, name, rank, otherwise)
   return groups.get_group_rank(group, rank)
 end
 
---- Begins an operation; its Work when async, else it waits. given: input, output, peer, tag, op, splits (given, got), timeout, and the
--- caller's tensors that it fills: result, or results; finish: what is due at the end.
+--- Starts an operation; returns its Work if async, otherwise waits. given: input, output, peer, tag, op, splits
+-- (given, got), timeout, and the caller's output tensors: result, or results; finish: called at the end.
 function M.begin(what, group, async, given, finish)
   local op = given.op
   local tensor = given.output or given.input

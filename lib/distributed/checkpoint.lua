@@ -1,10 +1,13 @@
--- checkpoint.lua - torch.distributed.checkpoint: what ranks have, saved by all of them together and loaded with any number of ranks.
+-- checkpoint.lua - torch.distributed.checkpoint: saves the state of all ranks together and loads it with any
+-- number of ranks.
 --
--- Each rank writes a safetensors file: its parts of what is sharded, and its share of what every rank has. Then rank 0 writes an index,
--- which says where the elements of each tensor are, at the path that was asked for, and removes the files of checkpoints before it:
--- whenever a run is killed, the index at the path is that of the last whole checkpoint. The files are beside the index, where all ranks
--- can read them. An index may come from a stranger: of the files that it names, those beside it are read, and none is removed: the names of
--- a checkpoint's own files follow from the index's name. Tensors have the names of their places ("model.fc.weight"), parameters' states those of the parameters.
+-- Each rank writes a safetensors file: its shards, and its part of the replicated values. Then rank 0 writes an
+-- index with the location of each tensor's elements at the requested path, and removes the files of earlier
+-- checkpoints. So the index always belongs to the last complete checkpoint, even if a run is killed. The files
+-- are in the folder of the index, which all ranks must be able to read. An index may be untrusted: only files
+-- in its folder are read, and none of the files that it names is removed, because the names of a checkpoint's
+-- own files follow from the index's name. Tensors are named by their paths ("model.fc.weight"), states of
+-- parameters by the parameters.
 
 local torch = require 'torch'
 local dist = require 'torch.distributed'
@@ -16,17 +19,17 @@ local structure = require 'torch.files.structure'
 
 local M = {}
 
--- ---- what is to be saved ----------------------------------------------------------------------------------------------
+-- ---- collecting the state -----------------------------------------------------------------------------------
 
 local function is_module(value) return torch.nn.Module:is_instance(value) end
 local function is_optimizer(value) return torch.optim.Optimizer:is_instance(value) end
 
--- A module itself, without what wraps it for its ranks.
+-- A module without its distributed wrapper.
 local function unwrapped(module)
   return torch.type(module) == 'DistributedDataParallel' and module.module or module
 end
 
--- Names of parameters by the modules in a table, which optimizers know by the parameters alone.
+-- Names of parameters by the modules in a table, because optimizers only refer to parameters.
 local function parameter_names(value, names)
   if is_module(value) then
     for name, p in unwrapped(value):named_parameters() do names[p] = name end
@@ -69,8 +72,8 @@ local function each_parameter(optimizer, names, f)
   end
 end
 
--- The optimizer that keeps the state of a parameter, for which tensor, and where that lies in the parameter (nil: it is the parameter). The
--- tensor is nil where another rank has the state.
+-- The optimizer that stores the state of a parameter, for which tensor, and its location in the parameter (nil:
+-- it is the parameter). The tensor is nil if another rank stores the state.
 local function keeper(optimizer, p)
   if optimizer.part_of then return optimizer.optim, optimizer:part_of(p) end
   return optimizer, p, sharding.place(p)
@@ -132,7 +135,7 @@ end
 local function collected(state)
   local collector = setmetatable({ entries = {}, names = parameter_names(state, {}) }, Collector)
   local values = collector:collect({}, state)
-  -- in one order on all ranks, whatever the order of an optimizer's state
+  -- the same order on all ranks, independent of an optimizer's state
   table.sort(collector.entries, function(a, b) return a.name < b.name end)
   return collector.entries, values
 end
@@ -160,8 +163,8 @@ local function base_of(path) return (path:match '([^/]*)$':gsub('%.safetensors$'
 
 local OWN_FILE = '^%.%d+%.rank%-%d+%-of%-%d+%.safetensors$'
 
--- Removes the files beside an index that have the names of a checkpoint of this index, but for these: of the checkpoint before, and of
--- runs that were killed, also what these had not finished (core/files/atomic_file.h). No rank writes any more.
+-- Removes files beside an index with names of a checkpoint of this index, except these: files of the previous
+-- checkpoint and of killed runs, including unfinished ones (core/files/atomic_file.h). No rank writes any more.
 local function remove_others(path, files)
   local base, current = base_of(path), {}
   for _, file in ipairs(files) do current[file] = true end
@@ -171,7 +174,7 @@ local function remove_others(path, files)
   end
 end
 
--- The share of this rank: parts, and of what all have the tensors that fall to it as bytes are shared out.
+-- The entries of this rank: its shards, and its part of the replicated tensors, divided by bytes.
 local function share(entries, rank, size)
   local used, mine = {}, {}
   for r = 1, size do used[r] = 0 end
@@ -196,7 +199,7 @@ local function sizes_of(shape)
   return sizes
 end
 
--- Writes the share; what the index has to say of it.
+-- Writes the entries of this rank; returns its part of the index.
 local function write(path, mine)
   local names, tensors, pieces = {}, {}, {}
   for _, entry in ipairs(mine) do
@@ -209,7 +212,7 @@ local function write(path, mine)
   return pieces
 end
 
--- Values that only some ranks have are put beside those of the first.
+-- Adds values that only some ranks have to the values of the first rank.
 local function merge(into, from)
   if type(into) ~= 'table' or type(from) ~= 'table' then return into == nil and from or into end
   for key, value in pairs(from) do into[key] = merge(into[key], value) end
@@ -232,7 +235,7 @@ local function make_index(files, parts)
   return index
 end
 
--- What f has given on every rank, on the first one of the group; what it has failed with on any is an error on all.
+-- The results of f of all ranks, on the first rank of the group; an error on any rank is an error on all.
 local function together(group, f)
   local well, result = pcall(f)
   local root, all, failure = group:global(0), {}, { false }
@@ -278,7 +281,7 @@ end
 
 -- ---- loading ---------------------------------------------------------------------------------------------------------
 
--- What is to be filled: tensors, each with the tensor's name and its place there.
+-- The targets of a load: tensors, each with the saved tensor's name and its location.
 local Filler = {}
 Filler.__index = Filler
 
@@ -348,7 +351,7 @@ function Filler:optimizer(path, optimizer, saved, names)
   end)
 end
 
--- What is saved at a path, into what there is in its place.
+-- Loads the value saved at a path into the existing object.
 function Filler:take(path, value, saved, names)
   if torch.is_tensor(value) then
     self:fill(name_of(path), value, sharding.place(value))
@@ -378,7 +381,7 @@ local function at(result, path, last)
   return result
 end
 
--- What nobody has asked for comes whole, in its place.
+-- Other values are returned complete, under their paths.
 function Filler:take_rest(result)
   for _, name in ipairs(sorted_keys(self.index.tensors)) do
     if not self.taken[name] then

@@ -1,7 +1,7 @@
--- collectives.lua - what all ranks of a group do together with one tensor each: all_reduce, broadcast, reduce, barrier,
--- all_gather_into_tensor, reduce_scatter_tensor, all_to_all_single. Every rank calls the same ones in the same order. Each returns nil
--- when it is done, or with async_op = true a Work at once. Reductions go in the order of the ranks, so that all ranks, engines and
--- sizes of messages give the same bits.
+-- collectives.lua - collective operations on one tensor per rank: all_reduce, broadcast, reduce, barrier,
+-- all_gather_into_tensor, reduce_scatter_tensor, all_to_all_single. Each rank calls the same ones in the same
+-- order. Each returns nil when it is complete, or a Work immediately with async_op = true. Reductions follow
+-- the order of the ranks, so all ranks, engines and message sizes give the same bits.
 
 local begin = require 'torch.distributed.begin'
 local declare = require 'torch.support.arguments'
@@ -41,7 +41,7 @@ function M.monitored_barrier(a)
   if group then begin.begin('barrier', group, false, { timeout = a.timeout }) end
 end
 
---- The tensors of all ranks become their sum, or what `op` says, everywhere.
+--- Replaces the tensors of all ranks by their sum, or the reduction `op`.
 function M.all_reduce(a)
   local op, group = reduction('all_reduce', a.op), groups._group(a.group)
   if not group then return nil end

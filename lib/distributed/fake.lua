@@ -7,7 +7,7 @@ local kinds = require 'torch.support.kinds'
 
 local M = {}
 
---- What the ranks have returned and what errors they have raised: two tables, by rank (from 0). timeout: seconds, 20 if not given.
+--- The results and the errors of the ranks: two tables, by rank (from 0). timeout: seconds, 20 by default.
 function M.run(size, f, timeout)
   kinds.check('run', 'size', size, 'integer')
   kinds.check('run', 'f', f, 'function')

@@ -1,5 +1,5 @@
--- grad_bucket.lua - GradBucket: what a communication hook of DistributedDataParallel is given: gradients of some parameters of this
--- rank, one after another in a tensor.
+-- grad_bucket.lua - GradBucket, the argument of a communication hook of DistributedDataParallel: gradients of
+-- some parameters of this rank, concatenated in a tensor.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -10,7 +10,7 @@ local GradBucket = class.Object:extend('GradBucket')
 -- The n-th of a reducer.
 function GradBucket:init(reducer, n) self._reducer, self._n, self._bucket = reducer, n, reducer.buckets[n] end
 
---- Its number, from 1: the bucket whose gradients come first is the first.
+--- Its number, from 1: the bucket whose gradients arrive first is the first.
 function GradBucket:index() return self._n end
 
 --- Whether the backward has no other after it.

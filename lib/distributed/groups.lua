@@ -1,4 +1,4 @@
--- groups.lua - init_process_group and its end, groups of ranks, and who is who in them.
+-- groups.lua - init_process_group and its end, groups of ranks, and the numbering of ranks in them.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -13,7 +13,7 @@ M.GroupMember = { NON_GROUP_MEMBER = NON_GROUP_MEMBER }
 
 local DEFAULT_TIMEOUT = 1800 -- seconds, as PyTorch's
 
---- Whether there is torch.distributed: it is part of every build; what it runs on is asked for by init_process_group.
+--- True: torch.distributed is part of every build; init_process_group reports a missing engine.
 function M.is_available() return true end
 
 --- Whether init_process_group was called, and destroy_process_group not since.
@@ -53,7 +53,7 @@ function M.init_process_group(a)
   here.current = { world = world, default = group, groups = { [group] = true }, backend = a.backend or 'mpi', timeout = timeout }
 end
 
---- Ends what init_process_group began. The process stays a rank until it ends: it may begin again.
+--- Ends the default group. The process remains a rank until it ends and may initialize again.
 function M.destroy_process_group(group)
   if not here.current then fail 'Default process group has not been initialized, please make sure to call init_process_group.' end
   if group == nil or group == here.current.default then here.current = nil end
@@ -83,7 +83,7 @@ function M.get_world_size(group)
   return g and g:size() or -1
 end
 
---- This process's number on its machine, by the launcher (LOCAL_RANK); `otherwise` where none says.
+--- This process's number on its machine, from the launcher (LOCAL_RANK); `otherwise` without one.
 function M.get_node_local_rank(otherwise)
   local rank = number_of 'LOCAL_RANK' or otherwise
   if rank == nil then fail 'LOCAL_RANK is not in the environment. Consider passing a value for `otherwise`.' end

@@ -30,7 +30,7 @@ local function joined(list)
   return torch.cat(flat)
 end
 
--- One for the list, and what divides it.
+-- One tensor for the list, and a function that splits it.
 local function room_for(list)
   local sizes, all = {}, 0
   for i, t in ipairs(list) do
@@ -98,7 +98,7 @@ function M.reduce_scatter(a)
     back))
 end
 
---- output_tensor_list[i] becomes what the i-th rank has in its input_tensor_list for this one.
+--- output_tensor_list[i] receives the entry for this rank of the i-th rank's input_tensor_list.
 function M.all_to_all(a)
   local group = groups._group(a.group)
   if not group then return nil end

@@ -35,7 +35,7 @@ end
 --- Sends a tensor to rank `dst`; returns when it may be changed again.
 function M.send(a) send('send', false, a) end
 
---- Fills a tensor with what rank `src` sends, or, without one, any rank; returns the rank that has sent it.
+--- Receives a tensor from rank `src` or, without it, from any rank; returns the sender.
 function M.recv(a) return receive('recv', false, a) end
 
 --- The same without waiting: each gives a Work.

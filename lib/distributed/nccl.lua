@@ -1,9 +1,9 @@
--- nccl.lua - operations on tensors of GPUs by NCCL: each is put on a stream of its own, after what the current stream has; to wait for it
--- makes the current stream wait, and the program only until all ranks have begun it. NCCL reduces in an order of its own. Groups come into
--- being with their first operation, which their ranks name to each other by MPI.
+-- nccl.lua - operations on GPU tensors by NCCL. Each runs on its own stream after the work of the current
+-- stream; waiting for it makes the current stream wait, and the program only until all ranks have started it.
+-- NCCL reduces in its own order. Groups are created with their first operation; their ids are exchanged by MPI.
 --
--- NCCL does not compare the calls of the ranks: different dtypes yield garbage, different sizes a hang. MPI compares them on the host, at
--- the same time as NCCL computes.
+-- NCCL does not compare the calls of the ranks: different dtypes yield garbage, different sizes a hang. MPI
+-- compares them on the host, at the same time as NCCL computes.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -25,7 +25,7 @@ function M.check()
   C.device_id()
 end
 
--- The ranks of a group with a GPU each: what NCCL knows of them, by group and GPU.
+-- NCCL communicators of a group with one GPU per rank, by group and GPU.
 local joined = setmetatable({}, { __mode = 'k' })
 local streams = {}
 
@@ -51,7 +51,7 @@ local function stream_on(device)
   return streams[key]
 end
 
--- What Work has of an operation.
+-- The interface of an operation for Work.
 local Inner = {}
 Inner.__index = Inner
 

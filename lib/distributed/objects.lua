@@ -1,5 +1,5 @@
--- objects.lua - the operations on values that are no tensors: tables, strings, numbers, with tensors in them (files/parcel.lua). They
--- go as bytes, and no program comes with them: what arrives is data.
+-- objects.lua - operations on other values than tensors: tables, strings, numbers, with tensors in them
+-- (files/parcel.lua). They are sent as data; no code is executed.
 
 local torch = require 'torch'
 local collectives = require 'torch.distributed.collectives'
@@ -23,7 +23,7 @@ local function lengths_of(bytes, group)
   return all:tolist()
 end
 
--- What every rank has given: as a list, where it is wanted.
+-- The values of all ranks as a list, if requested.
 local function gathered(bytes, group, wanted)
   local lengths, longest = lengths_of(bytes, group), 0
   for _, n in ipairs(lengths) do longest = math.max(longest, n) end
@@ -53,7 +53,7 @@ function M.gather_object(a)
   for i = 1, is_root and group:size() or 0 do a.object_gather_list[i] = values[i] end
 end
 
---- The entries of object_list become those of rank `src`; lists are as long on all ranks.
+--- Replaces the entries of object_list by those of rank `src`; the lists have the same length on all ranks.
 function M.broadcast_object_list(a)
   local group = groups._group(a.group)
   if not group then return end

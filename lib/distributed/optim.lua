@@ -1,9 +1,10 @@
--- optim.lua - torch.distributed.optim: ZeroRedundancyOptimizer, an optimizer whose state is shared out over the ranks (S. Rajbhandari et
--- al. 2020: ZeRO, stage 1).
+-- optim.lua - torch.distributed.optim: ZeroRedundancyOptimizer, an optimizer with sharded state (S. Rajbhandari
+-- et al. 2020: ZeRO, stage 1).
 --
--- Parameters of one dtype and device lie one after another in a tensor (they become views of it), of which each rank steps an equal part,
--- wherever parameters begin and end; then the ranks gather all parts. What steps is an ordinary optimizer over the pieces of parameters in
--- this rank's part, so that its state is 1 / ranks of the whole. That is right for rules that take each element alone.
+-- Parameters of one dtype and device are concatenated in a tensor (they become views of it). Each rank steps an
+-- equal part of it, regardless of parameter boundaries; then the ranks gather all parts. An ordinary optimizer
+-- steps the pieces of parameters in this rank's part, so its state is 1 / ranks of the whole. This is correct
+-- for elementwise update rules.
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
@@ -89,7 +90,7 @@ function ZeRO:init(params, class, options)
   self.optim = class(groups, own)
 end
 
---- For whoever saves: the piece of a parameter that this rank steps, and where it lies; nil where it has none.
+--- For saving: the piece of a parameter that this rank steps, and its location; nil without one.
 function ZeRO:part_of(p)
   local one = self.pieces[p]
   if one then return one.piece, sharding.place(one.piece) end
@@ -123,8 +124,9 @@ function ZeRO:_step_parts()
   for _, work in ipairs(works) do work:wait() end
 end
 
---- What a rank that has joined does (Join calls it): its part is stepped with the gradients of the others, which
--- DistributedDataParallel, named before, has brought, by the options that its groups have then. So every batch is followed by a step.
+--- The action of a rank that has joined (called by Join): its part is stepped with the gradients of the others,
+-- which DistributedDataParallel, listed before, has reduced, and with the current options of its groups. So
+-- each batch is followed by a step.
 function ZeRO:join_hook(...)
   return { main_hook = function() self:_step_parts() end, post_hook = function() end }
 end
@@ -177,7 +179,7 @@ function ZeRO:consolidate_state_dict(to)
   self.consolidated = whole
 end
 
---- As that of an optimizer without ranks, of what consolidate_state_dict has brought together.
+--- The state_dict of an optimizer without ranks, from the data of consolidate_state_dict.
 function ZeRO:state_dict()
   if not self.consolidated then
     fail('Optimizer state has not been consolidated on this rank. Please call `consolidate_state_dict(to=%d)` on all ranks beforehand if you '

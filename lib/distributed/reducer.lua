@@ -1,11 +1,11 @@
--- reducer.lua - how nn.parallel.DistributedDataParallel brings gradients together: parameters go into buckets in the order in which
--- their gradients come, a bucket is all-reduced as soon as it is full, while backward goes on, and the end of backward waits for all.
--- What is done for each parameter is src/comm/reducer.c's: it tells of full buckets.
+-- reducer.lua - reduces gradients for nn.parallel.DistributedDataParallel: parameters are assigned to buckets
+-- in the order in which their gradients arrive; a full bucket is all-reduced while backward continues, and the
+-- end of backward waits for all buckets. src/comm/reducer.c handles each parameter and reports full buckets.
 --
--- The first plan is the parameters' order reversed; after the first backward it is the order that rank 0 has seen. Buckets are begun in
--- their order on every rank, whatever comes first. A gradient becomes the sum over the ranks, in their order, by their number; or what a
--- communication hook makes of a bucket. Where the graph is static the first backward only looks: which parameters get a gradient, and how
--- often.
+-- The first plan is the reversed order of the parameters; after the first backward it is the order on rank 0.
+-- Buckets start in order on each rank. A gradient becomes the sum over the ranks, in rank order, divided by
+-- their number, or the result of a communication hook. If the graph is static, the first backward only records
+-- which parameters get a gradient, and how often.
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
@@ -80,7 +80,7 @@ function Reducer:reset(expecting)
   for _, bucket in ipairs(self.buckets) do bucket.work, bucket.future = nil, nil end
 end
 
--- Names those that have had no gradient.
+-- Raises an error that names the parameters without a gradient.
 function Reducer:refuse_unfinished()
   local missing = {}
   for i, place in ipairs(self.core:missing()) do missing[i] = self.names[place] end
@@ -90,14 +90,14 @@ function Reducer:refuse_unfinished()
     table.concat(missing, ', '))
 end
 
---- Before a forward whose backward is to be reduced, or not.
+--- Called before a forward, with true if its backward is reduced.
 function Reducer:expect(expecting)
   if expecting and self.core:expects() and self.core:left() < #self.parameters then self:refuse_unfinished() end -- an error has ended the backward
   self:reset(expecting)
   if expecting then self:ready(self.never) end
 end
 
--- Which parameters any rank has a gradient for, of those that this one has none for.
+-- Finds parameters without a gradient on this rank that have one on another rank.
 function Reducer:find_used(places)
   local used = torch.ones(#self.parameters, { dtype = torch.uint8 })
   for _, place in ipairs(places) do used[place] = 0 end
@@ -117,7 +117,7 @@ function Reducer:ready(places)
   self:begin(self.core:full())
 end
 
--- What hooks of the parameters tell.
+-- Reports of the parameters' hooks.
 function told.first(self)
   autograd.__at_end(function() self:finish() end)
 end
@@ -161,7 +161,7 @@ function Reducer:wait(bucket)
   if result:data_ptr() ~= bucket.flat:data_ptr() then bucket.flat:copy_(result:detach():reshape(-1)) end
 end
 
--- The first backward of a static graph is over: what it did is what all do. Gives the order in which the gradients have come.
+-- Ends the first backward of a static graph, whose counts hold for all. Returns the order of the gradients.
 function Reducer:learn()
   local order, all = self.core:order(), {}
   self.never = self.core:unseen()
@@ -175,8 +175,8 @@ function Reducer:learn()
   return order
 end
 
--- What the ranks have made of the buckets becomes the parameters' gradients. used: for each parameter whether a rank has one for it, 1 or 0;
--- nil: all.
+-- Copies the reduced buckets into the parameters' gradients. used: for each parameter 1 if any rank has a
+-- gradient, otherwise 0; nil: all.
 function Reducer:take(used)
   for b, bucket in ipairs(self.buckets) do
     self:wait(bucket)
@@ -184,7 +184,7 @@ function Reducer:take(used)
   end
 end
 
--- Backward is over: the gradients of all ranks become those of the parameters.
+-- Ends backward: the reduced gradients become those of the parameters.
 function Reducer:finish()
   local order = self.learning and self:learn()
   if self.core:left() > 0 then self:refuse_unfinished() end
@@ -217,8 +217,8 @@ function Reducer:rebuild(order)
   end
 end
 
---- Takes part in what the others reduce, with zeros (join.lua), and has the gradients that they have. find_unused: they look for unused
--- parameters.
+--- Participates in the reductions of the others with zeros (join.lua), and receives their gradients.
+-- find_unused: they search unused parameters.
 function Reducer:shadow(find_unused)
   self:reset()
   local all = {}

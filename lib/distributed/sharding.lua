@@ -1,14 +1,15 @@
--- sharding.lua - which tensors are parts of larger ones: a rank's part of a parameter is its elements from one on, in the order in which
--- the parameter's lie. Who makes parts (fully_shard, ZeroRedundancyOptimizer) says so here; who saves them (checkpoint.lua) asks.
+-- sharding.lua - registers tensors that are shards of larger ones: a rank's shard of a parameter is a range of
+-- its elements in order. fully_shard and ZeroRedundancyOptimizer register shards; checkpoint.lua queries them.
 
 local M = {}
 
 local places = setmetatable({}, { __mode = 'k' })
 
---- part, of one dimension, begins at the element `first` (from 1) of what has that shape. group: the ranks that have the other parts.
+--- part, of one dimension, begins at element `first` (from 1) of a tensor with that shape. group: the ranks
+-- with the other parts.
 function M.set(part, shape, first, group) places[part] = { shape = shape, first = first, group = group } end
 
---- { shape =, first =, group = } of a part; nil for what is whole.
+--- { shape =, first =, group = } of a shard; nil for a complete tensor.
 function M.place(tensor) return places[tensor] end
 
 --- The elements of n that are a rank's (from 0) of so many: the first, and how many. Each rank has as many, but the last ones.

@@ -1,5 +1,6 @@
--- traffic.lua - dist.traffic(): what this rank's operations have moved, by operation and line of the user's code, and how long it has waited
--- for them: the sister of torch.cuda.copies(). While torch.profiler records, each operation is an event there.
+-- traffic.lua - dist.traffic(): the transfers of this rank's operations, by operation and line of the user's
+-- code, and the time spent waiting for them, like torch.cuda.copies(). While torch.profiler records, each
+-- operation is an event.
 
 local torch = require 'torch'
 local here = require 'torch.distributed.state'
@@ -34,7 +35,7 @@ end
 
 local function bytes_of(t) return t and t:numel() * t:element_size() or 0 end
 
---- An operation has begun: its entry, whose seconds grow as it is waited for.
+--- Records the start of an operation; returns its entry, whose seconds increase while it is waited for.
 function M.note(cause, given, inner)
   local bytes = math.max(bytes_of(given.input), bytes_of(given.output))
   local origin, book = C.comm_origin(), ledger()
@@ -61,9 +62,10 @@ function Traffic:__tostring()
   return table.concat(lines, '\n')
 end
 
---- The ledger of this rank's operations since the group was begun or reset_traffic was called, of all causes or of one ('all_reduce', ...):
--- a list of entries {cause, origin, count, bytes, seconds} with the totals in count, bytes, seconds. bytes: the larger of what an operation
--- gives and gets on this rank; seconds: spent waiting in wait().
+--- The ledger of this rank's operations since the group was initialized or reset_traffic was called, of all
+-- causes or of one ('all_reduce', ...): a list of entries {cause, origin, count, bytes, seconds} with the
+-- totals in count, bytes, seconds. bytes: the larger of an operation's input and output on this rank; seconds:
+-- the time in wait().
 function M.traffic(cause)
   local list = setmetatable({ count = 0, bytes = 0, seconds = 0 }, Traffic)
   for _, entry in ipairs(ledger().list) do
@@ -77,7 +79,7 @@ function M.traffic(cause)
   return list
 end
 
---- Forgets what dist.traffic() has.
+--- Clears the ledger of dist.traffic().
 function M.reset_traffic()
   if here.current then ledgers[here.current.world] = nil end
 end

@@ -1,4 +1,5 @@
--- work.lua - Work: an operation that was begun. Its result is there once wait has returned, or is_completed has said so.
+-- work.lua - Work: an operation in progress. Its result is available after wait returned, or is_completed
+-- returned true.
 
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
@@ -9,7 +10,7 @@ local clock = require('torch')._C.clock
 
 local Work = class.Object:extend('Work')
 
--- inner: core's work; world: its world; finish: what is due at its end, or nil
+-- inner: core's work; world: its world; finish: called at its end, or nil
 function Work:init(inner, world, finish)
   self._inner, self._world, self._finish = inner, world, finish
 end
@@ -20,7 +21,7 @@ local function finish(work)
   if due then due() end
 end
 
---- Waits for the end, `timeout` seconds at most where it is given; raises what went wrong.
+--- Waits for the end, at most `timeout` seconds if given; raises errors.
 function Work:wait(timeout)
   kinds.check('wait', 'timeout', timeout, 'number?')
   local inner, entry = self._inner, self._entry

@@ -32,7 +32,7 @@ function M.positions(argnums, n)
   return list
 end
 
---- What is differentiated: one argument, or the list of several.
+--- The differentiated arguments: one, or a list of several.
 function M.chosen(arguments, argnums)
   local list = {}
   for i, at in ipairs(M.positions(argnums, arguments.n)) do list[i] = arguments[at] end
@@ -47,7 +47,7 @@ function M.replaced(arguments, argnums, value)
   return list
 end
 
---- What f returned: its value and, with has_aux, what it returned besides.
+--- The results of f: its value and, with has_aux, its additional results.
 function M.with_aux(results, has_aux, what)
   if not has_aux then return trees.of_results(results) end
   if results.n ~= 2 then

@@ -65,7 +65,7 @@ local function tangents_of(tangents, form, primals)
   return list
 end
 
--- What a dual output is, and its tangent: zeros where it has none.
+-- The primal and the tangent of a dual output: zeros without one.
 local function parts_of(output, level, strict)
   local primal, tangent = C.unpack_dual(output, level)
   if not tangent and strict then
@@ -168,8 +168,8 @@ local function products_of(f, form, inputs, options)
   return table.move(results, 1, n_outputs, 1, {}), output_form, aux
 end
 
---- jacfwd(f, {argnums = 1, has_aux = false, chunk_size = nil, randomness = 'error'}): as jacrev, by columns: the products with a tangent
---- for every element of the argument, as many at a time as chunk_size says, by vmap.
+--- jacfwd(f, {argnums = 1, has_aux = false, chunk_size = nil, randomness = 'error'}): as jacrev, by columns:
+--- the products with a tangent for each element of the argument, chunk_size at a time, by vmap.
 function M.jacfwd(options)
   local f = options.func
   return function(...)

@@ -1,16 +1,18 @@
--- level.lua - one differentiation among others that may be going on around it.
+-- level.lua - one level of differentiation, which may be nested in others.
 --
--- A level gives the function tensors of its own in place of the inputs: an input that is itself being differentiated (it
--- requires grad) becomes a view with that history, any other a leaf. The derivative is taken with respect to these, so that
--- what the function reaches besides is a constant to this level, and a variable to the levels and graphs around it.
+-- A level passes new tensors to the function instead of its inputs: an input that is itself differentiated (it
+-- requires grad) becomes a view with that history, any other a leaf. The derivative is taken with respect to
+-- these. Other tensors are constants for this level, and variables for the levels and graphs around it.
 --
--- Inside of vmap the level's tensors are whole batches, looked at without the dimensions that are mapped over: every input is
--- repeated to be one, and it is batches that backward sees (src/core/ops/batch/batch.h).
+-- Inside of vmap, the level's tensors are whole batches with hidden batch dimensions: each input is expanded to
+-- a batch, and backward computes with batches (src/core/ops/batch/batch.h).
 --
--- Inside of forward mode an input keeps its tangents, the graph saves them with the tensors, and backward gives dual gradients.
+-- Inside of forward mode, an input keeps its tangents, the graph saves them with the tensors, and backward
+-- returns dual gradients.
 --
--- What leaves a level keeps its history only where that leads beyond the level's own leaves: grad(f)(x) of plain tensors
--- is a plain tensor, and its graph is gone; where f uses a parameter of a model, the result can be differentiated by it.
+-- A result keeps its history only if it leads beyond the level's own leaves: grad(f)(x) of plain tensors is a
+-- plain tensor, and its graph is freed; if f uses a parameter of a model, the result is differentiable with
+-- respect to it.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -64,7 +66,7 @@ function Level:owns(tensor)
   return false
 end
 
--- The tensors and their tangents at all levels of forward mode, whose histories are others.
+-- The tensors and their tangents at all levels of forward mode, which have separate histories.
 local function with_tangents(tensors)
   if C.dual_depth() == 0 then return tensors end
   local list = {}
@@ -97,8 +99,8 @@ end
 --- Calls f with gradients on.
 function Level:call(f, ...) return torch.enable_grad(f, ...) end
 
---- The gradients of outputs by inputs, a list with zeros where there is no path. weights: of the outputs, or nil for a
---- single number. keep: the graph will be asked again. differentiable: the gradients are to have a history in any case.
+--- The gradients of outputs by inputs, a list with zeros for inputs without a path. weights: of the outputs, or
+--- nil for a single number. keep: retain the graph. differentiable: the gradients have a history in any case.
 function Level:gradients(outputs, inputs, weights, keep, differentiable)
   local roots, seeds, wanted, results = {}, {}, {}, {}
   for i, output in ipairs(outputs) do

@@ -41,9 +41,10 @@ local function grad_and_value(f, options, arguments)
   return level:leave(gradients), level:leave(output), level:leave(aux)
 end
 
---- grad(f, {argnums = 1, has_aux = false}): a function that gives the gradient of f, which returns a number in a tensor, by
---- its first argument (a tensor, or tables of them), or by those that argnums names: one, or a list, which gives a list.
---- With has_aux f returns a second value, which is returned after the gradient.
+--- grad(f, {argnums = 1, has_aux = false}): a function that returns the gradient of f, which returns a
+--- one-element tensor, by its first argument (a tensor, or tables of tensors), or by the arguments in argnums:
+--- one, or a list, which returns a list. With has_aux, f returns a second value, which is returned after the
+--- gradient.
 function M.grad(options)
   local f = options.func
   return function(...)
@@ -53,7 +54,7 @@ function M.grad(options)
   end
 end
 
---- As grad: the gradient, then the value of f, or with has_aux the list of the value and what f returned besides.
+--- As grad: the gradient, then the value of f, or with has_aux the list of the value and the additional result.
 function M.grad_and_value(options)
   local f = options.func
   return function(...)
@@ -83,7 +84,7 @@ local function outputs_of(output, what)
 end
 M.outputs_of = outputs_of
 
--- What a vjp function was called with, as a list that belongs to the outputs.
+-- The arguments of a vjp function, as a list in the order of the outputs.
 local function cotangents_of(given, form, outputs)
   local list, own = trees.flatten(trees.of_results(given))
   if not trees.same(own, form) then

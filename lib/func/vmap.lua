@@ -1,5 +1,5 @@
--- vmap.lua - torch.func.vmap: a function of samples as a function of batches. What an op does with tensors whose batch the
--- function does not see is core's (src/core/ops/batch/); here are the arguments, the results and chunks.
+-- vmap.lua - torch.func.vmap: vectorizes a function of samples over a batch. Core implements operations on
+-- tensors with hidden batch dimensions (src/core/ops/batch/); this file handles arguments, results and chunks.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -23,7 +23,7 @@ local function position(dim, n, message)
   return dim > 0 and dim or dim + n + 1
 end
 
--- The dim of each leaf of value, as dims says: one for all, or a table of the same form as far as it goes. false: none.
+-- The dim of each leaf of value, from dims: one for all, or a (partial) table of the same form. false: none.
 local function spread(dims, value, list, what)
   if type(value) ~= 'table' then
     if type(dims) == 'table' then fail('%s', what) end
@@ -156,11 +156,12 @@ local function in_chunks(f, list, form, n, size, options)
   return all, output_form, several
 end
 
---- vmap(f, {in_dims = 1, out_dims = 1, randomness = 'error', chunk_size = nil}): a function that calls f once for all samples of a
---- batch, which f does not see. in_dims: the dimension of the arguments' tensors that counts the samples (from 1, negative from the
---- end), or a table of them in the form of the arguments, false for what all samples share; out_dims: where the samples are counted
---- in the results, in the same way. randomness: what random numbers do: they are refused ('error'), 'different' for each sample or
---- the 'same'. chunk_size: so many samples at a time.
+--- vmap(f, {in_dims = 1, out_dims = 1, randomness = 'error', chunk_size = nil}): a function that calls f once
+--- for all samples of a batch, which is hidden from f. in_dims: the batch dimension of the arguments' tensors
+--- (from 1, negative from the end), or a table of them in the form of the arguments, false for arguments that
+--- all samples share; out_dims: the batch dimension of the results, in the same way. randomness: random numbers
+--- are an error ('error'), 'different' for each sample, or the 'same'. chunk_size: the number of samples per
+--- call.
 function M.vmap(options)
   local f, randomness, chunk = options.func, options.randomness, options.chunk_size
   if randomness ~= 'error' and randomness ~= 'different' and randomness ~= 'same' then

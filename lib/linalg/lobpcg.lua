@@ -13,7 +13,8 @@ local function times(B, X) return B and B:matmul(X) or X end
 
 local function columns(X, first, last) return X:narrow(-1, first, last - first + 1) end
 
--- A basis of what the columns of S span, with V' B V = 1; directions that nearly depend on others are left out. Twice, for the digits.
+-- A basis of the span of the columns of S with V' B V = 1; nearly dependent directions are dropped. Applied
+-- twice for accuracy.
 local function orthonormal(S, B)
   local least = torch.finfo(S.dtype).eps * S:size(1)
   for _ = 1, 2 do
@@ -26,7 +27,7 @@ local function orthonormal(S, B)
   return S
 end
 
--- The n eigenvalues of the small symmetric matrix that are asked for, the most extreme first.
+-- The n requested eigenvalues of the small symmetric matrix, the most extreme first.
 local function small_eigen(matrix, n, largest)
   local values, vectors = torch.linalg.eigh(matrix)
   if largest then values, vectors = values:flip(1), vectors:flip(2) end
@@ -134,12 +135,14 @@ local function solve(A, B, X, k, options, records)
   return E, V
 end
 
---- torch.lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker): the k (1) largest, or with largest = false smallest, eigenvalues E
---- [..., k] of the symmetric matrices A [..., m, m], or of A x = E B x, and vectors X [..., m, k] with X' B X = 1. A and B may be sparse
---- matrices. X: where to begin, else n random vectors; iK: a preconditioner, about the inverse of A; niter: steps at most, 1000, or -1
---- for any number; tol: of the residual relative to the norms, by default the root of the dtype's epsilon; method: 'ortho' or
---- 'basic'; tracker: called in each step with a table of X, E, R, ivars.istep, ivars.converged_count and tvars.rerr. Differentiable by
---- dense A and B whose eigenvalues are distinct. m must be at least 3 n. The ortho_ parameters of PyTorch are taken and change nothing.
+--- torch.lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker): the k (1) largest, or with largest =
+--- false smallest, eigenvalues E [..., k] of the symmetric matrices A [..., m, m], or of A x = E B x, and
+--- vectors X [..., m, k] with X' B X = 1. A and B may be sparse matrices. X: the initial vectors, otherwise n
+--- random ones; iK: a preconditioner, an approximate inverse of A; niter: maximum number of steps, 1000, or -1
+--- for any number; tol: of the residual relative to the norms, by default the square root of the dtype's
+--- epsilon; method: 'ortho' or 'basic'; tracker: called in each step with a table of X, E, R, ivars.istep,
+--- ivars.converged_count and tvars.rerr. Differentiable by dense A and B with distinct eigenvalues. m must be
+--- at least 3 n. PyTorch's ortho_ parameters are accepted and have no effect.
 local function lobpcg(given)
   local k, n, options = check(given)
   local A, B, X = given.A, given.B, given.X

@@ -80,7 +80,7 @@ local function degrees(name, factor)
   end
 end
 
--- The elements as unsigned integers of 64 bits: those of the float64 or int64 that they are.
+-- The bits of float64 or int64 elements as unsigned 64-bit integers.
 local function words(x)
   if x.dtype == torch.uint64 then return x end
   if is_float(x) then return x:double():contiguous():view(torch.uint64) end

@@ -1,5 +1,6 @@
--- matrices.lua - factorizations and functions of matrices made of others: LU, Cholesky's solutions, Householder's products,
--- exponentials, conditions, inverses and solutions of tensors, and the forms that say what went wrong instead of raising.
+-- matrices.lua - composite matrix factorizations and functions: LU, solves from Cholesky factors, Householder
+-- products, exponentials, condition numbers, inverses and solutions of tensors, and the variants that report
+-- errors in info instead of raising.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -85,8 +86,8 @@ local function upper_of(LU) return rows(LU, 1, math.min(LU:size(-2), LU:size(-1)
 
 local lu_function
 
--- The derivative of LU by A, from that of the factors: of the square part by its triangles, of what stands below or beside
--- it as of a solution with the other factor.
+-- The derivative of LU by A, from that of the factors: of the square part by its triangles, of the part below
+-- or beside it as of a solution with the other factor.
 local function lu_backward(grad, LU, pivots)
   local m, n = LU:size(-2), LU:size(-1)
   local k = math.min(m, n)
@@ -112,8 +113,8 @@ local function lu_backward(grad, LU, pivots)
   return permutation(pivots, m, LU.dtype):matmul(of_square)
 end
 
--- The tangent of LU, from that of A: with M = L^-1 P' T U^-1 of the square part, L changes by L tril(M, -1) and U by triu(M) U; what stands
--- below or beside it by what keeps it the solution with the other factor.
+-- The tangent of LU, from that of A: with M = L^-1 P' T U^-1 of the square part, L changes by L tril(M, -1) and
+-- U by triu(M) U; the part below or beside it so that it remains the solution with the other factor.
 local function lu_tangent(tangent, LU, pivots)
   local m, n = LU:size(-2), LU:size(-1)
   local k = math.min(m, n)
@@ -232,7 +233,7 @@ end
 
 -- ---- without raising ----------------------------------------------------------------------------------------------------
 
--- f(A, more) of all matrices at once; where that fails, one after the other: info is not 0 for those that fail.
+-- f(A, more) of all matrices at once; if that fails, one after the other: info is nonzero for the failing ones.
 local function each(A, f, number_of)
   local ok, result = pcall(f, A)
   if ok then return result, torch.zeros(batch_of(A), { dtype = torch.int32, device = A.device }) end
@@ -334,7 +335,7 @@ end
 
 -- ---- Householder's reflectors ----------------------------------------------------------------------------------------------
 
--- x less tau v v^H x, for the i-th reflector below the diagonal of A, from whose first i - 1 rows it takes nothing.
+-- x - tau v v^H x, for the i-th reflector below the diagonal of A; the first i - 1 rows are not used.
 local function reflect(A, tau, i, x)
   local m = A:size(-2)
   local below = A:select(-1, i):narrow(-1, i + 1, m - i):unsqueeze(-1)
@@ -342,7 +343,7 @@ local function reflect(A, tau, i, x)
   return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mH:matmul(x))
 end
 
--- What `what` is given as reflectors: the matrices A, and a list tau for each.
+-- Checks the reflectors of `what`: the matrices A, and a list tau for each.
 local function check_reflectors(what, A, tau)
   check_matrix(what, A)
   if tau.ndim ~= A.ndim - 1 then
@@ -465,7 +466,8 @@ end
 
 -- ---- of low rank ----------------------------------------------------------------------------------------------------------------
 
--- q orthonormal columns that span most of what A spans (N. Halko, P. Martinsson, J. Tropp: Finding structure with randomness, 2009).
+-- q orthonormal columns that span most of the range of A (N. Halko, P. Martinsson, J. Tropp: Finding structure
+-- with randomness, 2009).
 local function basis_of(A, q, rounds)
   local function orthonormal(x) return (torch.linalg.qr(x)) end
   local Q = orthonormal(A:matmul(torch.randn(A:size(-1), q, like(A))))

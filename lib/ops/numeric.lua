@@ -117,7 +117,7 @@ end
 
 -- ---- integrals --------------------------------------------------------------------------------------------------------
 
--- What stands for dx: differences of x along dim, of as many dimensions as y.
+-- The steps dx: differences of x along dim, with as many dimensions as y.
 local function steps_of(what, y, x, dim)
   if x.ndim == 1 then
     if x:size(1) ~= y:size(dim) then fail('%s: There must be one `x` value for each sample point', what) end
@@ -266,7 +266,8 @@ end
 
 -- ---- histograms -------------------------------------------------------------------------------------------------------
 
--- Where each value falls between edges, from 1; 0 and #edges where it lies outside. The last edge belongs to the last bin.
+-- The bin of each value between edges, from 1; 0 and #edges for values outside. The last edge belongs to the
+-- last bin.
 local function bins_of(values, edges)
   local count = edges:numel() - 1
   local at = torch.searchsorted(edges, values, { right = true }) - 1
@@ -301,7 +302,7 @@ local function range_edges(values, count, low, high, dtype, device)
   return given and edges or counted(edges, { values })
 end
 
--- values: [n, d]; edges: d vectors. The counts or sums of weights of all bins, as densities if asked for.
+-- values: [n, d]; edges: d vectors. The counts or weighted sums of all bins, optionally as densities.
 local function histogram_of(values, edges, weight, density)
   local shape, total, inside, place = {}, 1, nil, nil
   for d = 1, #edges do

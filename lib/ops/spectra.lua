@@ -67,7 +67,7 @@ local function istft(self, n_fft, hop_length, win_length, window, center, normal
   end
   local frames = parts:size(2)
   local total = n_fft + hop * (frames - 1)
-  -- The windows, and their squares, added where they lie.
+  -- Overlap-adds the windows, and their squares.
   local places = (torch.arange(frames, { device = x.device }) * hop):unsqueeze(2) + torch.arange(1, n_fft + 1, { device = x.device })
   places = places:reshape(-1)
   local zeros = torch.zeros(parts:size(1), total, { dtype = parts.dtype, device = x.device })

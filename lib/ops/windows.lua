@@ -1,4 +1,4 @@
--- windows.lua - weights for pieces of a signal by torch's own names, periodic unless asked otherwise (torch.signal.windows has more).
+-- windows.lua - window functions under torch's own names, periodic by default (torch.signal.windows has more).
 
 local torch = require 'torch'
 

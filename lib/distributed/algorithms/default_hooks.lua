@@ -11,7 +11,7 @@ local function mean(group, tensor)
   return dist.all_reduce(tensor, { op = dist.ReduceOp.AVG, group = group, async_op = true }):get_future()
 end
 
---- What happens without a hook.
+--- The default behaviour without a hook.
 function M.allreduce_hook(group, bucket) return mean(group, bucket:buffer()) end
 
 -- Gradients go out as `dtype`; they are summed in float and rounded once, and come back as they were.
@@ -22,7 +22,7 @@ local function compressed(dtype)
   end
 end
 
---- Half of the bytes: bfloat16, whose range is float32's.
+--- Sends half of the bytes, as bfloat16, which has the range of float32.
 M.bf16_compress_hook = compressed(torch.bfloat16)
 
 --- Half of the bytes: float16, which is finer and overflows above 65504.
@@ -46,10 +46,10 @@ local function wrapper(dtype)
   end
 end
 
---- Another hook whose buckets are bfloat16.
+--- Wraps another hook with bfloat16 buckets.
 M.bf16_compress_wrapper = wrapper(torch.bfloat16)
 
---- Another hook whose buckets are float16.
+--- Wraps another hook with float16 buckets.
 M.fp16_compress_wrapper = wrapper(torch.float16)
 
 declare.functions(M, [[

@@ -1,9 +1,10 @@
--- join.lua - Join: training where ranks have different numbers of batches. A rank that has no more takes part in what the others do, with
--- nothing of its own, until all are through.
+-- join.lua - Join: training with different numbers of batches per rank. A rank without further batches
+-- participates in the collectives of the others, with empty contributions, until all have finished.
 --
--- A joinable (DistributedDataParallel, ZeroRedundancyOptimizer) has the field process_group, calls notify(self) once before the
--- collectives of each step, and has join_hook(options), which gives main_hook() (the collectives of a step, shadowed) and
--- post_hook(is_last_joiner) (after all; is_last_joiner: this rank was among the last). In one scope the first joinable alone notifies.
+-- A joinable (DistributedDataParallel, ZeroRedundancyOptimizer) has the field process_group, calls notify(self)
+-- once before the collectives of each step, and has join_hook(options), which returns main_hook() (shadows the
+-- collectives of a step) and post_hook(is_last_joiner) (after all; is_last_joiner: this rank was among the
+-- last). In one scope, only the first joinable notifies.
 
 local torch = require 'torch'
 local dist = require 'torch.distributed'
@@ -22,7 +23,7 @@ end
 
 local function throw() fail 'Detected at least one rank that exhausted inputs. Throwing across all ranks.' end
 
---- Says that this rank goes on. For joinables.
+--- Reports that this rank continues. For joinables.
 function M.notify(joinable)
   local join = joinable._join
   if not join then return end
@@ -44,7 +45,7 @@ local function shadow(join)
   for _, hook in ipairs(join.hooks) do hook.post_hook(is_last) end
 end
 
--- The end of a scope. A rank that failed, or whose scope was dropped, does not take part in the steps of the others.
+-- Ends a scope. A rank that failed, or whose scope was dropped, does not participate in further steps.
 local function leave(join, failure)
   local ok, message = true, nil
   if failure == nil then ok, message = pcall(shadow, join) end
@@ -52,9 +53,10 @@ local function leave(join, failure)
   if not ok then error(message, 0) end
 end
 
---- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =}, fn, ...): runs fn(...), the loop over
--- this rank's batches; without fn a scope for <close>. throw_on_early_termination: the first rank without a batch is an error on all.
--- divide_by_initial_world_size: gradients are divided by the number of all ranks, not of those that have a batch.
+--- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =}, fn, ...):
+-- runs fn(...), the loop over this rank's batches; without fn a scope for <close>. throw_on_early_termination:
+-- the first rank without a batch is an error on all ranks. divide_by_initial_world_size: gradients are divided
+-- by the number of all ranks, not of the ranks with a batch.
 function M.Join(joinables, enable, throw_on_early_termination, divide_by_initial_world_size, fn, ...)
   local options = { enable = enable, throw_on_early_termination = throw_on_early_termination,
     divide_by_initial_world_size = divide_by_initial_world_size }

@@ -143,8 +143,7 @@ lt_status lt_read_only_error(const lt_tensor *t)
     char sizes[256];
     return lt_error(LT_ERR_RUNTIME,
                     "the written-to tensor of size %s shares memory that its owner lends for "
-                    "reading only. Please clone() "
-                    "the tensor before performing the operation.",
+                    "reading only. Please clone() the tensor before performing the operation.",
                     lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
 }
 
@@ -153,10 +152,10 @@ lt_status lt_check_elements_apart(const lt_tensor *written)
     bool overlaps;
     LT_TRY(lt_overlaps_itself(written, &overlaps));
     if (!overlaps) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "unsupported operation: more than one element of the written-to tensor refers "
-                    "to a single memory "
-                    "location. Please clone() the tensor before performing the operation.");
+    return lt_error(
+        LT_ERR_RUNTIME,
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation.");
 }
 
 static lt_status refuse(void)
@@ -164,8 +163,7 @@ static lt_status refuse(void)
     return lt_error(
         LT_ERR_RUNTIME,
         "unsupported operation: some elements of the input tensor and the written-to tensor refer "
-        "to a "
-        "single memory location. Please clone() the tensor before performing the operation.");
+        "to a single memory location. Please clone() the tensor before performing the operation.");
 }
 
 /* Strided tensors that lie across each other are let through, as PyTorch does: such ops put the

@@ -8,6 +8,7 @@
 
 #include "assertion.h"
 #include "autograd/internal.h"
+#include "dims.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -307,9 +308,8 @@ static void replace(lt_tensor **t, lt_tensor *by)
 lt_status lt_tangent_fitted(lt_tensor *t, lt_tensor *made, lt_tensor **out)
 {
     lt_tensor *now = lt_tensor_retain(made), *next = NULL;
-    lt_dims sizes = {.n = t->ndim};
+    const lt_dims sizes = lt_dims_of(t);
     lt_status status = LT_OK;
-    for (int d = 0; d < t->ndim; d++) sizes.v[d] = t->sizes[d];
     if (made->dtype != t->dtype || !lt_device_equal(made->device, t->device)) {
         LT_CHECK(lt_to(now, &t->device, (lt_dtype)t->dtype, false, false, &next));
         replace(&now, next);

@@ -13,15 +13,13 @@
 
 static lt_status no_grad_view(const char *event)
 {
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "A view was created in no_grad mode and %s modified inplace with grad mode enabled. Given "
-        "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-        "code "
-        "by moving both the view and the inplace either both inside the no_grad block (if you "
-        "don't "
-        "want the inplace to be tracked) or both outside (if you want the inplace to be tracked).",
-        event);
+    return lt_error(LT_ERR_RUNTIME,
+                    "A view was created in no_grad mode and %s modified inplace with grad mode "
+                    "enabled. Given that this use case is ambiguous and error-prone, it is "
+                    "forbidden. You can clarify your code by moving both the view and the inplace "
+                    "either both inside the no_grad block (if you don't want the inplace to be "
+                    "tracked) or both outside (if you want the inplace to be tracked).",
+                    event);
 }
 
 /* A view made without grad mode is a leaf of its own, as long as its base's history is what it was

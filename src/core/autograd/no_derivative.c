@@ -8,8 +8,7 @@ lt_status lt_refuse_grad_argument(const char *op, const char *argument)
 {
     return lt_error(LT_ERR_RUNTIME,
                     "The function '%s' is not differentiable with respect to argument '%s'. This "
-                    "input cannot have requires_grad True; "
-                    "pass %s:detach() for a constant.",
+                    "input cannot have requires_grad True; pass %s:detach() for a constant.",
                     op, argument, argument);
 }
 

@@ -95,18 +95,17 @@ static lt_status check_gradient(const lt_tensor *t, const lt_tensor *grad)
     char a[256], b[256];
     if (grad == t) return lt_error(LT_ERR_RUNTIME, "can't assign Variable as its own grad");
     if (!lt_same_sizes(t, grad))
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure "
-            "that the gradient and the tensor are the same size",
-            lt_format_sizes(a, sizeof a, grad->ndim, grad->sizes),
-            lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
+        return lt_error(LT_ERR_RUNTIME,
+                        "attempting to assign a gradient of size '%s' to a tensor of size '%s'. "
+                        "Please ensure that the gradient and the tensor are the same size",
+                        lt_format_sizes(a, sizeof a, grad->ndim, grad->sizes),
+                        lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
     if (grad->dtype != t->dtype)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "attempting to assign a gradient with dtype '%s' to a tensor with dtype '%s'. The "
-            "gradient must match the tensor's dtype",
-            lt_dtype_scalar_name((lt_dtype)grad->dtype), lt_dtype_scalar_name((lt_dtype)t->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "attempting to assign a gradient with dtype '%s' to a tensor with dtype "
+                        "'%s'. The gradient must match the tensor's dtype",
+                        lt_dtype_scalar_name((lt_dtype)grad->dtype),
+                        lt_dtype_scalar_name((lt_dtype)t->dtype));
     if (!lt_device_equal(grad->device, t->device))
         return lt_error(
             LT_ERR_RUNTIME,
@@ -137,11 +136,10 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
                                         "possible: torch.func.grad differentiates inside of vmap");
     if (!lt_is_leaf(t)) {
         if (on) return LT_OK;
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "you can only change requires_grad flags of leaf variables. If you want to use a "
-            "computed variable in a subgraph that doesn't require differentiation use "
-            "what detach gives.");
+        return lt_error(LT_ERR_RUNTIME,
+                        "you can only change requires_grad flags of leaf variables. If you want to "
+                        "use a computed variable in a subgraph that doesn't require "
+                        "differentiation use what detach gives.");
     }
     if (on && !lt_dtype_is_inexact((lt_dtype)t->dtype))
         return lt_error(LT_ERR_RUNTIME,

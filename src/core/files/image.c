@@ -147,8 +147,7 @@ static lt_status read_png(const unsigned char *bytes, size_t n, pixels *p)
     LT_TRY(lt_library_need(&png_library));
     if (!png.ready)
         return lt_error(LT_ERR_IO, "PNG files are read by libpng (libpng16.so.16), which was not "
-                                   "found; Debian's package is "
-                                   "libpng16-16");
+                                   "found; Debian's package is libpng16-16");
     unsigned char *kept = lt_block_alloc(n, &capacity);
     if (kept == NULL) return LT_ERR_MEMORY;
     LT_CHECK(keep_chunks(bytes, n, kept, &length, &packed));
@@ -233,8 +232,7 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
     LT_TRY(lt_library_need(&jpeg_library));
     if (!jpeg.ready)
         return lt_error(LT_ERR_IO, "JPEG files are read by TurboJPEG (libturbojpeg.so.0), which "
-                                   "was not found; Debian's package is "
-                                   "libturbojpeg0");
+                                   "was not found; Debian's package is libturbojpeg0");
     tjhandle handle = jpeg.init();
     if (handle == NULL) return lt_error(LT_ERR_MEMORY, "JPEG: out of memory");
     if (jpeg.header(handle, bytes, (unsigned long)n, &width, &height, &sampling, &space) != 0) {

@@ -59,8 +59,7 @@ lt_status lt_cxsparse_solve(lt_dtype dtype, const lt_csc *a, bool transposed, vo
     if (!lib.ready)
         return lt_error(LT_ERR_RUNTIME,
                         "spsolve: sparse systems are solved by CXSparse (libcxsparse.so.4 or .3), "
-                        "which was not found; Debian's package "
-                        "is libcxsparse3, or libcxsparse4");
+                        "which was not found; Debian's package is libcxsparse3, or libcxsparse4");
     const routines *r = lt_dtype_is_complex(dtype) ? &lib.of_pairs : &lib.of_doubles;
     /* It reads what it is given. */
     const matrix given = {a->count,

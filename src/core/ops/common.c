@@ -164,8 +164,7 @@ lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out)
     if (unknown >= 0 && known == 0)
         return lt_error(LT_ERR_RUNTIME,
                         "cannot reshape tensor of %lld elements into shape %s because the "
-                        "unspecified dimension "
-                        "size -1 can be any value and is ambiguous",
+                        "unspecified dimension size -1 can be any value and is ambiguous",
                         (long long)numel, lt_format_sizes(text, sizeof text, given->n, given->v));
     bool fits = unknown >= 0 ? known > 0 && numel % known == 0 : known == numel;
     if (!fits)

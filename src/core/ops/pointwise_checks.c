@@ -37,9 +37,9 @@ lt_status lt_check_addcdiv(lt_tensor *const *inputs, lt_dtype dtype)
     if (lt_dtype_is_inexact((lt_dtype)inputs[1]->dtype) ||
         lt_dtype_is_inexact((lt_dtype)inputs[2]->dtype))
         return LT_OK;
-    return lt_error(LT_ERR_RUNTIME, "Integer division with addcdiv is no longer supported: convert "
-                                    "a tensor to a floating point "
-                                    "dtype, or truncate by div with the rounding mode 'trunc'.");
+    return lt_error(LT_ERR_RUNTIME,
+                    "Integer division with addcdiv is no longer supported: convert a tensor to a "
+                    "floating point dtype, or truncate by div with the rounding mode 'trunc'.");
 }
 
 lt_status lt_check_choices(lt_tensor *const *inputs, lt_dtype dtype)

@@ -222,10 +222,8 @@ static lt_status attach_output(lt_node *node, int slot, lt_tensor *t, lt_tensor 
     for (int i = 0; i < n_inputs; i++) modified = modified || inputs[i] == t;
     if (!modified || t->view_base == NULL) return lt_node_attach(node, slot, t);
     if (inputs[0] == t && node->inputs == 1) return lt_node_attach_inplace(node, t);
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "a Function that modifies a view inplace must have it as its first input and its "
-        "only output");
+    return lt_error(LT_ERR_RUNTIME, "a Function that modifies a view inplace must have it as its "
+                                    "first input and its only output");
 }
 
 static lt_status function_new(lt_lua_state *s, int64_t anchor, const char *name, lt_tensor **inputs,

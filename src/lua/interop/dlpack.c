@@ -100,10 +100,9 @@ static int from_dlpack(lua_State *L)
 {
     capsule *c = luaL_testudata(L, 1, CAPSULE_META);
     if (c == NULL || c->managed == NULL)
-        return lt_lua_error(L,
-                            "from_dlpack received an invalid capsule. Note that DLTensor capsules "
-                            "can be consumed only "
-                            "once, so you might have already constructed a tensor from it once.");
+        return lt_lua_error(
+            L, "from_dlpack received an invalid capsule. Note that DLTensor capsules can be "
+               "consumed only once, so you might have already constructed a tensor from it once.");
     lua_settop(L, 1);
     lt_tensor **out = lt_lua_new(L);
     lt_entry entry = lt_enter(L);

@@ -67,8 +67,7 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     if (weight->numel != 1 && weight->numel != channels)
         return lt_error(LT_ERR_RUNTIME,
                         "Mismatch of parameter numbers and input channel size. Found parameter "
-                        "numbers = %lld and channel "
-                        "size = %lld.",
+                        "numbers = %lld and channel size = %lld.",
                         (long long)weight->numel, (long long)channels);
     lt_scope_open(&s, LT_COMPOSITE(prelu));
     lt_dims shape = {.n = self->ndim};

@@ -329,16 +329,15 @@ static lt_status check(const lt_tensor *q, const lt_tensor *k, const lt_tensor *
                        const lt_tensor *mask, double p, bool causal)
 {
     if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
-        return lt_error(LT_ERR_RUNTIME,
-                        "scaled_dot_product_attention: Expected query, key, and value to all be  "
-                        "at least 2 dimensional, "
-                        "but got query.dim: %d key.dim: %d and value.dim: %d instead.",
-                        q->ndim, k->ndim, v->ndim);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "scaled_dot_product_attention: Expected query, key, and value to all be  at least 2 "
+            "dimensional, but got query.dim: %d key.dim: %d and value.dim: %d instead.",
+            q->ndim, k->ndim, v->ndim);
     if (q->dtype != k->dtype || q->dtype != v->dtype)
         return lt_error(LT_ERR_RUNTIME,
                         "Expected query, key, and value to have the same dtype, but got "
-                        "query.dtype: %s key.dtype: %s and "
-                        "value.dtype: %s instead.",
+                        "query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
                         lt_dtype_scalar_name((lt_dtype)q->dtype),
                         lt_dtype_scalar_name((lt_dtype)k->dtype),
                         lt_dtype_scalar_name((lt_dtype)v->dtype));
@@ -357,8 +356,7 @@ static lt_status check(const lt_tensor *q, const lt_tensor *k, const lt_tensor *
         mask->dtype != LT_FLOAT32)
         return lt_error(LT_ERR_RUNTIME,
                         "Expected attn_mask dtype to be bool or float or to match query dtype, but "
-                        "got attn_mask.dtype: %s "
-                        "and  query.dtype: %s instead.",
+                        "got attn_mask.dtype: %s and  query.dtype: %s instead.",
                         lt_dtype_scalar_name((lt_dtype)mask->dtype),
                         lt_dtype_scalar_name((lt_dtype)q->dtype));
     return LT_OK;
@@ -374,8 +372,7 @@ static lt_status check_groups(const lt_tensor *q, const lt_tensor *k, const lt_t
     if (own_k > 0 && own_v > 0 && heads % own_k == 0 && heads % own_v == 0) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "scaled_dot_product_attention: number of heads in key and value must divide "
-                    "the number of heads in "
-                    "query, got query %lld, key %lld and value %lld",
+                    "the number of heads in query, got query %lld, key %lld and value %lld",
                     (long long)heads, (long long)own_k, (long long)own_v);
 }
 
@@ -437,9 +434,9 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     const bool by_kernel = allows_kernel(device) && !(drops && device.type == LT_CPU) &&
                            fits_kernel(query, key, value, attn_mask, enable_gqa);
     if (!by_kernel && !lt_attention_allowed(LT_ATTENTION_MATH))
-        return lt_error(LT_ERR_RUNTIME, "No viable backend for scaled_dot_product_attention was "
-                                        "found. This is likely due to turning "
-                                        "off both the math kernel and the fused kernels.");
+        return lt_error(LT_ERR_RUNTIME,
+                        "No viable backend for scaled_dot_product_attention was found. This is "
+                        "likely due to turning off both the math kernel and the fused kernels.");
     lt_scope_open(&s, LT_COMPOSITE(scaled_dot_product_attention));
     if (!by_kernel) {
         if (enable_gqa) {

@@ -39,23 +39,20 @@ static lt_status refuse_inplace(const lt_batch_call *c, int level)
     return lt_error(
         LT_ERR_RUNTIME,
         "vmap: aten::%s(self, *extra_args) is not possible because there exists a Tensor `%s` in "
-        "extra_args that has "
-        "more elements than `self`. This happened due to `%s` being vmapped over but `self` not "
-        "being vmapped over "
-        "in a vmap. Please try to use out-of-place operators instead of %s. If said operator is "
-        "being called inside "
-        "the library, please file a bug report instead. (The out-of-place operator is %.*s.)",
+        "extra_args that has more elements than `self`. This happened due to `%s` being vmapped "
+        "over but `self` not being vmapped over in a vmap. Please try to use out-of-place "
+        "operators instead of %s. If said operator is being called inside the library, please file "
+        "a bug report instead. (The out-of-place operator is %.*s.)",
         op->name, other, other, op->name, length, op->name);
 }
 
 static lt_status refuse_value(const lt_batch_call *c)
 {
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
-        "flow. We don't support "
-        "that yet: %s() has a result that differs from sample to sample and is no Tensor.",
-        c->op->name);
+    return lt_error(LT_ERR_RUNTIME,
+                    "vmap: It looks like you're attempting to use a Tensor in some data-dependent "
+                    "control flow. We don't support that yet: %s() has a result that differs from "
+                    "sample to sample and is no Tensor.",
+                    c->op->name);
 }
 
 /* Random numbers where no argument is batched. */
@@ -63,17 +60,16 @@ static lt_status draw(lt_batch_call *c, int level)
 {
     const lt_batch_level *l = &lt_batch_levels[level];
     if (l->randomness == LT_RANDOM_ERROR)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "vmap: called random operation while in randomness error mode. Please either use the "
-            "'same' or "
-            "'different' randomness flags on vmap or perform the randomness operation out of vmap");
+        return lt_error(LT_ERR_RUNTIME,
+                        "vmap: called random operation while in randomness error mode. Please "
+                        "either use the 'same' or 'different' randomness flags on vmap or perform "
+                        "the randomness operation out of vmap");
     if (l->randomness == LT_RANDOM_SAME || c->op->form == LT_BATCH_INPLACE) {
         if (l->randomness == LT_RANDOM_DIFFERENT)
-            return lt_error(LT_ERR_RUNTIME, "vmap: Cannot ask for different inplace randomness on "
-                                            "an unbatched tensor. This will appear like same "
-                                            "randomness. If this is necessary for your usage, "
-                                            "please file an issue with functorch.");
+            return lt_error(LT_ERR_RUNTIME,
+                            "vmap: Cannot ask for different inplace randomness on an unbatched "
+                            "tensor. This will appear like same randomness. If this is necessary "
+                            "for your usage, please file an issue with functorch.");
         lt_here.batches--;
         lt_status status = c->op->run(c);
         lt_here.batches++;
@@ -104,8 +100,7 @@ static lt_status done_at(lt_batch_call *c, int level)
         if (lt_batch_levels[level].randomness == LT_RANDOM_ERROR) return draw(c, level);
         return lt_error(LT_ERR_RUNTIME,
                         "vmap: %s() of a batched tensor with randomness 'same' is not supported: "
-                        "draw once outside of vmap, or "
-                        "of a tensor that is not batched",
+                        "draw once outside of vmap, or of a tensor that is not batched",
                         op->name);
     }
     if (op->form == LT_BATCH_INPLACE && op->args[0].kind == LT_BATCH_TENSOR &&

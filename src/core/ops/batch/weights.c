@@ -148,10 +148,9 @@ lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
         return lt_error(
             LT_ERR_RUNTIME,
             "Batch norm got a batched tensor as input while the running_mean or running_var, which "
-            "will be updated "
-            "in place, were not batched.\nIf you are using modules and do not need eval mode, "
-            "please set "
-            "`track_running_stats` to be False: torch.func.replace_all_batch_norm_modules_ does.");
+            "will be updated in place, were not batched.\nIf you are using modules and do not need "
+            "eval mode, please set `track_running_stats` to be False: "
+            "torch.func.replace_all_batch_norm_modules_ does.");
     if (size == 0 || c->v[0].tensor->ndim < 2) return lt_batch_loop(c, level, size);
     for (int i = 0; i < 5; i++) {
         if (c->v[i].tensor == NULL) continue;

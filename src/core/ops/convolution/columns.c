@@ -58,8 +58,7 @@ static lt_status count_windows(lt_conv *c)
     if (c->out[1] > 0 && c->out[2] > 0) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "Given %s %s, kernel_size=%s, dilation=%s, padding=%s, calculated shape of the "
-                    "array of sliding "
-                    "blocks as %s, but its components must be at least one.",
+                    "array of sliding blocks as %s, but its components must be at least one.",
                     "input with spatial size", show(c->in).text, show(c->kernel).text,
                     show(c->dilation).text, show(c->padding).text, show(c->out).text);
 }
@@ -145,8 +144,7 @@ lt_status lt_im2col_impl(lt_tensor *input, const lt_dims *kernel_size, const lt_
     if (empty)
         return lt_error(LT_ERR_RUNTIME,
                         "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
-                        "other non-zero dimensions for "
-                        "input, but got: %s",
+                        "other non-zero dimensions for input, but got: %s",
                         lt_format_sizes(text, sizeof text, n, input->sizes));
     LT_TRY(check_columns(input, "im2col"));
     LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
@@ -171,8 +169,7 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
     if (n < 2 || n > 3 || input->sizes[n - 2] == 0 || input->sizes[n - 1] == 0)
         return lt_error(LT_ERR_RUNTIME,
                         "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
-                        "size and non-zero dimensions "
-                        "for input, but got: %s",
+                        "size and non-zero dimensions for input, but got: %s",
                         lt_format_sizes(text, sizeof text, n, input->sizes));
     LT_TRY(check_columns(input, "col2im"));
     LT_TRY(read_windows(kernel_size, dilation, padding, stride, &c));
@@ -183,18 +180,15 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
     if (input->sizes[n - 2] % kernel != 0)
         return lt_error(LT_ERR_RUNTIME,
                         "Expected size of input's dimension %lld to be divisible by the product of "
-                        "kernel_size, but got "
-                        "input.size(%lld)=%lld and kernel_size=%s.",
+                        "kernel_size, but got input.size(%lld)=%lld and kernel_size=%s.",
                         lt_shown(n - 2), lt_shown(n - 2), (long long)input->sizes[n - 2],
                         show(c.kernel).text);
     LT_TRY(count_windows(&c));
     if (input->sizes[n - 1] != c.out[1] * c.out[2])
         return lt_error(LT_ERR_RUNTIME,
                         "Given output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s, "
-                        "expected size of input's "
-                        "dimension %lld to match the calculated number of sliding blocks %lld * "
-                        "%lld = %lld, but got "
-                        "input.size(%lld)=%lld.",
+                        "expected size of input's dimension %lld to match the calculated number of "
+                        "sliding blocks %lld * %lld = %lld, but got input.size(%lld)=%lld.",
                         show(c.in).text, show(c.kernel).text, show(c.dilation).text,
                         show(c.padding).text, show(c.stride).text, lt_shown(n - 1),
                         (long long)c.out[1], (long long)c.out[2], (long long)(c.out[1] * c.out[2]),

@@ -30,11 +30,10 @@ static lt_status check_count(const char *what, const lt_dims *given, int spatial
             return lt_error(LT_ERR_RUNTIME,
                             "value cannot be converted to type int without overflow: %s", what);
     if (given->n == 1 || given->n == spatial) return LT_OK;
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "expected %s to be a single integer value or a list of %d values to match the convolution "
-        "dimensions, but got %s=%s",
-        what, spatial, what, lt_format_sizes(text, sizeof text, given->n, given->v));
+    return lt_error(LT_ERR_RUNTIME,
+                    "expected %s to be a single integer value or a list of %d values to match the "
+                    "convolution dimensions, but got %s=%s",
+                    what, spatial, what, lt_format_sizes(text, sizeof text, given->n, given->v));
 }
 
 static lt_status check_least(const lt_dims *given, int64_t least, const char *message)
@@ -163,8 +162,7 @@ static lt_status fit_windows(lt_conv *c, int spatial)
     if (fits) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel "
-                    "size can't be greater "
-                    "than actual input size",
+                    "size can't be greater than actual input size",
                     lt_format_product(padded, sizeof padded, spatial, room, " x "),
                     lt_format_product(kernel, sizeof kernel, spatial, reach, " x "));
 }
@@ -183,8 +181,7 @@ static lt_status fit_transposed(lt_conv *c, int spatial, const int64_t *more)
         if (more[d] >= c->stride[d] && more[d] >= c->dilation[d])
             return lt_error(LT_ERR_RUNTIME,
                             "output padding must be smaller than either stride or dilation, but "
-                            "got output_padding: %lld "
-                            "stride: %lld dilation: %lld",
+                            "got output_padding: %lld stride: %lld dilation: %lld",
                             (long long)more[d], (long long)c->stride[d], (long long)c->dilation[d]);
     if (fits) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,

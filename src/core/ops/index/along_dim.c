@@ -79,8 +79,7 @@ static lt_status check_gather(const lt_tensor *self, int dim, const lt_tensor *i
         char a[256], b[256];
         return lt_error(LT_ERR_RUNTIME,
                         "Size does not match at dimension %lld expected index %s to be no larger "
-                        "than self %s apart from "
-                        "dimension %lld",
+                        "than self %s apart from dimension %lld",
                         lt_shown(d), lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_shown(dim));
     }
@@ -433,15 +432,13 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
     if (!same_but(self, source, d))
         return lt_error(LT_ERR_RUNTIME,
                         "source tensor shape must match self tensor shape, excluding the specified "
-                        "dimension. Got "
-                        "self.shape = %s source.shape = %s",
+                        "dimension. Got self.shape = %s source.shape = %s",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
                         lt_format_sizes(b, sizeof b, source->ndim, source->sizes));
     if (index->numel != size_at(source, d))
         return lt_error(LT_ERR_RUNTIME,
                         "index_add_(): Number of indices (%lld) should be equal to "
-                        "source.size(dim): (%lld), for "
-                        "dim: %lld",
+                        "source.size(dim): (%lld), for dim: %lld",
                         (long long)index->numel, (long long)size_at(source, d), lt_shown(d));
     /* as PyTorch has it */
     if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha));
@@ -469,29 +466,27 @@ lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_
         return lt_error(LT_ERR_INDEX, "index_copy_(): Index should have dimension 1 or 0 (got %d)",
                         index->ndim);
     if (source->ndim != self->ndim)
-        return lt_error(LT_ERR_INDEX,
-                        "index_copy_(): When source and destination are not scalars, their "
-                        "dimensionality must match. "
-                        "Source dimensionality (%d), destination dimensionality (%d)",
-                        source->ndim, self->ndim);
+        return lt_error(
+            LT_ERR_INDEX,
+            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+            "match. Source dimensionality (%d), destination dimensionality (%d)",
+            source->ndim, self->ndim);
     if (index->numel != size_at(source, d))
         return lt_error(
             LT_ERR_INDEX,
             "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
             (long long)index->numel, (long long)size_at(source, d));
     if (source->dtype != self->dtype)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "index_copy_(): self and source expected to have the same dtype, but got (self) %s and "
-            "(source) %s",
-            lt_dtype_scalar_name((lt_dtype)self->dtype),
-            lt_dtype_scalar_name((lt_dtype)source->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "index_copy_(): self and source expected to have the same dtype, but got "
+                        "(self) %s and (source) %s",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)source->dtype));
     if (!same_but(self, source, d)) {
         char a[256], b[256];
         return lt_error(LT_ERR_RUNTIME,
                         "index_copy_(): Source/destination tensor must have same slice shapes. "
-                        "Destination shape: %s "
-                        "and source shape: %s, apart from dimension %lld.",
+                        "Destination shape: %s and source shape: %s, apart from dimension %lld.",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
                         lt_format_sizes(b, sizeof b, source->ndim, source->sizes), lt_shown(d));
     }

@@ -96,8 +96,7 @@ static lt_status check_mask(const plan *p, const lt_tensor *self, const lt_tenso
         char a[256], b[256];
         return lt_error(LT_ERR_INDEX,
                         "The shape of the mask %s at index %lld does not match the shape of the "
-                        "indexed tensor %s at "
-                        "index %lld",
+                        "indexed tensor %s at index %lld",
                         lt_format_sizes(a, sizeof a, mask->ndim, mask->sizes), lt_shown(d),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes),
                         lt_shown(p->covered + d));
@@ -343,8 +342,7 @@ static lt_status bring_values(lt_tensor *values, lt_tensor *self, lt_tensor **ou
     if (values->dtype != self->dtype && !number)
         return lt_error(LT_ERR_RUNTIME,
                         "Index put requires the source and destination dtypes match, got %s for "
-                        "the destination and "
-                        "%s for the source.",
+                        "the destination and %s for the source.",
                         lt_dtype_scalar_name((lt_dtype)self->dtype),
                         lt_dtype_scalar_name((lt_dtype)values->dtype));
     lt_device device;

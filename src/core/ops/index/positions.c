@@ -45,11 +45,11 @@ lt_status lt_take_along_dim_impl(lt_tensor *self, lt_tensor *indices, const int6
     int d;
     s.status = lt_wrap_dim(*dim, self->ndim, &d);
     if (s.status == LT_OK && self->ndim != indices->ndim)
-        s.status = lt_error(LT_ERR_RUNTIME,
-                            "torch.take_along_dim(): input and indices should have the same number "
-                            "of dimensions, but got "
-                            "%d dimensions for input, and %d dimensions for indices",
-                            self->ndim, indices->ndim);
+        s.status =
+            lt_error(LT_ERR_RUNTIME,
+                     "torch.take_along_dim(): input and indices should have the same number of "
+                     "dimensions, but got %d dimensions for input, and %d dimensions for indices",
+                     self->ndim, indices->ndim);
     if (s.status != LT_OK) return lt_scope_close(&s);
     /* broadcast but for the dimension */
     lt_dims of_self = lt_dims_of(self), of_index = lt_dims_of(indices);
@@ -83,18 +83,16 @@ lt_status lt_put_impl(lt_tensor *self, lt_tensor *index, lt_tensor *source, bool
                       lt_tensor **out)
 {
     if (index->numel != source->numel)
-        return lt_error(
-            LT_ERR_INDEX,
-            "put_(): Expected source and index to have the same number of elements, but got "
-            "source.numel() = %lld, index.numel() = %lld",
-            (long long)source->numel, (long long)index->numel);
+        return lt_error(LT_ERR_INDEX,
+                        "put_(): Expected source and index to have the same number of elements, "
+                        "but got source.numel() = %lld, index.numel() = %lld",
+                        (long long)source->numel, (long long)index->numel);
     if (source->dtype != self->dtype)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "put_(): self and source expected to have the same dtype, but got self.dtype = %s and "
-            "source.dtype = %s",
-            lt_dtype_scalar_name((lt_dtype)self->dtype),
-            lt_dtype_scalar_name((lt_dtype)source->dtype));
+        return lt_error(LT_ERR_RUNTIME,
+                        "put_(): self and source expected to have the same dtype, but got "
+                        "self.dtype = %s and source.dtype = %s",
+                        lt_dtype_scalar_name((lt_dtype)self->dtype),
+                        lt_dtype_scalar_name((lt_dtype)source->dtype));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(put));
     lt_tensor *line = do_flatten(&s, self), *work = NULL, *at = do_flatten(&s, index),
@@ -307,10 +305,8 @@ static void refuse_zeros(lt_scope *s, lt_tensor *self_zero, lt_tensor *src_zero)
     if (s->status != LT_OK) return;
     s->status = lt_tensor_item(any, &found);
     if (s->status == LT_OK && lt_scalar_double(found) != 0)
-        s->status =
-            lt_error(LT_ERR_RUNTIME,
-                     "scatter_reduce(): the second derivative of 'prod' is not implemented where "
-                     "elements are 0");
+        s->status = lt_error(LT_ERR_RUNTIME, "scatter_reduce(): the second derivative of 'prod' is "
+                                             "not implemented where elements are 0");
 }
 
 static place_products do_place_products(lt_scope *s, lt_tensor *self, int64_t dim, lt_tensor *index,
@@ -465,10 +461,8 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
                         "torch.searchsorted(): side can only be 'left' or 'right' but got %s",
                         side);
     if (side != NULL && right && strcmp(side, "left") == 0)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
-            "while right was True");
+        return lt_error(LT_ERR_RUNTIME, "torch.searchsorted(): side and right can't be set to "
+                                        "opposites, got side of left while right was True");
     if (side != NULL) right = strcmp(side, "right") == 0;
     if (sorted_sequence->ndim == 0)
         return lt_error(LT_ERR_RUNTIME,
@@ -481,10 +475,8 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
     if (!fits)
         return lt_error(LT_ERR_RUNTIME,
                         "torch.searchsorted(): boundaries tensor should be 1 dimension or the "
-                        "first N-1 dimensions of "
-                        "boundaries tensor and input value tensor must match, but we got "
-                        "boundaries tensor %s and input "
-                        "value tensor %s",
+                        "first N-1 dimensions of boundaries tensor and input value tensor must "
+                        "match, but we got boundaries tensor %s and input value tensor %s",
                         lt_format_sizes(a, sizeof a, sorted_sequence->ndim, sorted_sequence->sizes),
                         lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
     bool same = sorter == NULL || sorter->ndim == sorted_sequence->ndim;
@@ -493,8 +485,7 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
     if (!same)
         return lt_error(LT_ERR_RUNTIME,
                         "torch.searchsorted(): boundary and sorter must have the same size, but "
-                        "got boundary tensor %s and "
-                        "got sorter tensor %s",
+                        "got boundary tensor %s and got sorter tensor %s",
                         lt_format_sizes(a, sizeof a, sorted_sequence->ndim, sorted_sequence->sizes),
                         lt_format_sizes(b, sizeof b, sorter->ndim, sorter->sizes));
     lt_scope s;

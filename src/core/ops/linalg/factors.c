@@ -118,8 +118,8 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
 
 static const lt_linalg_refusal divergent = {
     "linalg.svd",
-    "The algorithm failed to converge because the input matrix is ill-conditioned "
-    "or has too many repeated singular values (error code: %d).",
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+    "repeated singular values (error code: %d).",
     false};
 
 /* values becomes the singular values of self; *u and *v, unless NULL, its vectors U and V^H
@@ -213,8 +213,8 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
 {
     static const lt_linalg_refusal endless = {
         "linalg.eigh",
-        "The algorithm failed to converge because the input matrix is ill-conditioned "
-        "or has too many repeated eigenvalues (error code: %d).",
+        "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+        "many repeated eigenvalues (error code: %d).",
         false};
     LT_TRY(lt_linalg_check_square(endless.op, self));
     LT_TRY(lt_linalg_check_kind(endless.op, self));
@@ -259,8 +259,8 @@ static void do_eigen(lt_scope *s, lt_tensor *a, lt_tensor **vectors, lt_tensor *
 {
     static const lt_linalg_refusal endless = {
         "linalg.eig",
-        "The algorithm failed to converge because the input matrix is ill-conditioned "
-        "or has too many repeated eigenvalues (error code: %d).",
+        "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+        "many repeated eigenvalues (error code: %d).",
         false};
     const lt_dtype dtype = lt_complex_of((lt_dtype)a->dtype);
     const lt_dims row = lt_linalg_batch_of(a, lt_rows(a), -1), square = lt_dims_of(a);
@@ -342,12 +342,11 @@ static lt_status check_ldl_pivots(const int *pivots, int64_t matrices, int64_t n
             const bool whole = k + size <= n && (size == 1 || pivots[k + 1] < 0);
             for (int64_t j = k; j < k + size; j++)
                 if (!whole || pivots[j] == 0 || pivots[j] < -n || pivots[j] > n)
-                    return lt_error(
-                        LT_ERR_RUNTIME,
-                        "torch.linalg.ldl_solve: expected pivots from 1 to %lld, and the negatives "
-                        "of these in pairs, but "
-                        "entry %lld is %d. Did you properly pass the result of ldl_factor?",
-                        (long long)n, lt_shown(whole ? j : k), pivots[whole ? j : k]);
+                    return lt_error(LT_ERR_RUNTIME,
+                                    "torch.linalg.ldl_solve: expected pivots from 1 to %lld, and "
+                                    "the negatives of these in pairs, but entry %lld is %d. Did "
+                                    "you properly pass the result of ldl_factor?",
+                                    (long long)n, lt_shown(whole ? j : k), pivots[whole ? j : k]);
         }
     return LT_OK;
 }

@@ -102,11 +102,10 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
     LT_TRY(lt_linalg_check_kind(op, self));
     bool vectors = other->ndim == self->ndim - 1;
     if (!vectors && other->ndim != self->ndim)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "%s: input.dim() must be greater or equal to other.dim() and (input.dim() - "
-            "other.dim()) <= 1",
-            op);
+        return lt_error(LT_ERR_RUNTIME,
+                        "%s: input.dim() must be greater or equal to other.dim() and (input.dim() "
+                        "- other.dim()) <= 1",
+                        op);
     for (int d = 0; d < self->ndim - 1; d++)
         if (self->sizes[d] != other->sizes[d])
             return lt_error(LT_ERR_RUNTIME, "%s: input.size(-2) should match other.size(-%d)", op,

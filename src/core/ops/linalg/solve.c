@@ -23,8 +23,8 @@ lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
 {
     static const lt_linalg_refusal singular = {
         "linalg.inv",
-        "The diagonal element %d is zero, the inversion could not be completed "
-        "because the input matrix is singular.",
+        "The diagonal element %d is zero, the inversion could not be completed because the input "
+        "matrix is singular.",
         true};
     LT_TRY(lt_linalg_check_square(singular.op, self));
     LT_TRY(lt_linalg_check_kind(singular.op, self));
@@ -228,8 +228,8 @@ lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
 {
     static const lt_linalg_refusal indefinite = {
         "linalg.cholesky",
-        "The factorization could not be completed because the input is not "
-        "positive-definite (the leading minor of order %d is not positive-definite).",
+        "The factorization could not be completed because the input is not positive-definite (the "
+        "leading minor of order %d is not positive-definite).",
         false};
     LT_TRY(lt_linalg_check_square(indefinite.op, self));
     LT_TRY(lt_linalg_check_kind(indefinite.op, self));

@@ -256,8 +256,7 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
     if (!lt_same_sizes(self, target))
         return lt_error(LT_ERR_RUNTIME,
                         "Using a target size (torch.Size(%s)) that is different to the input size "
-                        "(torch.Size(%s)) is "
-                        "deprecated. Please ensure they have the same size.",
+                        "(torch.Size(%s)) is deprecated. Please ensure they have the same size.",
                         lt_format_sizes(a, sizeof a, target->ndim, target->sizes),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
     LT_TRY(lt_check_values(

@@ -86,8 +86,7 @@ static lt_status check_nll(const lt_dims *sizes, const lt_tensor *target, const 
     if (weight != NULL && (weight->ndim != 1 || weight->sizes[0] != sizes->v[dim]))
         return lt_error(LT_ERR_RUNTIME,
                         "weight tensor should be defined either for all %lld classes or no classes "
-                        "but got weight "
-                        "tensor of shape: %s",
+                        "but got weight tensor of shape: %s",
                         (long long)sizes->v[dim],
                         lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
     return LT_OK;
@@ -302,15 +301,13 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
     if (input->ndim == 0 || !lt_same_sizes(input, target))
         return lt_error(LT_ERR_RUNTIME,
                         "cross_entropy: probabilities as targets must have the shape of the input, "
-                        "got input %s and "
-                        "target %s",
+                        "got input %s and target %s",
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes),
                         lt_format_sizes(b, sizeof b, target->ndim, target->sizes));
     if (weight != NULL && (weight->ndim != 1 || weight->sizes[0] != input->sizes[dim]))
         return lt_error(LT_ERR_RUNTIME,
                         "cross_entropy: weight tensor should be defined either for all %lld "
-                        "classes or no classes but "
-                        "got weight tensor of shape: %s",
+                        "classes or no classes but got weight tensor of shape: %s",
                         (long long)input->sizes[dim],
                         lt_format_sizes(a, sizeof a, weight->ndim, weight->sizes));
     lt_scope s;

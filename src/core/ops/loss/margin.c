@@ -130,8 +130,7 @@ lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_t
     if (input1->ndim != input2->ndim || input1->ndim != target->ndim)
         return lt_error(LT_ERR_RUNTIME,
                         "margin_ranking_loss : All input tensors should have same dimension but "
-                        "got sizes: input1: %dD, "
-                        "input2: %dD, target: %dD",
+                        "got sizes: input1: %dD, input2: %dD, target: %dD",
                         input1->ndim, input2->ndim, target->ndim);
     lt_scope_open(&s, LT_COMPOSITE(margin_ranking_loss));
     lt_tensor *order = do_mul(&s, do_neg(&s, target), do_sub(&s, input1, input2));
@@ -181,11 +180,11 @@ lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt
     if (!(margin > 0))
         return lt_error(LT_ERR_RUNTIME, "margin must be greater than 0, got %g", margin);
     if (anchor->ndim != positive->ndim || anchor->ndim != negative->ndim)
-        return lt_error(LT_ERR_RUNTIME,
-                        "The anchor, positive, and negative tensors are expected to have the same "
-                        "number of dimensions, "
-                        "but got: anchor %dD, positive %dD, and negative %dD inputs",
-                        anchor->ndim, positive->ndim, negative->ndim);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            "dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs",
+            anchor->ndim, positive->ndim, negative->ndim);
     lt_scope_open(&s, LT_COMPOSITE(triplet_margin_loss));
     lt_tensor *near = do_distance(&s, anchor, positive, p, eps),
               *far = do_distance(&s, anchor, negative, p, eps);
@@ -244,8 +243,7 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
         return lt_error(
             LT_ERR_RUNTIME,
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
-            "samples "
-            "(batch size). Expected target size [%lld], but got %s. Input has shape %s.",
+            "samples (batch size). Expected target size [%lld], but got %s. Input has shape %s.",
             (long long)n, lt_format_sizes(a, 128, target->ndim, target->sizes),
             lt_format_sizes(a + 128, 128, input->ndim, input->sizes));
     if (weight != NULL && weight->numel != classes)

@@ -67,8 +67,7 @@ static lt_status parse(const char *text, equation *e)
                                                       "ellipsis (...) was already found")
                            : lt_error(LT_ERR_RUNTIME,
                                       "einsum(): found '.' in subscripts string for operand %lld "
-                                      "for which an "
-                                      "ellipsis was already found",
+                                      "for which an ellipsis was already found",
                                       lt_shown(e->operands - 1));
             s->ellipsis = true;
             LT_TRY(add_label(s, ELLIPSIS, e->operands - 1));
@@ -76,11 +75,10 @@ static lt_status parse(const char *text, equation *e)
         } else if (letter_number(*p) >= 0) {
             LT_TRY(add_label(s, letter_number(*p), e->operands - 1));
         } else {
-            return lt_error(
-                LT_ERR_RUNTIME,
-                "einsum(): invalid subscript given at index %lld in the equation string, "
-                "subscripts must be in [a-zA-Z]",
-                lt_shown(p - text));
+            return lt_error(LT_ERR_RUNTIME,
+                            "einsum(): invalid subscript given at index %lld in the equation "
+                            "string, subscripts must be in [a-zA-Z]",
+                            lt_shown(p - text));
         }
     }
     return LT_OK;
@@ -100,8 +98,7 @@ static lt_status count_ellipsis(const equation *e, const lt_tensor_list *operand
         if (own < 0 || (own > 0 && !e->in[i].ellipsis))
             return lt_error(LT_ERR_RUNTIME,
                             "einsum(): the number of subscripts in the equation (%d) %s the number "
-                            "of dimensions (%d) for "
-                            "operand %lld%s",
+                            "of dimensions (%d) for operand %lld%s",
                             named, e->in[i].ellipsis ? "is more than" : "does not match",
                             operands->v[i]->ndim, lt_shown(i),
                             e->in[i].ellipsis ? "" : " and no ellipsis was given");
@@ -182,8 +179,7 @@ static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int o
             if (t->sizes[a] != t->sizes[b]) {
                 s->status = lt_error(LT_ERR_RUNTIME,
                                      "einsum(): subscript %c is repeated for operand %lld but the "
-                                     "sizes don't match, %lld != "
-                                     "%lld",
+                                     "sizes don't match, %lld != %lld",
                                      letter_name(in->label[0]), lt_shown(operand),
                                      (long long)t->sizes[b], (long long)t->sizes[a]);
                 return NULL;
@@ -271,8 +267,7 @@ static lt_status mismatch(const layout *l, int dim, int operand, int64_t own, in
         if (l->at[c] == dim) snprintf(name, sizeof name, "%c", letter_name(c));
     return lt_error(LT_ERR_RUNTIME,
                     "einsum(): subscript %s has size %lld for operand %lld which does not "
-                    "broadcast with previously seen "
-                    "size %lld",
+                    "broadcast with previously seen size %lld",
                     name, (long long)own, lt_shown(operand), (long long)seen);
 }
 

@@ -51,11 +51,10 @@ static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
         int of_a = d - (batch.n - (a->ndim - 2)), of_b = d - (batch.n - (b->ndim - 2));
         int64_t x = of_a >= 0 ? a->sizes[of_a] : 1, y = of_b >= 0 ? b->sizes[of_b] : 1;
         if (x != y && x != 1 && y != 1) {
-            s->status =
-                lt_error(LT_ERR_RUNTIME,
-                         "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
-                         "non-singleton dimension %lld",
-                         (long long)x, (long long)y, lt_shown(d));
+            s->status = lt_error(LT_ERR_RUNTIME,
+                                 "The size of tensor a (%lld) must match the size of tensor b "
+                                 "(%lld) at non-singleton dimension %lld",
+                                 (long long)x, (long long)y, lt_shown(d));
             return NULL;
         }
         batch.v[d] = x == 1 ? y : x;

@@ -254,12 +254,11 @@ static lt_status check_bmm_shapes(const lt_tensor *a, const lt_tensor *b)
     if (a->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch1 must be a 3D tensor");
     if (b->ndim != 3) return lt_error(LT_ERR_RUNTIME, "batch2 must be a 3D tensor");
     if (a->sizes[0] == b->sizes[0] && a->sizes[2] == b->sizes[1]) return LT_OK;
-    return lt_error(
-        LT_ERR_RUNTIME,
-        "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
-        "[%lld, %lld].",
-        (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0],
-        (long long)b->sizes[1]);
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] "
+                    "but got: [%lld, %lld].",
+                    (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0],
+                    (long long)b->sizes[1]);
 }
 
 /* ---- matrices -------------------------------------------------------------------------------- */
@@ -398,8 +397,7 @@ lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
     if (n != m)
         return lt_error(LT_ERR_RUNTIME,
                         "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have "
-                        "the same number of "
-                        "elements, but got %lld and %lld elements respectively",
+                        "the same number of elements, but got %lld and %lld elements respectively",
                         n, m, n, m);
     LT_TRY(check_devices("dot", self, tensor, *out));
     LT_TRY(check_supported(self, "dot", "dot"));

@@ -203,8 +203,7 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
         if (a->sizes[da] != b->sizes[db] && a->sizes[da] != 1 && b->sizes[db] != 1)
             return lt_error(LT_ERR_RUNTIME,
                             "contracted dimensions need to match, but first has size %lld in dim "
-                            "%lld and second has size "
-                            "%lld in dim %lld",
+                            "%lld and second has size %lld in dim %lld",
                             (long long)a->sizes[da], lt_shown(da), (long long)b->sizes[db],
                             lt_shown(db));
         order_a.v[order_a.n++] = da;

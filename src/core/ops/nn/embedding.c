@@ -27,8 +27,7 @@ static lt_status check_table(const char *op, const lt_tensor *weight, const lt_t
     if ((lt_dtype)indices->dtype == LT_INT64 || (lt_dtype)indices->dtype == LT_INT32) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "Expected tensor for argument #1 'indices' to have one of the following scalar "
-                    "types: Long, "
-                    "Int; but got %s instead (while checking arguments for %s)",
+                    "types: Long, Int; but got %s instead (while checking arguments for %s)",
                     lt_dtype_scalar_name((lt_dtype)indices->dtype), op);
 }
 
@@ -162,8 +161,7 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
     if (v[0] != 0)
         return lt_error(LT_ERR_RUNTIME,
                         "offsets[%lld] has to be %lld, i.e., the first sequence in the mini-batch "
-                        "has to start from position %lld. "
-                        "However, got %lld",
+                        "has to start from position %lld. However, got %lld",
                         lt_shown(0), lt_shown(0), lt_shown(0), lt_shown(v[0]));
     for (int64_t i = 0; i < offsets->numel; i++)
         if (v[i] < 0 || v[i] > n || (i > 0 && v[i] < v[i - 1]))
@@ -234,8 +232,7 @@ static lt_status check_bags(const lt_tensor *input, const lt_tensor *offsets, co
                         input->ndim);
     if (input->ndim == 2 && offsets != NULL)
         return lt_error(LT_ERR_RUNTIME, "if input is 2D, then offsets has to be nil, as input is "
-                                        "treated is a mini-batch of fixed length "
-                                        "sequences.");
+                                        "treated is a mini-batch of fixed length sequences.");
     if (input->ndim == 1 && offsets == NULL)
         return lt_error(LT_ERR_RUNTIME, "offsets has to be a 1D Tensor but got nil");
     if (offsets != NULL && offsets->ndim != 1)
@@ -245,11 +242,11 @@ static lt_status check_bags(const lt_tensor *input, const lt_tensor *offsets, co
                         "include_last_offset: number of offset should be at least 1");
     if (each == NULL) return LT_OK;
     if (strcmp(mode, "sum") != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "embedding_bag: per_sample_weights was not nil. per_sample_weights is only "
-                        "supported for mode='sum' "
-                        "(got mode='%s'). Please open a feature request on GitHub.",
-                        mode);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "embedding_bag: per_sample_weights was not nil. per_sample_weights is only supported "
+            "for mode='sum' (got mode='%s'). Please open a feature request on GitHub.",
+            mode);
     if (lt_same_sizes(each, input)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "embedding_bag: If per_sample_weights (%s) is not nil, then it must have the "

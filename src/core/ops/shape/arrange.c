@@ -56,11 +56,11 @@ lt_status lt_broadcast_tensors_impl(const lt_tensor_list *tensors, lt_tensor_lis
             int64_t *to = &shape.v[shape.n - t->ndim + d];
             if (*to == 1) *to = t->sizes[d];
             if (t->sizes[d] != 1 && t->sizes[d] != *to)
-                return lt_error(
-                    LT_ERR_RUNTIME,
-                    "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
-                    "non-singleton dimension %lld",
-                    (long long)*to, (long long)t->sizes[d], lt_shown(shape.n - t->ndim + d));
+                return lt_error(LT_ERR_RUNTIME,
+                                "The size of tensor a (%lld) must match the size of tensor b "
+                                "(%lld) at non-singleton dimension %lld",
+                                (long long)*to, (long long)t->sizes[d],
+                                lt_shown(shape.n - t->ndim + d));
         }
     }
     lt_tensor_list list;

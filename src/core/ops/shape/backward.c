@@ -256,8 +256,7 @@ lt_status lt_refuse_out(const char *op)
 {
     return lt_error(LT_ERR_RUNTIME,
                     "%s(): functions with out=... arguments don't support automatic "
-                    "differentiation, but one of the "
-                    "arguments requires grad.",
+                    "differentiation, but one of the arguments requires grad.",
                     op);
 }
 

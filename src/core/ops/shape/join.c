@@ -54,14 +54,13 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
                             (*first)->ndim, t->ndim);
         for (int k = 0; k < t->ndim; k++)
             if (k != *d && t->sizes[k] != (*first)->sizes[k])
-                return lt_error(LT_ERR_RUNTIME,
-                                "Sizes of tensors must match except in dimension %lld. Expected "
-                                "size %lld but got size %lld for "
-                                "tensor number %lld in the list. (shapes %s and %s)",
-                                lt_shown(*d), (long long)(*first)->sizes[k], (long long)t->sizes[k],
-                                lt_shown(i),
-                                lt_format_sizes(a, sizeof a, (*first)->ndim, (*first)->sizes),
-                                lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
+                return lt_error(
+                    LT_ERR_RUNTIME,
+                    "Sizes of tensors must match except in dimension %lld. Expected size %lld but "
+                    "got size %lld for tensor number %lld in the list. (shapes %s and %s)",
+                    lt_shown(*d), (long long)(*first)->sizes[k], (long long)t->sizes[k],
+                    lt_shown(i), lt_format_sizes(a, sizeof a, (*first)->ndim, (*first)->sizes),
+                    lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
         *total += t->sizes[*d];
     }
     return LT_OK;
@@ -370,8 +369,7 @@ lt_status lt_repeat_interleave_tensor_impl(lt_tensor *self, lt_tensor *repeats, 
     } else if (repeats->ndim == 1) {
         status = lt_error(LT_ERR_RUNTIME,
                           "repeats must have the same size as input along dim, but got "
-                          "repeats.size(%lld) = %lld and "
-                          "input.size(%lld) = %lld",
+                          "repeats.size(%lld) = %lld and input.size(%lld) = %lld",
                           lt_shown(0), (long long)repeats->sizes[0], lt_shown(d),
                           (long long)flat->sizes[d]);
         goto done;

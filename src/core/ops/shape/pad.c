@@ -25,8 +25,7 @@ static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
     if (pad->n > 2 * self->ndim)
         return lt_error(LT_ERR_RUNTIME,
                         "Length of pad should be no more than twice the number of dimensions of "
-                        "the input. Pad length "
-                        "is %d while the input has %d dimensions.",
+                        "the input. Pad length is %d while the input has %d dimensions.",
                         pad->n, self->ndim);
     return LT_OK;
 }
@@ -60,12 +59,12 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
         sizes.v[d] =
             padded_size(self->sizes[d], before(pad, self->ndim, d), after(pad, self->ndim, d));
         if (sizes.v[d] < 0)
-            return lt_error(LT_ERR_RUNTIME,
-                            "The input size %lld, plus negative padding %lld and %lld resulted in "
-                            "a negative output size, "
-                            "which is invalid. Check dimension %lld of your input.",
-                            (long long)self->sizes[d], (long long)before(pad, self->ndim, d),
-                            (long long)after(pad, self->ndim, d), lt_shown(d));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "The input size %lld, plus negative padding %lld and %lld resulted in a negative "
+                "output size, which is invalid. Check dimension %lld of your input.",
+                (long long)self->sizes[d], (long long)before(pad, self->ndim, d),
+                (long long)after(pad, self->ndim, d), lt_shown(d));
     }
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(constant_pad_nd));
@@ -319,8 +318,7 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
         if (how == LT_PAD_REFLECT && (low >= size || high >= size))
             return lt_error(LT_ERR_RUNTIME,
                             "Padding size should be less than the corresponding input dimension, "
-                            "but got: padding "
-                            "(%lld, %lld) at dimension %lld of input %s",
+                            "but got: padding (%lld, %lld) at dimension %lld of input %s",
                             (long long)low, (long long)high, lt_shown(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
         if (how == LT_PAD_CIRCULAR && (low > kept(pad, self, d) || high > kept(pad, self, d)))

@@ -1,5 +1,6 @@
 /* resize.c - resize_ and resize_as_: other sizes for a tensor in place, with as much memory as they
  * need. */
+#include "dims.h"
 #include "autograd/autograd.h"
 #include "ops/common.h"
 #include "op/as_strided.h"
@@ -68,7 +69,6 @@ done:
 
 lt_status lt_resize_as__impl(lt_tensor *self, lt_tensor *the_template)
 {
-    lt_dims sizes = {.n = the_template->ndim};
-    for (int d = 0; d < sizes.n; d++) sizes.v[d] = the_template->sizes[d];
+    const lt_dims sizes = lt_dims_of(the_template);
     return lt_resize__impl(self, &sizes);
 }

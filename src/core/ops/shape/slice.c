@@ -215,13 +215,12 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
     }
     if (sum != self->sizes[d]) {
         char text[256];
-        return lt_error(LT_ERR_RUNTIME,
-                        "split_with_sizes expects split_sizes to sum exactly to %lld (input "
-                        "tensor's size at dimension "
-                        "%lld), but got split_sizes=%s, which sum to %lld",
-                        (long long)self->sizes[d], lt_shown(d),
-                        lt_format_sizes(text, sizeof text, split_sizes->n, split_sizes->v),
-                        (long long)sum);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at "
+            "dimension %lld), but got split_sizes=%s, which sum to %lld",
+            (long long)self->sizes[d], lt_shown(d),
+            lt_format_sizes(text, sizeof text, split_sizes->n, split_sizes->v), (long long)sum);
     }
     lt_tensor_list list;
     LT_TRY(lt_list_new(split_sizes->n, &list));

@@ -2,6 +2,7 @@
  * ones. */
 #include <stdio.h>
 
+#include "dims.h"
 #include "checked.h"
 #include "ops/common.h"
 #include "counting.h"
@@ -30,10 +31,10 @@ static lt_status view_same_order(lt_tensor *self, const lt_dims *shape, lt_tenso
 {
     int64_t strides[LT_MAX_DIMS];
     if (!lt_view_strides(self, shape, strides))
-        return lt_error(LT_ERR_RUNTIME,
-                        "view size is not compatible with input tensor's size and stride (at least "
-                        "one dimension "
-                        "spans across two contiguous subspaces). Use reshape(...) instead.");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use reshape(...) instead.");
     return lt_tensor_view(self, shape->n, shape->v, strides, self->offset, out);
 }
 
@@ -155,22 +156,15 @@ lt_status lt_reshape_impl(lt_tensor *self, const lt_dims *shape, lt_tensor **out
     return status;
 }
 
-static lt_dims sizes_of(const lt_tensor *t)
-{
-    lt_dims dims = {.n = t->ndim};
-    for (int d = 0; d < t->ndim; d++) dims.v[d] = t->sizes[d];
-    return dims;
-}
-
 lt_status lt_view_as_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    lt_dims shape = sizes_of(other);
+    lt_dims shape = lt_dims_of(other);
     return lt_view(self, &shape, out);
 }
 
 lt_status lt_reshape_as_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    lt_dims shape = sizes_of(other);
+    lt_dims shape = lt_dims_of(other);
     return lt_reshape(self, &shape, out);
 }
 
@@ -234,9 +228,8 @@ lt_status lt_permute_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
     if (dims->n != self->ndim)
         return lt_error(
             LT_ERR_RUNTIME,
-            "permute: number of dimensions in the tensor input does not match the length of "
-            "the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = "
-            "%d",
+            "permute: number of dimensions in the tensor input does not match the length of the "
+            "desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d",
             self->ndim, dims->n);
     uint32_t seen = 0;
     int order[LT_MAX_DIMS];
@@ -284,8 +277,7 @@ lt_status lt_movedim_impl(lt_tensor *self, const lt_dims *source, const lt_dims 
     if (source->n != destination->n)
         return lt_error(LT_ERR_RUNTIME,
                         "movedim: Invalid source or destination dims: source (%d dims) should "
-                        "contain the same number "
-                        "of dims as destination (%d dims)",
+                        "contain the same number of dims as destination (%d dims)",
                         source->n, destination->n);
     lt_dims order = {.n = self->ndim};
     LT_TRY(source->n > 0 ? lt_dims_mask(source, self->ndim, &taken) : (taken = 0, LT_OK));
@@ -358,8 +350,7 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
     if (size->n < self->ndim)
         return lt_error(LT_ERR_RUNTIME,
                         "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) "
-                        "must be greater or equal "
-                        "to the number of dimensions in the tensor (%d)",
+                        "must be greater or equal to the number of dimensions in the tensor (%d)",
                         lt_dtype_scalar_name((lt_dtype)self->dtype),
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
                         lt_format_sizes(b, sizeof b, size->n, size->v), size->n, self->ndim);
@@ -374,13 +365,13 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
                             lt_shown(d));
         if (want == -1) want = have;
         if (have != want && have != 1)
-            return lt_error(LT_ERR_RUNTIME,
-                            "The expanded size of the tensor (%lld) must match the existing size "
-                            "(%lld) at non-singleton "
-                            "dimension %lld.  Target sizes: %s.  Tensor sizes: %s",
-                            (long long)want, (long long)have, lt_shown(d),
-                            lt_format_sizes(a, sizeof a, size->n, size->v),
-                            lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+                "non-singleton dimension %lld.  Target sizes: %s.  Tensor sizes: %s",
+                (long long)want, (long long)have, lt_shown(d),
+                lt_format_sizes(a, sizeof a, size->n, size->v),
+                lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
         sizes[d] = want;
         strides[d] = have == want ? (own >= 0 ? self->strides[own] : 0) : 0;
     }
@@ -389,7 +380,7 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
 
 lt_status lt_expand_as_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    lt_dims shape = sizes_of(other);
+    lt_dims shape = lt_dims_of(other);
     return lt_expand(self, &shape, out);
 }
 

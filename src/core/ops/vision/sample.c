@@ -34,8 +34,7 @@ static lt_status describe(const lt_tensor *input, const lt_tensor *grid, int64_t
         if (input->sizes[d + 2] == 0)
             return lt_error(LT_ERR_RUNTIME,
                             "grid_sampler(): expected input to have non-empty spatial dimensions, "
-                            "but input has sizes %s with "
-                            "dimension %lld being empty",
+                            "but input has sizes %s with dimension %lld being empty",
                             lt_format_sizes((char[128]){0}, 128, input->ndim, input->sizes),
                             lt_shown(d + 2));
     }

@@ -51,11 +51,11 @@ lt_status lt_pixel_shuffle_impl(lt_tensor *self, int64_t upscale_factor, lt_tens
     LT_TRY(check_image("pixel_shuffle", "upscale_factor", self, r));
     const int64_t *last = self->sizes + self->ndim - 3;
     if (last[0] % (r * r) != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "pixel_shuffle expects its input's 'channel' dimension to be divisible by "
-                        "the square of "
-                        "upscale_factor, but input.size(-3)=%lld is not divisible by %lld",
-                        (long long)last[0], (long long)(r * r));
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            "of upscale_factor, but input.size(-3)=%lld is not divisible by %lld",
+            (long long)last[0], (long long)(r * r));
     return rearrange(self, last[0] / (r * r), last[1], last[2], r, true, out);
 }
 
@@ -68,8 +68,7 @@ lt_status lt_pixel_unshuffle_impl(lt_tensor *self, int64_t downscale_factor, lt_
         if (last[d] % r != 0)
             return lt_error(LT_ERR_RUNTIME,
                             "pixel_unshuffle expects %s to be divisible by downscale_factor, but "
-                            "input.size(-%d)=%lld is "
-                            "not divisible by %lld",
+                            "input.size(-%d)=%lld is not divisible by %lld",
                             d == 1 ? "height" : "width", 3 - d, (long long)last[d], (long long)r);
     return rearrange(self, last[0], last[1] / r, last[2] / r, r, false, out);
 }

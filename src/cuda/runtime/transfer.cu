@@ -10,9 +10,22 @@
 #include "context/clock.h"
 #include "cuda.h"
 
-static lt_status with_host(void *dst, const void *src, size_t nbytes, int device, bool to_device,
-                           bool pinned, lt_copy_mode mode, double *waited)
+/* A copy between the host and a device. */
+struct host_copy {
+    void *dst;
+    const void *src;
+    size_t nbytes;
+    bool to_device, pinned;
+    lt_copy_mode mode;
+};
+
+static lt_status with_host(const host_copy &copy, int device, double *waited)
 {
+    void *const dst = copy.dst;
+    const void *const src = copy.src;
+    const size_t nbytes = copy.nbytes;
+    const bool to_device = copy.to_device, pinned = copy.pinned;
+    const lt_copy_mode mode = copy.mode;
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(device, &stream));
     const double start = lt_clock();
@@ -93,9 +106,9 @@ lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_
     *waited = 0;
     if (nbytes == 0) return LT_OK;
     if (src_device.type == LT_CPU)
-        return with_host(dst, src, nbytes, to, true, pinned, mode, waited);
+        return with_host({dst, src, nbytes, true, pinned, mode}, to, waited);
     if (dst_device.type == LT_CPU)
-        return with_host(dst, src, nbytes, from, false, pinned, mode, waited);
+        return with_host({dst, src, nbytes, false, pinned, mode}, from, waited);
     if (to != from) return between_devices(dst, to, src, from, nbytes);
     LT_TRY(lt_cuda_enter(to, &stream));
     CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream));

@@ -290,10 +290,15 @@ lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t 
     return LT_OK;
 }
 
-/* Images [first, first + images). */
-lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t first, int64_t images,
+/* Images [first, first + count). */
+struct image_range {
+    int64_t first, count;
+};
+
+lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, image_range range,
                    const void *bias, const kernels &k, cudaStream_t stream)
 {
+    const int64_t first = range.first, images = range.count;
     const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
     const windows g(c, images);
     o.x += first * c->in_channels * g.image * size;
@@ -312,14 +317,14 @@ lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, int64_t firs
     return LT_OK;
 }
 
-lt_status by_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last, void *x, void *w,
-                   void *y, const void *bias, cudaStream_t stream, bool *done)
+lt_status by_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last,
+                   lt_cuda_conv_arrays arrays, const void *bias, cudaStream_t stream, bool *done)
 {
-    LT_TRY(lt_cuda_convolution_cudnn(part, c, channels_last, x, w, y, stream, done));
+    LT_TRY(lt_cuda_convolution_cudnn(part, c, channels_last, arrays, stream, done));
     if (!*done) return LT_OK;
     const int64_t width = lt_volume(c->out);
     if (bias != nullptr)
-        kernels_of(c->dtype).add(y, bias, c->out_channels, channels_last ? 1 : width,
+        kernels_of(c->dtype).add(arrays.y, bias, c->out_channels, channels_last ? 1 : width,
                                  c->batch * c->out_channels * width, stream);
     return lt_cuda_launched(c->device.index, stream, "convolution");
 }
@@ -344,7 +349,7 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     cudaStream_t stream;
     bool done;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
-    LT_TRY(by_cudnn(part, c, false, x, w, y, bias, stream, &done));
+    LT_TRY(by_cudnn(part, c, false, {x, w, y}, bias, stream, &done));
     if (done) return LT_OK;
     if (!trivial(c)) {
         LT_TRY(columns.take(c->device.index, static_cast<size_t>(images * column)));
@@ -355,7 +360,7 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
         o.parts = parts.as<char>();
     }
     for (int64_t first = 0; first < c->batch; first += images)
-        LT_TRY(convolve(part, c, o, first, std::min(images, c->batch - first), bias, k, stream));
+        LT_TRY(convolve(part, c, o, {first, std::min(images, c->batch - first)}, bias, k, stream));
     return lt_cuda_launched(c->device.index, stream, "convolution");
 }
 
@@ -364,7 +369,7 @@ lt_status lt_cuda_convolution_channels_last(lt_conv_part part, const lt_conv *c,
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
-    return by_cudnn(part, c, true, x, w, y, bias, stream, done);
+    return by_cudnn(part, c, true, {x, w, y}, bias, stream, done);
 }
 
 lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns)

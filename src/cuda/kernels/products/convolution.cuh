@@ -6,7 +6,10 @@
 
 /* convolution_cudnn.cu, without a bias. channels_last: of all arrays. *done says whether it was;
  * false where cuDNN is not there or has nothing for it. */
+struct lt_cuda_conv_arrays {
+    void *x, *w, *y;
+};
 lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last,
-                                    void *x, void *w, void *y, cudaStream_t stream, bool *done);
+                                    lt_cuda_conv_arrays arrays, cudaStream_t stream, bool *done);
 
 #endif

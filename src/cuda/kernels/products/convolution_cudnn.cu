@@ -215,8 +215,9 @@ lt_conv_shape shape_of(lt_conv_part part, const lt_conv *c, bool channels_last)
 } // namespace
 
 lt_status lt_cuda_convolution_cudnn(lt_conv_part part, const lt_conv *c, bool channels_last,
-                                    void *x, void *w, void *y, cudaStream_t stream, bool *done)
+                                    lt_cuda_conv_arrays arrays, cudaStream_t stream, bool *done)
 {
+    void *const x = arrays.x, *const w = arrays.w, *const y = arrays.y;
     lt_cuda_dnn dnn;
     plan *p = nullptr;
     *done = false;

@@ -144,10 +144,11 @@ static __device__ __forceinline__ void load(const scan<Op> &a, const char *in, i
 }
 
 template <class C>
-static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, int k, bool dense,
-                                                 bool aligned, const int64_t *offset, int64_t i,
-                                                 int n, const C *x)
+static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, bool dense, bool aligned,
+                                                 const int64_t *offset, int64_t i, int n,
+                                                 const C *x)
 {
+    constexpr int k = 1; /* the operand of the values */
     char *const out = lines.data[k] + offset[k] + i * lines.step[k];
     if (dense) {
         lt_store_row<C, ROW>(lines.dtype[k], out, x, n, aligned);
@@ -162,7 +163,7 @@ template <class Op, class C>
 static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
                                              int n, const C *totals)
 {
-    store_row(a.lines, 1, a.dense, a.aligned, offset, i, n, totals);
+    store_row(a.lines, a.dense, a.aligned, offset, i, n, totals);
 }
 template <class Op, class C>
 static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
@@ -178,7 +179,7 @@ static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *o
             *reinterpret_cast<int64_t *>(reinterpret_cast<char *>(out) + j * a.lines.step[2]) =
                 totals[j].index;
     }
-    store_row(a.lines, 1, a.dense, a.aligned, offset, i, n, values);
+    store_row(a.lines, a.dense, a.aligned, offset, i, n, values);
 }
 
 /* The running totals of ROW elements from i on, after `total`, which goes on. */

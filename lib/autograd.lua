@@ -1,8 +1,8 @@
--- autograd.lua - torch.autograd: grad modes, backward and grad, hooks; Function and gradcheck come from their
--- own files when they are first named.
+-- autograd.lua - torch.autograd: grad modes, backward and grad, hooks; Function and gradcheck are loaded from
+-- their own files on first use.
 --
--- A scope (no_grad, detect_anomaly, ...) called without a function gives a guard for `local _ <close>`; with
--- one, calls it and returns its results. Both restore what was before, also when an error passes.
+-- A scope (no_grad, detect_anomaly, ...) called without a function returns a guard for `local _ <close>`; with
+-- a function, calls it and returns its results. Both restore the previous state, also after an error.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -43,13 +43,13 @@ end
 local function both(inference, grad) return { inference = inference, grad = grad } end
 local MODES = { [true] = { [true] = both(true, true), [false] = both(true, false) }, [false] = { [true] = both(false, true), [false] = both(false, false) } }
 
--- Sets both modes and returns those before.
+-- Sets both modes and returns the previous ones.
 local function set_inference(modes) return MODES[C.set_inference_mode(modes.inference)][C.set_grad_enabled(modes.grad)] end
 
 local ON, OFF = MODES[true][false], MODES[false][true]
 
---- No gradients are recorded in the scope, and new tensors are inference tensors: outside of it they are neither written in place nor saved
---- for backward. inference_mode(false) is the opposite, whatever the scope around it.
+--- Records no gradients in the scope. New tensors are inference tensors: outside of the scope they cannot be
+--- written in place or saved for backward. inference_mode(false) is the opposite, in any enclosing scope.
 function torch.inference_mode(mode, ...) return within('grad', set_inference, mode and ON or OFF, ...) end
 
 declare.scopes_later(torch, 'no_grad() enable_grad() set_grad_enabled(boolean mode) inference_mode(boolean mode=true)')
@@ -74,16 +74,16 @@ declare.scopes_later(autograd, 'set_detect_anomaly(boolean mode, boolean check_n
 
 -- ---- backward -------------------------------------------------------------------------------------------------
 
--- What the backward that runs now was asked for: a custom Function's backward reads it, to know whether what
--- it saved is needed again. Restored by __close, since hooks may call backward themselves.
+-- The options of the running backward: a custom Function's backward reads them to decide if its saved values
+-- are needed again. Restored by __close, because hooks may call backward.
 local current = { retain = true }
 autograd.__current = current
--- What is due when the outermost backward has ended, a list; nil where nothing is.
+-- Functions to call after the outermost backward, a list; nil if there are none.
 local due
 local depth = 0
 
--- For what stays in the library: f() is called once the backward that runs now has ended, unless it ends in an error. Other than a
--- hook, f may wait for other ranks (lib/distributed/fake.lua lets them go on).
+-- For the library only: calls f() after the running backward, unless it ends in an error. Unlike a hook, f may
+-- wait for other ranks (lib/distributed/fake.lua lets them continue).
 function autograd.__at_end(f)
   due = due or {}
   due[#due + 1] = f
@@ -112,7 +112,7 @@ local function run(retain, ...)
   return results
 end
 
--- What a GradientEdge (graph.lua) stands for, other values as they are.
+-- The tensor that a GradientEdge (graph.lua) represents; other values are returned unchanged.
 local function without_edge(value)
   if type(value) ~= 'userdata' or torch.type(value) ~= 'GradientEdge' then return value end
   return autograd.graph.__tensor_of(value)
@@ -190,8 +190,9 @@ local function grad_of_batch(outputs, inputs, grad_outputs, options)
   return table.unpack(stacked, 1, count)
 end
 
---- The gradients of outputs by inputs, one value each: nil for those that are unused where that is allowed. A GradientEdge may stand for a tensor.
---- With is_grads_batched, grad_outputs have a first dimension more, and so have the results: a gradient for each entry.
+--- The gradients of outputs by inputs, one result each: nil for unused ones if allow_unused. A GradientEdge may
+--- represent a tensor. With is_grads_batched, grad_outputs have an additional first dimension, and so have the
+--- results: one gradient for each entry.
 autograd.grad = function(outputs, inputs, grad_outputs, options)
   if options.is_grads_batched then return grad_of_batch(outputs, inputs, grad_outputs, options) end
   outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
@@ -239,7 +240,7 @@ function Handle:remove()
   self.tensor = nil
 end
 
---- Calls hook(grad) with every gradient of the tensor; what it returns, unless nil, replaces the gradient.
+--- Calls hook(grad) with each gradient of the tensor; a result other than nil replaces the gradient.
 function methods.register_hook(self, hook)
   local id, closure = C.register_hook(self, hook)
   return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
@@ -262,7 +263,7 @@ NodeHandle.__index = NodeHandle
 --- Takes the hook away; once is enough.
 function NodeHandle:remove() self.hook = nil end
 
--- What a hook gave in the place of the values, with their number.
+-- The values that a hook returned as replacements, with their number.
 local function replaced(given, values)
   if given == nil then return values end
   local list = is_tensor(given) and { given } or given

@@ -1,5 +1,5 @@
--- forward_ad.lua - torch.autograd.forward_ad: tensors that carry a tangent through a computation. What ops do with them is core's
--- (src/core/autograd/dual.h).
+-- forward_ad.lua - torch.autograd.forward_ad: tensors that carry a tangent through a computation. Core
+-- implements the operations (src/core/autograd/dual.h).
 --
 --     local fw = torch.autograd.forward_ad
 --     fw.dual_level(function()
@@ -15,7 +15,7 @@ local scope = require 'torch.autograd.scope'
 local C = torch._C
 local forward_ad = {}
 
---- A level begins, inside of those that are open; its number, which counts from 1.
+--- Enters a level inside of the active ones; returns its number, from 1.
 function forward_ad.enter_dual_level() return C.dual_enter() + 1 end
 
 --- The level that began last ends: tensors lose the tangents that they have at it. With a number, that has to be its.
@@ -25,7 +25,8 @@ function forward_ad.exit_dual_level(level)
   C.dual_leave((level or depth) - 1)
 end
 
---- A level for the time of body(...), whose results are returned; without a body a guard for `local _ <close>`.
+--- A level for the duration of body(...), whose results are returned; without a body a guard for `local _
+-- <close>`.
 function forward_ad.dual_level(body, ...)
   local level
   return scope.open('dual level', function() level = forward_ad.enter_dual_level() end, function() C.dual_leave(level - 1) end, body, ...)
@@ -59,8 +60,8 @@ local function dual_of(primal, tangent, level)
 end
 forward_ad.__dual_of = dual_of
 
---- A view of the tensor that carries the tangent, of the same shape, dtype and device, through what is computed from it; {level =}: at
---- another level than the last one. What is written into it in place is written into both.
+--- A view of the tensor with a tangent of the same shape, dtype and device, which is propagated to results;
+--- {level =}: at another level than the last one. In-place writes change both.
 function forward_ad.make_dual(tensor, tangent, level)
   level = level or C.dual_depth()
   if level == 0 then

@@ -1,8 +1,8 @@
--- function.lua - torch.autograd.Function: ops with a derivative written in Lua.
+-- function.lua - torch.autograd.Function: operations with a derivative written in Lua.
 --
 -- forward runs without recording; its outputs then become the results of one node. The node calls a closure
--- that holds the context, and only Lua knows the closure and what the context saved: so a context that holds
--- its own outputs is collected with them. The graph's tokens (src/lua/binding.h) keep closures alive.
+-- that holds the context. Only Lua refers to the closure and the saved values, so a context that holds its own
+-- outputs is collected with them. The graph's tokens (src/lua/binding.h) keep closures alive.
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
@@ -98,7 +98,7 @@ local nested
 
 local nested_metatable = { __close = function(outer) nested = outer.list end }
 
--- What gradients of the outputs look like; false for outputs that are no tensors.
+-- The shapes of the outputs' gradients; false for outputs other than tensors.
 local function likes_of(outputs)
   local likes = {}
   for i = 1, outputs.n do
@@ -146,8 +146,8 @@ end
 
 -- ---- forward ----------------------------------------------------------------------------------------------------
 
--- Outputs as they are returned, and those among them that core makes results of the node. An output that is an
--- input, was returned before or has a history is replaced by an alias.
+-- The outputs to return, and those that core makes results of the node. An output that is an input, was
+-- returned before or has a history is replaced by an alias.
 local function results_of(context, outputs, tensors)
   local plain, dirty = rawget(context, PLAIN), rawget(context, DIRTY)
   local results, seen = {}, {}
@@ -179,7 +179,7 @@ local function check_dirty(context)
   end
 end
 
--- Hooks of saved tensors (graph.lua) see what was saved once forward has ended.
+-- Hooks of saved tensors (graph.lua) receive the saved values after forward.
 local function pack_saved(saved)
   local hooks = rawget(autograd, 'graph') and autograd.graph.__hooks()
   if not hooks then return end
@@ -244,7 +244,8 @@ local function level_of(arguments)
   end
 end
 
--- Under vmap the class's own rule is asked: vmap(info, in_dims, ...) gives its outputs, then where the batch is in them.
+-- Under vmap, the class's own rule is used: vmap(info, in_dims, ...) returns its outputs, then their batch
+-- dimensions.
 local function apply_batched(class, arguments, level)
   if not class.vmap then
     fail('You tried to vmap over %s, but it does not have vmap support. Please override and implement the vmap method: '
@@ -267,7 +268,7 @@ local function apply_batched(class, arguments, level)
   return table.unpack(list)
 end
 
--- The outputs and the context of a call, whose derivative by backward is recorded.
+-- The outputs and the context of a call, with its derivative by backward recorded.
 local function apply_plain(class, arguments)
   local inputs, needs, tensors, any = inputs_of(arguments)
   local context = setmetatable({ [NAME] = class.__classname .. 'Backward', needs_input_grad = needs }, Context)
@@ -320,7 +321,7 @@ local function push(class, context, outputs, tangents, n, level)
   end
 end
 
--- What was saved for backward is dual as the arguments and the outputs are, so that the gradients are.
+-- Saved values are dual like the arguments and outputs, so the gradients are dual, too.
 local function keep_dual(context, before, after)
   local saved = rawget(context, SAVED)
   for i = 1, saved and saved.n or 0 do
@@ -396,7 +397,7 @@ function DelayedError.backward()
   fail('trying to differentiate twice a function that was marked with @once_differentiable')
 end
 
---- backward as a function whose gradients cannot be differentiated again: it is run without recording.
+--- backward without a second derivative: it runs without recording.
 local function once_differentiable(backward)
   return function(context, ...)
     local results = table.pack(torch.no_grad(backward, context, ...))

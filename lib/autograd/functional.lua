@@ -1,10 +1,10 @@
--- functional.lua - torch.autograd.functional: products with Jacobians and Hessians of a function of tensors, and these whole.
+-- functional.lua - torch.autograd.functional: products with Jacobians and Hessians of a function of tensors,
+-- and the complete matrices.
 --
--- inputs is a tensor or a list of them, and what belongs to them is returned in the same form; a function that returns
--- several values has a list as output. jvp is forward mode; hvp, and jvp where strict, apply backward twice: the first gradient is linear in
--- its weights.
--- With create_graph the results can be differentiated by the inputs; strict makes independence of an input an error
--- instead of zeros.
+-- inputs is a tensor or a list of tensors, and results have the same form; a function with several results has
+-- a list as output. jvp is forward mode; hvp, and strict jvp, apply backward twice: the first gradient is
+-- linear in its weights. With create_graph, the results are differentiable by the inputs; strict makes
+-- independence of an input an error instead of zeros.
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
@@ -134,7 +134,7 @@ local function check_history(tensors, strict, message)
   end
 end
 
--- What func gives for prepared inputs.
+-- The results of func for prepared inputs.
 local function outputs_of(func, inputs, name, strict)
   local value = trees.of_results(table.pack(func(table.unpack(inputs))))
   local outputs, is_list = as_list(value, 'outputs of the user-provided function', name)
@@ -152,7 +152,7 @@ local function number_of(func, inputs, name, strict)
   return outputs
 end
 
--- Whether gradients are recorded around the call decides, unless a graph is asked for.
+-- Records gradients as the enclosing scope does, and always if a graph is requested.
 local function recording(create_graph, f, ...) return torch.set_grad_enabled(create_graph or torch.is_grad_enabled(), f, ...) end
 
 -- ---- products -------------------------------------------------------------------------------------------------------
@@ -171,7 +171,8 @@ function functional.vjp(o)
   end)
 end
 
--- The inputs for forward mode, and func as a function with a list as value; several() says whether it gave one.
+-- The inputs for forward mode, and func as a function that returns a list; several() is true if it returned
+-- one.
 local function for_forward(func, given, name, create_graph)
   local inputs, is_list = {}, false
   for i, input in ipairs(given) do inputs[i] = create_graph and input or input:detach() end
@@ -206,7 +207,7 @@ function functional.jvp(o)
   end)
 end
 
--- The value of func, a number, and what multiply(its gradient, inputs, v, options) makes of its second derivatives.
+-- The value of func, a number, and multiply(its gradient, inputs, v, options) of its second derivatives.
 local function second_order(name, multiply, o)
   local func = o.func
   return torch.enable_grad(function()
@@ -280,9 +281,10 @@ local function columns_of(func, given)
   return in_form(jacobian, several())
 end
 
---- jacobian(func, inputs, {create_graph = false, strict = false, vectorize = false, strategy = 'reverse-mode'}): the Jacobian, of
---- the output's shape followed by the input's; for lists of inputs or outputs lists of them, outputs outermost. 'reverse-mode': row by
---- row, by backward, whatever vectorize says; 'forward-mode', with vectorize = true: all columns at once, by forward mode under vmap.
+--- jacobian(func, inputs, {create_graph = false, strict = false, vectorize = false, strategy =
+--- 'reverse-mode'}): the Jacobian, with the output's shape followed by the input's; for lists of inputs or
+--- outputs, lists of Jacobians, outputs outermost. 'reverse-mode': row by row, by backward, for every
+--- vectorize; 'forward-mode', with vectorize = true: all columns at once, by forward mode under vmap.
 function functional.jacobian(o)
   local func, strategy = o.func, o.strategy
   if strategy ~= 'forward-mode' and strategy ~= 'reverse-mode' then

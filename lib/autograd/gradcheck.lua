@@ -1,9 +1,9 @@
--- gradcheck.lua - torch.autograd.gradcheck and gradgradcheck: derivatives compared with finite differences.
+-- gradcheck.lua - torch.autograd.gradcheck and gradgradcheck: compare derivatives with finite differences.
 --
--- Inputs that require grad are changed in place, element by element, and put back. They should be float64:
--- the central differences of smaller dtypes say little. Complex numbers are looked at as their two parts: the gradient of the real
--- (imaginary) part of an output, which backward gives for the seed 1 (i), has the derivatives by both parts of an input. Forward
--- mode gives them for the tangent 1 (i).
+-- Inputs that require grad are changed in place, element by element, and restored. Use float64: central
+-- differences of smaller dtypes are inaccurate. Complex numbers are compared by their two parts: the gradient
+-- of the real (imaginary) part of an output, which backward returns for the seed 1 (i), contains the
+-- derivatives by both parts of an input. Forward mode returns them for the tangent 1 (i).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -187,8 +187,9 @@ local function mismatch(fn, inputs, options)
   return nil
 end
 
---- Whether the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
---- raise_exception is false. check_forward_ad: those of forward mode too; check_backward_ad = false: only those.
+--- True if the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
+--- raise_exception is false. check_forward_ad: those of forward mode, too; check_backward_ad = false: only
+--- those.
 local function gradcheck(fn, inputs, options)
   local message = mismatch(fn, list_of(inputs), options)
   if message and options.raise_exception then fail('%s', message) end

@@ -1,4 +1,5 @@
--- graph.lua - torch.autograd.graph: what the graph keeps for backward in the place of tensors; its edges, and hooks of several tensors.
+-- graph.lua - torch.autograd.graph: replacements of saved tensors, edges of the graph, and hooks of several
+-- tensors.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -24,7 +25,7 @@ local function close(list, scope)
   if inner then inner.outer = scope.outer end
 end
 
--- leave() may have to be called again: what a hook closes while it runs is there afterwards.
+-- leave() may have to be called again: if a running hook closes the scope, it is restored afterwards.
 local guard_metatable = {
   __name = 'guard',
   __close = function(guard)
@@ -33,7 +34,7 @@ local guard_metatable = {
   end,
 }
 
--- A guard that calls leave; with a body its results. What leave closes is a list of its own, of any order.
+-- A guard that calls leave; with a body its results. Scopes have their own list and may end in any order.
 local function within(leave, body, ...)
   local guard = setmetatable({ leave = leave, scope = scopes.open(leave, function() end, leave) }, guard_metatable)
   if body == nil then return guard end
@@ -41,9 +42,10 @@ local function within(leave, body, ...)
   return body(...)
 end
 
---- While body(...) runs, or until the guard that is returned without one ends, pack_hook(tensor) is called for every tensor that is saved
---- for backward, and what it returns, any value but nil, is kept instead. unpack_hook(value) gives a tensor of the same shape, dtype and
---- device back whenever backward needs it. Neither is recorded, and pack_hook must not change its tensor. Of several hooks the innermost are called.
+--- While body(...) runs, or until the returned guard is closed, pack_hook(tensor) is called for each tensor
+--- that is saved for backward, and its result, any value but nil, is stored instead. unpack_hook(value) returns
+--- a tensor of the same shape, dtype and device when backward needs it. Neither is recorded, and pack_hook must
+--- not change its tensor. Only the innermost hooks are called.
 function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
   if refusals.outer then fail('%s', refusals.outer.message) end
   local opened = C.open_saved_hooks(pack_hook, unpack_hook)
@@ -74,11 +76,12 @@ function graph.disable_saved_tensors_hooks(error_message, body, ...)
   return within(function() close(refusals, scope) end, body, ...)
 end
 
---- While body(...) runs, or until the guard ends, tensors may be written in place although they were saved for backward: what was saved in the
---- scope is copied before. Backward may run later, too, as long as nobody writes them any more. Such scopes do not nest.
+--- While body(...) runs, or until the guard is closed, you may write to tensors in place after they were saved
+--- for backward: values that were saved in the scope are copied first. Backward may run later if nothing writes
+--- to them any more. Such scopes do not nest.
 function graph.allow_mutation_on_saved_tensors(body, ...)
   C.open_saved_copies()
-  -- Custom Functions, whose tensors core does not keep, have theirs copied at once.
+  -- Saved tensors of custom Functions, which core does not store, are copied immediately.
   local scope = open(hooks, { pack = function(tensor) return tensor:clone() end, unpack = function(tensor) return tensor end })
   return within(function()
     close(hooks, scope)
@@ -86,7 +89,7 @@ function graph.allow_mutation_on_saved_tensors(body, ...)
   end, body, ...)
 end
 
---- Notes that a tensor, or each of a list, was written in place by something that the library does not know of, a kernel of one's own.
+--- Records that a tensor, or each of a list, was written in place by other code, for example your own kernel.
 function graph.increment_version(tensor)
   if torch.is_tensor(tensor) then tensor = { tensor } end
   for _, entry in ipairs(tensor) do C.increment_version(entry) end
@@ -94,7 +97,7 @@ end
 
 -- ---- edges ----------------------------------------------------------------------------------------------------------
 
--- What an edge stands for, for who asks for its gradient.
+-- The key of the tensor that an edge represents, for gradient requests.
 local TENSOR = {}
 
 local GradientEdge = class.Object:extend('GradientEdge')
@@ -129,7 +132,8 @@ function Handles:remove()
   for _, handle in ipairs(self) do handle:remove() end
 end
 
--- What every one of n hooks calls: fn with all gradients, once the last that this backward computes is there.
+-- The function that each of n hooks calls: fn with all gradients, after the last one that this backward
+-- computes.
 local function when_all(edges, fn)
   local number, waits, grads
   return function(i, grad)
@@ -157,9 +161,9 @@ local function when_any(fn)
   end
 end
 
---- Calls fn in each backward that computes gradients of some of the tensors. {mode = 'all'}, the default: with a list of the gradients, once
---- they are all there (false for tensors whose gradient this backward does not compute); {mode = 'any'}: with the first. fn must not change
---- them. Gives a handle whose remove() takes the hook away.
+--- Calls fn in each backward that computes gradients of some of the tensors. {mode = 'all'}, the default: with
+--- a list of the gradients, after the last one (false for tensors without a gradient in this backward); {mode =
+--- 'any'}: with the first gradient. fn must not change them. Returns a handle; its remove() removes the hook.
 function graph.register_multi_grad_hook(tensors, fn, mode)
   if mode ~= 'all' and mode ~= 'any' then fail("Expects mode to be one of ('all', 'any') but got %s", mode) end
   local edges, handles = {}, setmetatable({}, Handles)

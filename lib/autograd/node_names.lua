@@ -1,5 +1,5 @@
--- node_names.lua - the names that PyTorch gives to the nodes (x.grad_fn) of ops that are made of others here: printed tensors,
--- errors and profiles name the op that was called. Those of ops in C are in their declarations (grad_fn).
+-- node_names.lua - PyTorch's names of nodes (x.grad_fn) for composite operations: printed tensors, errors and
+-- profiles name the called operation. Names of operations in C are in their declarations (grad_fn).
 
 local C = require 'torch'._C
 
@@ -36,8 +36,8 @@ end
 --- f(...), with the nodes of its results named, where it made them.
 function node_names.call(name, f, ...) return named(name, C.last_node(), f(...)) end
 
---- f, whose nodes are named as those of an overload of the op are; f itself where PyTorch's nodes have the names of the ops that
---- f is made of.
+--- f with nodes named after an overload of the operation; f itself if PyTorch's nodes have the names of the
+--- operations in f.
 function node_names.wrap(overload, op, f)
   local name = names[overload] or names[op]
   if not name then return f end

@@ -1,7 +1,8 @@
--- attention.lua - torch.nn.attention: which ways of scaled_dot_product_attention may be taken, as torch.backends.cuda's switches say, in a
--- scope. MATH: products and a softmax. FLASH_ATTENTION, EFFICIENT_ATTENTION: our own kernels, which need no memory of queries x keys;
--- on the CPU that is FLASH_ATTENTION alone. CUDNN_ATTENTION: cuDNN, where it is installed and takes what is given; where
--- it does not and another way is allowed, our own kernels. Where none that is allowed does it, the call fails.
+-- attention.lua - torch.nn.attention: selects the backends of scaled_dot_product_attention in a scope, like the
+-- switches of torch.backends.cuda. MATH: products and a softmax. FLASH_ATTENTION, EFFICIENT_ATTENTION: our
+-- kernels, which need no memory of queries x keys; on the CPU only FLASH_ATTENTION. CUDNN_ATTENTION: cuDNN, if
+-- it is installed and supports the arguments; otherwise our kernels, if another backend is allowed. If no
+-- allowed backend supports the call, it is an error.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'

@@ -23,8 +23,9 @@ local function all_ids()
   return ids
 end
 
---- module: also a list of layers, as Sequential takes it. device_ids: the GPUs to use, all if not given; without a GPU the module runs where it is. output_device: the
--- first of them if not given. dim: what batches are split along, 1 if not given.
+--- module: also a list of layers, as in Sequential. device_ids: the GPUs to use, by default all; without a GPU
+-- the module runs on its device. output_device: by default the first of them. dim: the batch dimension to
+-- split, by default 1.
 function DataParallel:init(module, device_ids, output_device, dim)
   self.module = type(module) == 'table' and Sequential(module) or module
   self.dim = dim

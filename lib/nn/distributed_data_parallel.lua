@@ -1,6 +1,6 @@
--- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =, bucket_cap_mb =, ...}): a module whose
--- gradients are those of all ranks' batches. Every rank has the module and its own batch; after backward .grad is the mean over the
--- ranks, on all of them the same bits.
+-- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =, bucket_cap_mb
+-- =, ...}): a module whose gradients are averaged over the batches of all ranks. Each rank has the module and
+-- its own batch; after backward, .grad is the mean over the ranks, with the same bits on all of them.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
@@ -14,7 +14,7 @@ local scope = require 'torch.autograd.scope'
 
 local DistributedDataParallel = Module:extend('DistributedDataParallel')
 
--- What has to be the same on all ranks: one row of numbers for each parameter.
+-- Properties that must be equal on all ranks: one row of numbers for each parameter.
 local function described(named)
   local rows = {}
   for i, entry in ipairs(named) do
@@ -48,7 +48,7 @@ local function check_shapes(named, group)
   end
 end
 
--- Those of a rank of the group become everyone's.
+-- Broadcasts tensors from a rank of the group.
 local function broadcast_all(tensors, group, rank)
   local works = {}
   for i, t in ipairs(tensors) do
@@ -57,12 +57,13 @@ local function broadcast_all(tensors, group, rank)
   for _, work in ipairs(works) do work:wait() end
 end
 
---- module: the same on every rank; its parameters and buffers become those of the group's first, unless init_sync is false. It computes where
---- it is: device_ids, output_device and dim change nothing. process_group: that of all if not
--- given. bucket_cap_mb: gradients are brought together in buckets of so many MiB. broadcast_buffers: before each forward in training the
--- buffers become those of the first rank. find_unused_parameters: parameters that a loss does not come from are looked for in its graph.
--- gradient_as_bucket_view: gradients lie in the buckets, which saves their memory once and a copy. static_graph: every backward reaches
--- the same parameters as the first one, each as often; then some may be reached by none, or again by a checkpoint.
+--- module: the same on each rank; its parameters and buffers are broadcast from the group's first rank, unless
+-- init_sync is false. It computes on its own device: device_ids, output_device and dim have no effect.
+-- process_group: by default all ranks. bucket_cap_mb: the size of gradient buckets in MiB. broadcast_buffers:
+-- buffers are broadcast from the first rank before each forward in training. find_unused_parameters: searches
+-- the graph of the loss for unused parameters. gradient_as_bucket_view: gradients are views of the buckets,
+-- which saves their memory once and a copy. static_graph: each backward reaches the same parameters as the
+-- first one, equally often; then some may be unused, or used again by a checkpoint.
 function DistributedDataParallel:init(options)
   local module = options.module
   self.module = module
@@ -100,7 +101,7 @@ end
 
 -- ---- forward ------------------------------------------------------------------------------------------------------
 
--- The tensors in what forward has returned.
+-- The tensors in the results of forward.
 local function tensors_in(value, list)
   if torch.is_tensor(value) then
     list[#list + 1] = value
@@ -127,8 +128,8 @@ local function common_rank(group, mine)
   return rank:item()
 end
 
--- Where ranks may have joined: whether those that go on bring their gradients together, which a rank that has joined cannot know. mine:
--- 0 or 1; a joined one says 0.
+-- If ranks may have joined: true if the remaining ranks reduce gradients in this step, which a joined rank
+-- cannot know. mine: 0 or 1; a joined rank passes 0.
 local function will_sync(group, mine)
   local flag = torch.tensor({ mine }, { dtype = torch.int64 })
   dist.all_reduce(flag, { group = group })
@@ -170,15 +171,15 @@ function DistributedDataParallel:no_sync(fn, ...)
   return scope.open(self, change, function() self.require_backward_grad_sync = before end, fn, ...)
 end
 
---- Until the scope is closed, or while fn(...) runs: ranks may have different numbers of batches. One that has no more goes on with the
--- others until all are through, and then has the parameters of those that were last. Every forward is of a batch for training. options:
--- those of Join.
+--- Until the scope is closed, or while fn(...) runs, ranks may have different numbers of batches. A rank
+-- without further batches participates until all have finished, and then has the parameters of the last ranks.
+-- Each forward must be of a training batch. options: those of Join.
 function DistributedDataParallel:join(options, fn, ...)
   if type(options) == 'function' then return join.Join({ self }, nil, options, fn, ...) end
   return join.Join({ self }, options, fn, ...)
 end
 
---- What a rank that has joined does (Join calls it).
+--- The actions of a joined rank (called by Join).
 function DistributedDataParallel:join_hook(...)
   local group = self.process_group
   return {

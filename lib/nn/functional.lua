@@ -1,5 +1,5 @@
--- functional.lua - torch.nn.functional: the functional forms. Those that torch has under the same name, with the
--- same arguments, are torch's own; the others are declared for this module (torch._C.nn).
+-- functional.lua - torch.nn.functional: the functional forms. Functions that torch has with the same name and
+-- arguments are torch's; the others are declared for this module (torch._C.nn).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -55,7 +55,7 @@ local function max_pool(name, plain, with_indices)
   end)
 end
 
--- A pool of d dimensions whose output_size may leave some open, to be the input's: {7, false}.
+-- A pool over d dimensions whose output_size may have open entries, which are the input's sizes: {7, false}.
 local function open_sizes(pool, d)
   return function(input, wanted)
     if type(wanted) ~= 'table' or not torch.is_tensor(input) or input.ndim <= d then return pool(input, wanted) end
@@ -89,13 +89,13 @@ functional.binary_cross_entropy_with_logits = declare.declare([[
   return with_logits(input, target, weight, pos_weight, reduction)
 end)
 
--- Those made of other ops in Lua.
+-- Functions composed of other operations in Lua.
 for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional',
   'torch.nn.functional.linear_cross_entropy' } do
   for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
 end
 
--- What nn.MultiheadAttention does, with the weights as arguments; the layer's file has it.
+-- nn.MultiheadAttention with the weights as arguments; implemented in the layer's file.
 functional.multi_head_attention_forward = declare.by_name([[
   multi_head_attention_forward(Tensor query, Tensor key, Tensor value, integer? embed_dim_to_check, integer num_heads, Tensor? in_proj_weight,
   Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, boolean? add_zero_attn=false, number? dropout_p=0.0, Tensor out_proj_weight,

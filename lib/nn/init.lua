@@ -39,8 +39,8 @@ function init.eye_(tensor)
   end)
 end
 
--- Draws elements again, in passes over the whole tensor, until every one is accepted: draw(into) fills a tensor,
--- refused(drawn) tells which elements to draw anew.
+-- Draws elements again, in passes over the whole tensor, until all are accepted: draw(into) fills a tensor,
+-- refused(drawn) marks elements to draw again.
 local function draw_until(tensor, draw, refused)
   draw(tensor)
   local open = refused(tensor)

@@ -1,8 +1,9 @@
--- module.lua - nn.Module: what every layer and model derives from.
+-- module.lua - nn.Module: the base class of layers and models.
 --
 -- Assigning a Parameter, a module or a registered buffer to a field registers it, in the order of first
--- assignment; the field holds it like any other. The names are kept in three lists beside the fields, with a table of
--- the list each name is in; those of buffers that are no part of the state also in a set. Hooks are in module/hooks.lua, state in module/state.lua.
+-- assignment; the field contains it like any other value. The names are stored in three lists beside the
+-- fields, with a table that maps each name to its list; names of non-persistent buffers are also in a set.
+-- Hooks are in module/hooks.lua, state in module/state.lua.
 
 --[=[ examples
 Module
@@ -75,7 +76,7 @@ local function kind_for(value)
   if Module:is_instance(value) then return '_modules' end
 end
 
--- What the hooks of registering, which are global, make of a value.
+-- Applies the global registration hooks to a value.
 local function through_hooks(self, kind, name, value)
   for _, hook in ipairs(hooks.registration[kind].entries) do
     local given = hook.fn(self, name, value)
@@ -159,7 +160,8 @@ local function call(self, ...)
   return forward(self, ...)
 end
 
--- What compile() has made of a module's calls. No field: copies and files are of the module as it was.
+-- The calls that compile() has compiled, by module. Not a field, so copies and files contain the original
+-- module.
 local compiled_calls = setmetatable({}, { __mode = 'k' })
 
 function Module:__call(...)
@@ -168,7 +170,7 @@ function Module:__call(...)
   return call(self, ...)
 end
 
--- Calls of this module, with its hooks, are from now on those of torch.compile, which takes the same options.
+-- Compiles calls of this module, with its hooks, by torch.compile with the same options.
 function Module:compile(options)
   compiled_calls[self] = torch.compile(function(...) return call(self, ...) end, options)
 end
@@ -390,8 +392,8 @@ end
 
 local formats = { [torch.contiguous_format] = true, [torch.preserve_format] = true, [torch.channels_last] = true, [torch.channels_last_3d] = true }
 
--- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to floating-point tensors only,
--- memory formats to those of four and five dimensions.
+-- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to floating-point
+-- tensors only, memory formats to tensors with four and five dimensions.
 local read_to = declare.reader 'Module.to(*, any? device, dtype? dtype, boolean non_blocking=false, any? memory_format)'
 function Module:to(...)
   local options = {}
@@ -439,7 +441,7 @@ end
 
 -- ---- printing -------------------------------------------------------------------------------------------
 
--- What stands between the parentheses of a layer without children.
+-- The text between the parentheses of a printed layer without children.
 function Module:extra_repr() return '' end
 
 -- The name of the class as it is printed.

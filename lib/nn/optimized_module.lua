@@ -1,4 +1,5 @@
--- optimized_module.lua - what torch.compile makes of a module: the module is its child `_orig_mod`, whose parameters and state are its own.
+-- optimized_module.lua - the result of torch.compile for a module: the module is its child `_orig_mod`, whose
+-- parameters and state it shares.
 
 local class = require 'torch.support.class'
 local Module = require 'torch.nn.module'

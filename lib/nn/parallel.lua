@@ -1,8 +1,8 @@
 -- parallel.lua - torch.nn.parallel: scatter, gather, replicate, parallel_apply: the parts of DataParallel.
 --
--- Inputs and outputs may be tensors and tables of them, nested; what is no tensor goes to every device. Several
--- inputs of one call, or several outputs, are held together by table.pack. Devices are devices, their names or
--- numbers of GPUs. Work on different GPUs overlaps because launching it does not wait.
+-- Inputs and outputs may be tensors and nested tables of tensors; other values are passed to each device.
+-- Several inputs of one call, or several outputs, are packed by table.pack. Devices are devices, their names or
+-- GPU numbers. Work on different GPUs overlaps because a launch does not block.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -101,8 +101,8 @@ local function join(values, device, dim)
   return joined
 end
 
---- Joins what several devices gave along dim (1 if not given) on one device. Tensors without dimensions become a
--- vector; of what is no tensor the first one's is taken.
+--- Joins the results of several devices along dim (by default 1) on one device. Tensors without dimensions
+-- become a vector; of other values the first is returned.
 function parallel.gather(outputs, device, dim)
   return join(outputs, device_of(device), dim or 1)
 end
@@ -127,8 +127,8 @@ local function copy_module(module, device)
   return replica
 end
 
---- Copies of a module on each device; their gradients flow back to the module's own parameters. On the device that
--- the module is on, its buffers are its own: what a layer writes into them stays.
+--- Copies of a module on each device; their gradients flow to the module's own parameters. On the module's
+-- device, the copy has its buffers: a layer's writes to them remain.
 function parallel.replicate(module, devices)
   if not Module:is_instance(module) then
     fail('replicate(): argument 1 must be a Module, not %s', torch.type(module))

@@ -1,8 +1,9 @@
--- parameters_of.lua - the tensors meant where PyTorch takes parameters: by optimizers, clip_grad_norm_ and their kin.
+-- parameters_of.lua - converts the arguments that PyTorch calls parameters (of optimizers, clip_grad_norm_ and
+-- similar) to tensors.
 --
--- A tensor, a module (its parameters), a list of either, nested as deep as one likes, or an iterator such as
--- net:named_parameters(). A parameter that several modules share comes once; one that is listed twice comes twice,
--- for the caller to refuse. What is none of these is left in the list, for the caller to name.
+-- A tensor, a module (its parameters), a nested list of either, or an iterator such as net:named_parameters().
+-- A parameter that several modules share occurs once; one that is listed twice occurs twice, and the caller
+-- raises the error. Other values stay in the list, and the caller names them.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

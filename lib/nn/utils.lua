@@ -1,5 +1,5 @@
--- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm (norms.lua);
--- those, rnn, parametrize and parametrizations are loaded when they are first named.
+-- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm
+-- (norms.lua); these, rnn, parametrize and parametrizations are loaded on first use.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -37,8 +37,8 @@ function utils.get_total_norm(tensors, norm_type, error_if_nonfinite)
   return total
 end
 
--- parameters, here and below: tensors, modules, nested lists of them (parameters_of.lua).
--- Scales the gradients in place by what makes a joint norm, which is given, at most max_norm.
+-- parameters, here and below: tensors, modules, nested lists of them (parameters_of.lua). Scales the gradients
+-- in place so that the given joint norm becomes at most max_norm.
 function utils.clip_grads_with_norm_(parameters, max_norm, total_norm)
   torch.no_grad(function()
     local scale = torch.clamp(max_norm / (total_norm + 1e-6), { max = 1.0 })
@@ -46,7 +46,7 @@ function utils.clip_grads_with_norm_(parameters, max_norm, total_norm)
   end)
 end
 
--- skip_init(torch.nn.Linear, 3, 4): a module whose parameters have memory and no values yet.
+-- skip_init(torch.nn.Linear, 3, 4): a module with uninitialized parameters.
 function utils.skip_init(class, ...)
   local Module = require 'torch.nn.module'
   local parent = type(class) == 'table' and class

@@ -46,7 +46,7 @@ function Adagrad:update_batch(batch, group)
     group.eps, group.maximize)
 end
 
--- Of the sums those elements alone are read and written that the gradient has.
+-- Reads and writes only the elements of the sums that the gradient contains.
 function Adagrad:update_sparse(parameter, grad, group, state)
   if group.weight_decay ~= 0 then fail 'weight_decay option is not compatible with sparse gradients' end
   grad = (group.maximize and -grad or grad):coalesce()

@@ -39,7 +39,7 @@ function Adam:new_state(parameter, group)
   return state
 end
 
--- The same step by operations that know no number of steps.
+-- The same step by operations that do not depend on the number of steps.
 local function update_recorded(parameter, grad, state, group)
   local beta1, beta2 = group.betas[1], group.betas[2]
   if group.maximize then grad = -grad end

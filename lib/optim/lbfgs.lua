@@ -65,7 +65,7 @@ local function largest(vector) return vector:abs():max():item() end
 
 -- ---- the direction ------------------------------------------------------------------------------------------------
 
--- What the last step showed of the curvature: y, the change of the gradient over the step s.
+-- Stores the curvature of the last step: y, the change of the gradient over the step s.
 local function remember(state, gradient, history_size)
   local y, s = gradient:sub(state.prev_flat_grad), state.d:mul(state.t)
   local curvature = y:dot(s):item()

@@ -51,8 +51,8 @@ local function check_parameter(parameter, position)
   if not parameter.is_leaf then fail("can't optimize a non-leaf Tensor") end
 end
 
--- params: tensors, modules, nested lists of them (parameters_of.lua), or a list of groups {params = {...}, lr = ...},
--- whose params are the same. defaults: the options.
+-- params: tensors, modules, nested lists of them (parameters_of.lua), or a list of groups {params = {...}, lr =
+-- ...} with the same params. defaults: the options.
 function Optimizer:init(params, defaults)
   if torch.is_tensor(params) then
     fail('params argument given to the optimizer should be a table of Tensors or groups, but got a Tensor')
@@ -68,8 +68,8 @@ function Optimizer:init(params, defaults)
 end
 declare.methods(Optimizer, 'init(self, any params, table defaults)')
 
--- How PyTorch shall compute a step. Ours is always one call for all parameters: `foreach` and `fused` are taken and
--- change nothing; what the other two promise is had where a class has an option of that name.
+-- PyTorch's options for the implementation of a step. Ours is one call for all parameters: `foreach` and
+-- `fused` are accepted and have no effect; the other two are supported by classes with an option of that name.
 local WAYS = { foreach = true, fused = true, capturable = false, differentiable = false }
 
 local function read_ways(self, options)
@@ -81,8 +81,8 @@ local function read_ways(self, options)
   end
 end
 
--- The learning rate of a group is a number or a Tensor of one element, whose owner may change it between steps: it is
--- read where a step needs it, and written in its place.
+-- The learning rate of a group is a number or a Tensor with one element, which its owner may change between
+-- steps: it is read when a step needs it, and written in place.
 function Optimizer.rate(group) return torch.is_tensor(group.lr) and group.lr:item() or group.lr end
 
 function Optimizer.set_rate(group, rate)
@@ -117,7 +117,7 @@ function Optimizer._options_of(self, given)
   return given.params, options
 end
 
--- Refuses values outside of what options may be: {lr = 'learning rate', eps = 'epsilon value', ...}.
+-- Rejects negative values of options: {lr = 'learning rate', eps = 'epsilon value', ...}.
 function Optimizer.check_not_negative(options, names)
   for name, text in pairs(names) do
     local value = name == 'lr' and Optimizer.rate(options) or options[name]
@@ -161,7 +161,7 @@ function Optimizer:add_param_group(param_group)
   self.param_groups[#self.param_groups + 1] = added
 end
 
--- Puts parameters that lazy layers have made by now in the places of what stood for them.
+-- Replaces placeholders by the parameters that lazy layers have created since.
 local function take_made(self)
   if not self._lazy then return end
   self._lazy = false
@@ -232,7 +232,7 @@ function Optimizer:register_step_post_hook(hook) return add_hook(self, '_step_po
 function Optimizer:columns() return {} end
 function Optimizer:key(state) return type(state.step) == 'number' and state.step or 0 end
 
--- A replay of a recorded graph repeats the numbers of the step that was recorded, and makes anew what it made.
+-- A replay of a recorded graph would repeat the numbers of the recorded step and recreate its state.
 function Optimizer:_refuse_recording(why)
   if torch.cuda.is_current_stream_capturing() then
     fail('Attempting CUDA graph capture of step() for an instance of %s: %s', self.__classname, why)
@@ -253,7 +253,7 @@ function Optimizer:state_of(parameter, group)
   return state
 end
 
--- The step of a parameter whose gradient is sparse.
+-- The step of a parameter with a sparse gradient.
 local function update_sparse(self, parameter, grad, group)
   if not self.update_sparse then
     fail('%s does not support sparse gradients, please consider SparseAdam instead', self.__classname)
@@ -402,8 +402,8 @@ function Optimizer:state_dict()
   return dict
 end
 
---- hook(optimizer) before the state is collected; hook(optimizer, dict) after, whose result takes its place; the same before
---- a state is loaded; hook(optimizer) after. The result's remove() takes it away.
+--- hook(optimizer) is called before the state is collected; hook(optimizer, dict) after, whose result replaces
+--- it; the same before a state is loaded; hook(optimizer) after. remove() of the result removes it.
 function Optimizer:register_state_dict_pre_hook(hook) return add_hook(self, '_state_dict_pre_hooks', hook) end
 function Optimizer:register_state_dict_post_hook(hook) return add_hook(self, '_state_dict_post_hooks', hook) end
 function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self, '_load_pre_hooks', hook) end

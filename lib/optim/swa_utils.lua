@@ -39,9 +39,9 @@ end
 function swa_utils.get_ema_multi_avg_fn(decay) return of_lists(swa_utils.get_ema_avg_fn(decay)) end
 function swa_utils.get_swa_multi_avg_fn() return of_lists(swa_utils.get_swa_avg_fn()) end
 
---- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): a copy of the model, in `module`, whose
---- parameters become the average of those that update_parameters(model) sees. avg_fn(average, value, n) is the mean of
---- all by default; with use_buffers buffers are averaged too, else copied.
+--- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): a copy of the model, in
+--- `module`, whose parameters are the average over the calls of update_parameters(model). avg_fn(average,
+--- value, n) is the mean by default; with use_buffers, buffers are averaged, too, otherwise copied.
 local AveragedModel = Module:extend('AveragedModel')
 swa_utils.AveragedModel = AveragedModel
 

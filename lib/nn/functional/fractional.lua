@@ -1,5 +1,5 @@
--- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools whose windows begin at random steps, so that the
--- output may have any size (B. Graham 2014).
+-- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools whose windows start at random steps,
+-- for any output size (B. Graham 2014).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'

@@ -1,5 +1,5 @@
--- linear_cross_entropy.lua - nn.functional.linear_cross_entropy: the cross entropy of what a linear layer makes of its input, as
--- a whole or in pieces of the batch, of whose logits no more than one piece's are in memory.
+-- linear_cross_entropy.lua - nn.functional.linear_cross_entropy: the cross entropy of a linear layer's output,
+-- as a whole or in chunks of the batch, with the logits of one chunk in memory.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -36,7 +36,7 @@ local function in_pieces(input, weight, target, bias, size, loss)
   return total or torch.cat(rows, 1)
 end
 
--- What a mean divides by: how many targets count, or their weights.
+-- The divisor of a mean: the number of valid targets, or their weights.
 local function weight_of(target, loss)
   local counts = loss.ignore_index and target:ne(loss.ignore_index) or torch.ones_like(target, { dtype = torch.bool })
   if not loss.weight then return counts:sum() end

@@ -143,8 +143,9 @@ end
 
 -- ---- under autocast -------------------------------------------------------------------------------------------------
 
--- The dtype that autocast gives all tensors of cells with such an input, or nil. On a CPU those of a GRU and of a cell
--- alone are left as they are: PyTorch makes these of other operations, of which products alone are cast.
+-- The dtype to which autocast casts all tensors of cells with such an input, or nil. On a CPU, tensors of a GRU
+-- and of a single cell are not cast: PyTorch composes these of other operations, of which only products are
+-- cast.
 function recurrent.autocast_dtype(input, cell, alone)
   local kind = input.device.type
   if not torch.is_autocast_enabled(kind) or input.dtype == torch.float64 then return nil end

@@ -15,7 +15,8 @@ local M = {}
 -- PyTorch finds source positions in float32, but for interpolation of float64; so do we, since they are cut to integers.
 local function f32(x) return (string.unpack('f', string.pack('f', x))) end
 
--- What output position i (from 0) reads along a dimension: { {source position from 0, weight}... }, by mode.
+-- The source elements of output position i (from 0) along a dimension: { {source position from 0, weight}... },
+-- by mode.
 local taps = {}
 
 function taps.nearest(i, scale) return { { math.floor(f32(i * scale)), 1.0 } } end
@@ -37,8 +38,8 @@ function taps.cubic(i, scale, align)
   return { { low - 1, far(t + 1) }, { low, near(t) }, { low + 1, near(1 - t) }, { low + 2, far(2 - t) } }
 end
 
--- Antialiasing: a filter as wide as what an output position covers, its weights made to add up to 1. A filter is a
--- function of the distance and the distance from which on it is 0.
+-- Antialiasing: a filter with the width of an output position, whose weights are normalized to 1. A filter is a
+-- function of the distance and the distance beyond which it is 0.
 local filters = {
   linear = { function(x) return 1 - x end, 1 },
   cubic = { function(x) return x < 1 and (1.5 * x - 2.5) * x * x + 1 or ((2.5 - 0.5 * x) * x - 4) * x + 2 end, 2 },
@@ -62,7 +63,8 @@ local function filtered(filter, reach)
 end
 for name, filter in pairs(filters) do taps[name .. ' antialias'] = filtered(table.unpack(filter)) end
 
--- What interpolation computes in: half types in float32, and so pixels, which are rounded to whole numbers in the end.
+-- The dtype of the interpolation: half types in float32, and pixels, too, which are rounded to integers at the
+-- end.
 local function working_dtype(input, kind)
   if kind:find '^nearest' or input.dtype == torch.float32 or input.dtype == torch.float64 then return input.dtype end
   if input.dtype.is_floating_point or input.dtype == torch.uint8 and input.ndim == 4 then return torch.float32 end
@@ -121,8 +123,9 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- They are kept, as a net asks for the same ones again and again: of the last sizes asked for, those from FEW to twice as many. What is large
--- only for as long as the collector lets it be; what is in a GPU's memory until a collection finds it unused for IDLE seconds.
+-- Cached, because a network requests the same ones repeatedly: the last requested sizes, from FEW to twice as
+-- many. Large ones are kept until the collector frees them; those in GPU memory until a collection finds them
+-- unused for IDLE seconds.
 local FEW, LARGE, IDLE = 16, 2 ^ 16, 0.5
 local BYTES_OF_A_POSITION = 1024 -- at most, while its lists are made: 880 were seen of cubic ones
 local kept, kept_before, count = {}, {}, 0
@@ -196,7 +199,8 @@ local function planes(input, rows, columns)
   return torch._C._resample_planes(input, table.unpack(table.move(lists_along(input, -1, columns), 1, 6, 7, lists)))
 end
 
--- By what dimensions 3 and on become, the last dimension first, which decides how sums are rounded. Nearest ones have none.
+-- The matrices for dimensions 3 and on, last dimension first, which determines the rounding of sums. Nearest
+-- modes have none.
 local function spatially(input, to)
   local n = #to
   if n > 1 and is_resampled(input) and not to[n].pixels then
@@ -240,7 +244,7 @@ local function check_mode(input, mode, align)
   return n
 end
 
--- Tensors of floats, and images of uint8 as pixels: of those, bilinear and bicubic give the numbers of PyTorch to the last.
+-- Accepts float tensors, and uint8 images: for these, bilinear and bicubic give PyTorch's exact numbers.
 M.interpolate = declare.by_name([[
   interpolate(Tensor input, sizes? size, numbers? scale_factor, any mode='nearest', boolean? align_corners, boolean? recompute_scale_factor,
   boolean antialias=false)
@@ -314,7 +318,8 @@ local function product(kernel, n)
   return total
 end
 
--- Puts the sizes that output_size gives, of the plane or of everything, into shape: within a stride of what is expected.
+-- Writes the sizes of output_size, for the plane or for all dimensions, into shape: within one stride of the
+-- default.
 local function check_unpool_size(shape, lead, n, output_size, stride)
   if output_size == nil then return end
   if torch.is_tensor(output_size) then output_size = output_size:tolist() end
@@ -372,7 +377,7 @@ end
 
 -- ---- CTC --------------------------------------------------------------------------------------------------------------
 
--- Probability zero, as a logarithm whose differences stay finite.
+-- The logarithm of probability zero, with finite differences.
 local NEVER = -1e30
 
 local function lengths_of(lengths) return torch.is_tensor(lengths) and lengths:tolist() or lengths end
@@ -409,7 +414,7 @@ local function too_short(labels, steps)
   return steps < needed
 end
 
--- Whether targets, a row for each of a batch or all in a row, have as many labels as counts says.
+-- True if targets, one row for each batch entry or all in a row, have the number of labels in counts.
 local function check_targets(targets, counts)
   local longest, sum = 0, 0
   for _, count in ipairs(counts) do

@@ -11,7 +11,7 @@ local M = {}
 
 -- ---- grids -------------------------------------------------------------------------------------------------------
 
--- The coordinates of n pixels; align: those of the outermost centres are -1 and 1.
+-- The coordinates of n pixels; align: the outermost centres are -1 and 1.
 local function coordinates(n, align, like)
   if n == 1 then return torch.zeros(1, { dtype = like.dtype, device = like.device }) end
   local line = torch.linspace(-1, 1, n, { dtype = like.dtype, device = like.device })

@@ -103,7 +103,7 @@ end
 
 -- ---- masks --------------------------------------------------------------------------------------------------------
 
--- What is added to the scores: a bool mask's true is -inf.
+-- The additive mask of the scores: true in a bool mask is -inf.
 local function additive(mask, like, name)
   if mask.dtype == torch.bool then
     return torch.zeros(mask.shape, { dtype = like.dtype, device = like.device }):masked_fill(mask, -math.huge)

@@ -71,7 +71,7 @@ local function check(options)
   end
 end
 
--- ---- what all have in common --------------------------------------------------------------------------------------
+-- ---- base class ---------------------------------------------------------------------------------------------
 
 local Convolution = Module:extend('_ConvNd')
 Convolution.transposed = false
@@ -174,7 +174,8 @@ end
 
 -- ---- transposed -----------------------------------------------------------------------------------------------
 
--- What must be added on one side for the output to have the size asked for, which several inputs' sizes share.
+-- The padding on one side that gives the requested output size, because several input sizes have the same
+-- output size.
 local function output_padding(self, input, output_size, n)
   if output_size == nil then return self.output_padding end
   local first = input.ndim - n

@@ -53,7 +53,8 @@ local function reset_parameters(self)
   if self.padding_idx then torch.no_grad(function() self.weight:select(1, self.padding_idx):zero_() end) end
 end
 
--- from_pretrained(embeddings, {freeze = true, ...}): a layer over a table that exists. arguments: those of the constructor that may follow.
+-- from_pretrained(embeddings, {freeze = true, ...}): a layer over an existing table. arguments: further
+-- arguments of the constructor.
 local function from_pretrained(class, arguments)
   return declare.by_name(('from_pretrained(Tensor embeddings, boolean freeze=true, %s)'):format(arguments), function(given)
     local weight = given.embeddings

@@ -1,8 +1,8 @@
--- lazy.lua - layers that learn the size of their input from the first one they see: nn.LazyLinear, LazyConv1d-3d,
+-- lazy.lua - layers that infer the size of their input from the first one: nn.LazyLinear, LazyConv1d-3d,
 -- LazyConvTranspose1d-3d, LazyBatchNorm1d-3d, LazyInstanceNorm1d-3d.
 --
--- Until then their parameters and buffers are objects of UninitializedParameter and UninitializedBuffer, which know
--- their device and dtype only. The first call makes them, and the layer becomes one of the class it is named after.
+-- Before that, their parameters and buffers are objects of UninitializedParameter and UninitializedBuffer with
+-- a device and a dtype. The first call creates them, and the layer becomes one of the class of its name.
 
 --[=[ examples
 LazyConv1d
@@ -76,12 +76,12 @@ local fields_of = class.fields
 
 local M = {}
 
--- ---- what is not there yet ------------------------------------------------------------------------------------------
+-- ---- uninitialized tensors ----------------------------------------------------------------------------------
 
 local Unmade = class.Object:extend('Uninitialized')
 local attributes = { shape = true, ndim = true, data = true, T = true, is_leaf = true }
 
--- Whatever a tensor has is an error here, until the tensor is made.
+-- Every field of a tensor is an error until the tensor is initialized.
 local function guard(kind)
   local metatable = getmetatable(kind)
   local parent = metatable.__index
@@ -111,7 +111,7 @@ end
 
 function Unmade:__tostring() return ('<%s>'):format(torch.type(self)) end
 
--- Follows what is done to the tensors of the module: to another device or dtype.
+-- Applies a change of the module's tensors: another device or dtype.
 function Unmade:convert(fn)
   local like = fn(torch.empty(0, { device = self.device, dtype = self.dtype }))
   self.device, self.dtype = like.device, like.dtype
@@ -133,10 +133,10 @@ guard(M.UninitializedBuffer)
 
 function Module.is_unmade(value) return Unmade:is_instance(value) end
 
--- ---- what is lazy ---------------------------------------------------------------------------------------------------
+-- ---- lazy layers --------------------------------------------------------------------------------------------
 
--- lazy(name, Base, read, setup, shapes): setup(self, options) fills in the settings with an input size of 0; shapes(self,
--- input) sets the size from the first input and returns the shapes of what is to be made, by name.
+-- lazy(name, Base, read, setup, shapes): setup(self, options) fills in the settings with an input size of 0;
+-- shapes(self, input) sets the size from the first input and returns the shapes of the parameters, by name.
 local function lazy(name, Base, read, setup, shapes)
   local kind = Base:extend(name)
 
@@ -238,8 +238,8 @@ for n = 1, 3 do
   end
 end
 
--- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...): PyTorch's lazy instance norms
--- are affine and track statistics unless told otherwise, as its others are not.
+-- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...): PyTorch's lazy instance
+-- norms are affine and track statistics by default, unlike its other instance norms.
 for n = 1, 3 do
   for _, prefix in ipairs { 'BatchNorm', 'InstanceNorm' } do
     local name = ('Lazy%s%dd'):format(prefix, n)

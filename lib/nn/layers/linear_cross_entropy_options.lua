@@ -1,8 +1,9 @@
--- linear_cross_entropy_options.lua - nn.LinearCrossEntropyOptions{batch_chunk_size =, chunking_method = 'auto', acc_policy = 'auto',
--- acc_dtype =, allow_retain_graph = false}: that nn.functional.linear_cross_entropy goes through the batch in pieces, and how large
--- these are: batch_chunk_size rows, or what the method 'aspect_ratio' or 'aspect_ratio:N' says, whose logits are as large as the
--- input, or an N-th of it. Logits are computed again in backward, which may be called as often as the graph is there, and
--- accumulate in the input's dtype: acc_policy, acc_dtype and allow_retain_graph are PyTorch's, are checked, and change nothing.
+-- linear_cross_entropy_options.lua - nn.LinearCrossEntropyOptions{batch_chunk_size =, chunking_method = 'auto',
+-- acc_policy = 'auto', acc_dtype =, allow_retain_graph = false}: makes nn.functional.linear_cross_entropy
+-- process the batch in chunks of batch_chunk_size rows, or of the size by the method 'aspect_ratio' or
+-- 'aspect_ratio:N', with logits as large as the input, or an N-th of it. Logits are recomputed in backward,
+-- which may be called repeatedly while the graph exists, and accumulate in the input's dtype: acc_policy,
+-- acc_dtype and allow_retain_graph are PyTorch's, are validated, and have no effect.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -38,7 +39,7 @@ local function new(_, ...)
   return o
 end
 
---- Raises where the argument `options` of `what` is neither nil nor such an object.
+--- Raises an error if the argument `options` of `what` is neither nil nor such an object.
 function Options.check(what, value)
   if value ~= nil and getmetatable(value) ~= Options then
     fail("%s(): argument 'options' must be an nn.LinearCrossEntropyOptions, not %s", what, torch.type(value))

@@ -91,7 +91,7 @@ local function reductions_of(name)
   end
 end
 
--- What old programs write instead of reduction: size_average and reduce, true where only the other is given.
+-- The deprecated arguments size_average and reduce, true if only the other is given.
 local function reduction_of(options)
   local average, reduce = options.size_average, options.reduce
   if average == nil and reduce == nil then return options.reduction end
@@ -172,9 +172,9 @@ define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'an
 
 -- ---- with a layer of its own ------------------------------------------------------------------------------------------
 
--- nn.LinearCrossEntropyLoss(in_features, num_classes, {out_features = {}, bias = false, weight =, reduction = 'mean',
--- ignore_index =, label_smoothing = 0, options =}): cross entropy of what a linear layer makes of the input; the layer is
--- `linear`. options: an nn.LinearCrossEntropyOptions.
+-- nn.LinearCrossEntropyLoss(in_features, num_classes, {out_features = {}, bias = false, weight =, reduction =
+-- 'mean', ignore_index =, label_smoothing = 0, options =}): the cross entropy of a linear layer's output; the
+-- layer is `linear`. options: an nn.LinearCrossEntropyOptions.
 M.LinearCrossEntropyLoss = Module:extend('LinearCrossEntropyLoss')
 local read_linear = declare.reader [[
   LinearCrossEntropyLoss(integer in_features, integer num_classes, *, integers out_features={}, boolean bias=false,

@@ -99,7 +99,7 @@ function Base:reset_parameters()
   for _, parameter in ipairs(self:parameters()) do init.uniform_(parameter, -bound, bound) end
 end
 
--- Weights need no arranging here; for programs that ask for it.
+-- Returns the module: weights need no rearrangement. For programs that call it.
 function Base:flatten_parameters() return self end
 
 function Base:extra_repr()
@@ -170,7 +170,7 @@ local function weights_of(self, dtype)
   return list
 end
 
--- By a library: what lies between places with dropout at once. Nothing where there is no library for it.
+-- Runs all layers between dropouts in a library. Returns nothing without a library.
 local function run_network(self, rows, states, weights, dropout, batch)
   local directions = self.bidirectional and 2 or 1
   local at_once = dropout and directions or #weights

@@ -1,8 +1,10 @@
--- sync_batchnorm.lua - nn.SyncBatchNorm(num_features, eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true,
--- process_group = all, {bias = true}): BatchNorm of any number of dimensions whose batch in training is that of all ranks together.
+-- sync_batchnorm.lua - nn.SyncBatchNorm(num_features, eps = 1e-5, momentum = 0.1, affine = true,
+-- track_running_stats = true, process_group = all, {bias = true}): BatchNorm of any number of dimensions over
+-- the batches of all ranks in training.
 --
--- Each rank's count, mean and variance per channel are gathered and put together in the order of the ranks, so that all normalize by the
--- same bits; ranks may have different numbers of samples, and none. Backward sums two numbers per channel over the ranks.
+-- Each rank's count, mean and variance per channel are gathered and combined in rank order, so all ranks
+-- normalize by the same bits; ranks may have different numbers of samples, including none. Backward sums two
+-- numbers per channel over the ranks.
 
 --[=[ examples
 SyncBatchNorm
@@ -30,7 +32,7 @@ function SyncBatchNorm:init(...)
   self.process_group = options.process_group or nil
 end
 
--- ---- what is computed --------------------------------------------------------------------------------------------------
+-- ---- computation --------------------------------------------------------------------------------------------
 
 -- All dimensions but that of the channels, and a value per channel beside an input.
 local function around(x)
@@ -121,11 +123,11 @@ function SyncBatchNorm:forward(input)
   return (SyncNorm.apply(input, self.weight, self.bias, total, mean, rstd, self.process_group))
 end
 
--- As many dimensions as there are: what BatchNorm looks at.
+-- The numbers of dimensions that BatchNorm checks.
 SyncBatchNorm.dims = { 2, 3, 4, 5 }
 
---- The module with a SyncBatchNorm in the place of each BatchNorm in it, with the same parameters and buffers.
--- process_group: the ranks whose batches are one; nil: all.
+--- Replaces each BatchNorm of a module by a SyncBatchNorm with the same parameters and buffers. process_group:
+-- the ranks that share a batch; nil: all.
 local function converted(module, process_group)
   if SyncBatchNorm:is_instance(module) then return module end
   if BatchNorm:is_instance(module) then

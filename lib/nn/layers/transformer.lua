@@ -36,7 +36,7 @@ local init = require 'torch.nn.init'
 
 local M = {}
 
--- What runs between the two linear layers: 'relu', 'gelu', a function or a module.
+-- The activation between the two linear layers: 'relu', 'gelu', a function or a module.
 local function activation_of(activation)
   if activation == 'relu' then return F.relu end
   if activation == 'gelu' then return F.gelu end
@@ -46,7 +46,7 @@ end
 
 -- ---- one layer ----------------------------------------------------------------------------------------------------
 
--- What both kinds of layers have: n attentions, two linear layers, a norm and a dropout per part.
+-- The common parts of both kinds of layers: n attentions, two linear layers, a norm and a dropout per part.
 local function build(self, o, attentions)
   local factory = { device = o.device, dtype = o.dtype }
   local function with(options)
@@ -201,7 +201,7 @@ function M.Transformer:forward(o)
     tgt_is_causal = o.tgt_is_causal, memory_is_causal = o.memory_is_causal })
 end
 
--- -inf above the diagonal: what a position may not look at.
+-- -inf above the diagonal, for masked positions.
 function M.Transformer.generate_square_subsequent_mask(size, device, dtype)
   return torch.full({ size, size }, -math.huge, { device = device, dtype = dtype }):triu(1)
 end

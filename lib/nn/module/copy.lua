@@ -1,6 +1,6 @@
--- copy.lua - module:deepcopy(): a module with tensors of its own and the same values. What is shared inside of
--- the module is shared inside of the copy. Fields are copied, tables with their contents; of the hooks only those that
--- are objects (of weight_norm and spectral_norm), since functions may refer to the module they were written for.
+-- copy.lua - module:deepcopy(): a module with its own tensors and the same values. Sharing inside of the module
+-- is preserved. Fields are copied, tables with their contents. Of the hooks, only objects (of weight_norm and
+-- spectral_norm) are copied, because functions may refer to the original module.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'

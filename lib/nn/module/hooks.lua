@@ -29,7 +29,7 @@ end
 local global = new_lists(function(any) hooks.any_global = any end)
 local none = {}
 
--- The entries of one kind for a module whose own lists are `own` (nil: none).
+-- The entries of one kind for a module with the lists `own` (nil: none).
 local function entries_of(own, kind)
   local shared, entries = global[kind].entries, own and own[kind].entries or none
   if #shared == 0 then return entries end
@@ -38,8 +38,8 @@ end
 
 -- ---- gradients that pass ------------------------------------------------------------------------------------
 
--- Identities around a module, whose backward sees its gradients: `gate` is called with them and returns those that
--- go on. Made when first needed, since torch.autograd.Function is loaded then.
+-- Identity functions around a module whose backward receives its gradients: `gate` is called with them and
+-- returns their replacements. Created on first use, which loads torch.autograd.Function.
 local Gate
 
 local function gate_class()
@@ -82,7 +82,7 @@ local function pass(values, gate)
   return out, true
 end
 
--- What a hook returned in place of a list of gradients.
+-- The result of a hook as a list of gradients.
 local function replaced(value, gradients)
   if value == nil then return gradients end
   local list = is_tensor(value) and { value } or value
@@ -227,8 +227,8 @@ for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full
   end)
 end
 
--- Hooks of registering, of all modules, by the list of module.lua that a value is registered in: fn(module, name, value),
--- whose result takes the value's place.
+-- Global registration hooks, by the list of module.lua in which a value is registered: fn(module, name, value),
+-- whose result replaces the value.
 hooks.registration = {}
 for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modules = 'module' } do
   local list, what = hook_list(), ('register_module_%s_registration_hook'):format(name)
@@ -237,26 +237,27 @@ for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modul
 end
 
 function hooks.install(Module)
-  -- fn(module, input...) before forward; what it returns replaces the inputs. {prepend = true} puts it first;
-  -- {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named arguments at the end of the
-  -- call (empty where there is none); both are replaced by two tables that it returns.
+  -- fn(module, input...) before forward; its results replace the inputs. {prepend = true} puts it first;
+  -- {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named arguments at the end
+  -- of the call (empty without one); two returned tables replace both.
   function Module:register_forward_pre_hook(hook, prepend, with_kwargs)
     return register(self, 'forward_pre', hook, { prepend = prepend, with_kwargs = with_kwargs })
   end
 
-  -- fn(module, inputs, output...) after forward; what it returns replaces the outputs. {with_kwargs = true}: fn(module,
-  -- inputs, named, output...). {always_call = true}: it is called, without outputs, when forward or a hook raises an error, too.
+  -- fn(module, inputs, output...) after forward; its results replace the outputs.
+  -- {with_kwargs = true}: fn(module, inputs, named, output...). {always_call = true}: also called, without
+  -- outputs, when forward or a hook raises an error.
   function Module:register_forward_hook(hook, prepend, with_kwargs, always_call)
     return register(self, 'forward', hook, { prepend = prepend, with_kwargs = with_kwargs, always_call = always_call })
   end
 
-  -- fn(module, grad_outputs) before gradients pass the module; what it returns replaces them.
+  -- fn(module, grad_outputs) before gradients pass the module; its result replaces them.
   function Module:register_full_backward_pre_hook(hook, prepend)
     return register(self, 'backward_pre', hook, { prepend = prepend })
   end
 
-  -- fn(module, grad_inputs, grad_outputs) when gradients have passed the module; what it returns, a table, replaces
-  -- grad_inputs. Both are lists with n; an entry is nil where no gradient is wanted.
+  -- fn(module, grad_inputs, grad_outputs) after gradients have passed the module; a returned table replaces
+  -- grad_inputs. Both are lists with n; an entry is nil if that gradient is not needed.
   function Module:register_full_backward_hook(hook, prepend)
     return register(self, 'backward', hook, { prepend = prepend })
   end

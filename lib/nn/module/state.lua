@@ -10,7 +10,7 @@ local fields_of = class.fields
 
 local function joined(prefix, name) return prefix .. tostring(name) end
 
--- What a module keeps besides tensors, where its class has these methods, and the name that it has in a state.
+-- State of a module other than tensors, if its class has these methods, and its name in a state.
 local EXTRA_KEY, base_methods = '_extra_state', {}
 local function has_extra(module, method) return module[method] ~= base_methods[method] end
 
@@ -67,7 +67,7 @@ local function keys_of(dict)
   return keys
 end
 
--- What stands where in the module: { {key, tensor, fields, name}... }; extra state as {key, nil, module}.
+-- The tensors of the module: { {key, tensor, fields, name}... }; extra state as {key, nil, module}.
 local function places(module, prefix, list)
   local fields = fields_of(module)
   for _, kind in ipairs { '_parameters', '_buffers' } do
@@ -170,8 +170,9 @@ local function refuse(module, problems, missing, unexpected)
 end
 
 return function(Module)
-  --- A class that keeps more than tensors has both: get_extra_state() gives what is put into state_dict under
-  --- '_extra_state' (a value that torch.save takes), set_extra_state(value) takes it back when a state is loaded.
+  --- A class with state other than tensors has both methods: get_extra_state() returns the value that
+  --- state_dict stores under '_extra_state' (any value that torch.save supports), set_extra_state(value)
+  --- receives it when a state is loaded.
   function Module:get_extra_state()
     fail('%s has no get_extra_state: its class must define it when its state has more than tensors', torch.type(self))
   end

@@ -38,10 +38,10 @@ local function fuse(layer, bn, outputs)
   return copy
 end
 
---- A convolution that does what conv and then bn do; both in evaluation.
+--- A convolution that computes conv and then bn, both in evaluation mode.
 function fusion.fuse_conv_bn_eval(conv, bn, transpose) return fuse(conv, bn, transpose and 2 or 1) end
 
---- A linear layer that does what linear and then bn do. A normalization of one feature is spread over all outputs.
+--- A linear layer that computes linear and then bn. A normalization of one feature applies to all outputs.
 function fusion.fuse_linear_bn_eval(linear, bn)
   if linear.out_features ~= bn.num_features and bn.num_features ~= 1 then
     fail 'To fuse, linear.out_features == bn.num_features or bn.num_features == 1'

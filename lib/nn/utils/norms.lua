@@ -102,7 +102,7 @@ function SpectralNorm:compute(module, still)
   return weight / torch.dot(u, matrix:mv(v))
 end
 
--- What PyTorch before 1.0 saved: the weight beside weight_orig and weight_u, from which weight_v follows.
+-- The state of PyTorch before 1.0: the weight beside weight_orig and weight_u, from which weight_v follows.
 local function before_load(hook)
   return function(_, dict, prefix)
     local key = prefix .. hook.name

@@ -115,7 +115,7 @@ local Orthogonal = Module:extend('_Orthogonal')
 
 local maps = { matrix_exp = true, cayley = true, householder = true }
 
--- An orthogonal matrix whose first columns span what a's do: by QR, with positive multiples.
+-- An orthogonal matrix whose first columns span the columns of a: by QR, with a positive diagonal of R.
 local function make_orthogonal(a)
   local q, r = torch.linalg.qr(a)
   local sign = r:diagonal(0, -2, -1):sign()
@@ -132,7 +132,7 @@ function Orthogonal:init(weight, map)
   self:register_buffer('base', nil)
 end
 
--- The orthogonal matrix of the reflections whose vectors stand below a's diagonal, times the signs on it.
+-- The orthogonal matrix of the reflections with vectors below a's diagonal, times the signs on the diagonal.
 local function reflections(x, n, k)
   local a = x:tril(-1)
   local tau = 2 / (1 + (a * a):sum(-2))

@@ -1,9 +1,9 @@
--- parametrize.lua - torch.nn.utils.parametrize: parameters that are computed from others whenever they are read.
+-- parametrize.lua - torch.nn.utils.parametrize: parameters that are computed from others on each read.
 --
 -- register_parametrization(module, 'weight', P) moves module.weight to module.parametrizations.weight.original;
--- reading module.weight then gives P(original). When P has right_inverse, what it returns of the weight is stored
--- (several tensors as original0, original1, ...), and assigning module.weight goes through it too. The module's class
--- becomes one derived from it, named Parametrized<Class>.
+-- reading module.weight then returns P(original). If P has right_inverse, its result for the weight is stored
+-- (several tensors as original0, original1, ...), and assigning module.weight calls it, too. The module's class
+-- becomes a derived one, named Parametrized<Class>.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -76,7 +76,7 @@ end
 
 -- ---- modules ------------------------------------------------------------------------------------------------------
 
--- A class like the module's, whose objects compute the parameters that are parametrized.
+-- A class derived from the module's class, whose objects compute the parametrized parameters.
 local function derive(base)
   local derived = base:extend('Parametrized' .. base.__classname)
   derived.__base = base

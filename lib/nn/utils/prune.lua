@@ -155,7 +155,7 @@ end
 function PruningContainer:__len() return #self.methods end
 function PruningContainer:__getitem(i) return self.methods[i] end
 
--- The last method, of what the mask leaves.
+-- Applies the last method to the elements that the mask keeps.
 function PruningContainer:compute_mask(t, mask)
   local method = self.methods[#self.methods]
   if method.PRUNING_TYPE == 'unstructured' then
@@ -185,7 +185,7 @@ end
 -- An object, so that copies of the module have it too.
 local before_forward = setmetatable({}, { __call = function(_, module) apply_all(module) end })
 
--- Prunes a parameter by a method, after those that are there.
+-- Prunes a parameter by a method, in addition to the existing ones.
 local function apply(method, module, name, importance_scores)
   kinds.check('prune', 'module', module, 'Module')
   kinds.check('prune', 'name', name, 'string')
@@ -225,7 +225,7 @@ end
 function prune.identity(module, name) return apply(prune.Identity(), module, name) end
 --- Elements at random.
 function prune.random_unstructured(module, name, amount) return apply(prune.RandomUnstructured(amount), module, name) end
---- The smallest elements, or those with the smallest scores.
+--- Prunes the smallest elements, or those with the smallest scores.
 function prune.l1_unstructured(module, name, amount, importance_scores)
   return apply(prune.L1Unstructured(amount), module, name, importance_scores)
 end
@@ -238,7 +238,8 @@ end
 --- Where a mask is 0.
 function prune.custom_from_mask(module, name, mask) return apply(prune.CustomFromMask(mask), module, name) end
 
--- The scores of one of several parameters: those that are given for it, { {module, name, scores}, ... }, else its values.
+-- The scores of one of several parameters: the given ones, { {module, name, scores}, ... }, otherwise its
+-- values.
 local function score_of(importance_scores, place, value)
   for _, given in ipairs(importance_scores or {}) do
     if given[1] == place[1] and given[2] == place[2] then

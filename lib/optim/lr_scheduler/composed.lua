@@ -71,7 +71,7 @@ function SequentialLR:init(a)
 end
 Scheduler.declare(SequentialLR, 'table schedulers, table milestones')
 
--- Whose turn it is at an epoch, and whether it begins there.
+-- The scheduler of an epoch, and true if it starts there.
 function SequentialLR:scheduler_at(epoch)
   local passed = 0
   for _, milestone in ipairs(self.milestones) do

@@ -27,7 +27,7 @@ local Optimizer = require 'torch.optim.optimizer'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
--- How the optimizer calls what is cycled: its momentum, or the first of its betas.
+-- The optimizer's name of the cycled value: momentum, or the first of betas.
 local function check_momentum(optimizer)
   if optimizer.defaults.momentum == nil and optimizer.defaults.betas == nil then
     fail 'optimizer must support momentum or beta1 with `cycle_momentum` option enabled'

@@ -62,7 +62,7 @@ PolynomialLR
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
--- A class whose init takes the arguments that are declared into fields of these names; check(a) refuses some.
+-- A class whose init stores the declared arguments in fields of the same names; check(a) rejects invalid ones.
 local function scheduler(name, arguments, check)
   local class = Scheduler:extend(name)
   function class:init(a)

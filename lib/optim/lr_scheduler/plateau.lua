@@ -1,5 +1,5 @@
--- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, eps):
--- the rate falls when what step(metric) is given has stopped to improve.
+-- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown,
+-- min_lr, eps): decreases the rate if the metric passed to step(metric) does not improve.
 
 --[=[ examples
 ReduceLROnPlateau

@@ -1,8 +1,9 @@
--- scheduler.lua - lr_scheduler.LRScheduler: what schedulers share. A derived class reads its arguments, sets its
--- fields and calls start; it defines get_lr(), the rates of the groups at self.last_epoch, as a rule from the present
--- ones, so that schedulers can be chained; and where there is one closed_form(), the same from self.base_lrs.
+-- scheduler.lua - lr_scheduler.LRScheduler: the base class of schedulers. A derived class reads its arguments,
+-- sets its fields and calls start. It defines get_lr(), the rates of the groups at self.last_epoch, usually
+-- from the current ones, so that schedulers can be chained; and optionally closed_form(), the same from
+-- self.base_lrs.
 --
--- Epochs are values, counted from 0 as in PyTorch. Making a scheduler does its first step.
+-- Epochs are values, counted from 0 as in PyTorch. The constructor does the first step.
 
 --[=[ examples
 LRScheduler
@@ -25,7 +26,7 @@ local Optimizer = require 'torch.optim.optimizer'
 
 local Scheduler = class.Object:extend('LRScheduler')
 
--- What is no state of its own.
+-- Fields that are not part of the state.
 local NOT_SAVED = { optimizer = true, schedulers = true }
 
 -- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init gets all by name, in one table.

@@ -113,19 +113,21 @@ local function from_half(_, x, forward, n, dim, norm)
   return C._fft_c2r(forward and x:conj() or x, { d }, normalization(norm, forward), n)
 end
 
-local of_one = {
-  fft = { complex_line, true }, -- the transform of complex or real numbers: sum of x[j] exp(-2 pi i j k / n)
-  ifft = { complex_line, false }, -- its inverse
-  rfft = { to_half, true }, -- the first n // 2 + 1 results of the transform of real numbers; the others are their conjugates
-  irfft = { from_half, false }, -- the inverse of rfft: n real numbers, by default 2 (size - 1)
-  hfft = { from_half, true }, -- the transform, which is real, of numbers of which the first half is given
-  ihfft = { to_half, false }, -- the inverse of hfft
-}
-for name, kind in pairs(of_one) do
-  local run, forward = kind[1], kind[2]
-  fft[name] = outs.declare(name .. '(Tensor input, integer? n, integer dim=-1, string? norm, *, Tensor? out)', function(x, n, dim, norm)
-    return run(name, x, forward, n, dim, norm)
-  end)
+--- The transform of complex or real numbers: sum of x[j] exp(-2 pi i j k / n).
+function fft.fft(x, n, dim, norm) return complex_line('fft', x, true, n, dim, norm) end
+--- Its inverse.
+function fft.ifft(x, n, dim, norm) return complex_line('ifft', x, false, n, dim, norm) end
+--- The first n // 2 + 1 results of the transform of real numbers; the others are their conjugates.
+function fft.rfft(x, n, dim, norm) return to_half('rfft', x, true, n, dim, norm) end
+--- The inverse of rfft: n real numbers, by default 2 (size - 1).
+function fft.irfft(x, n, dim, norm) return from_half('irfft', x, false, n, dim, norm) end
+--- The transform, which is real, of numbers of which the first half is given.
+function fft.hfft(x, n, dim, norm) return from_half('hfft', x, true, n, dim, norm) end
+--- The inverse of hfft.
+function fft.ihfft(x, n, dim, norm) return to_half('ihfft', x, false, n, dim, norm) end
+
+for _, name in ipairs { 'fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft' } do
+  fft[name] = outs.declare(name .. '(Tensor input, integer? n, integer dim=-1, string? norm, *, Tensor? out)', fft[name])
 end
 
 -- ---- several dimensions -------------------------------------------------------------------------------------------------

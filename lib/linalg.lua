@@ -41,21 +41,17 @@ end
 
 --- The ranks of matrices: how many singular values (hermitian: eigenvalues) are above max(atol, rtol * the largest).
 --- tol is atol's older name. Tolerances may be tensors, one number per matrix.
-linalg.matrix_rank = outs.declare([[
-  linalg.matrix_rank(Tensor A, number|Tensor? tol, boolean hermitian=false, *, number|Tensor? atol, number|Tensor? rtol, Tensor? out)
-]], function(A, tol, hermitian, atol, rtol)
+function linalg.matrix_rank(A, tol, hermitian, atol, rtol)
   if tol ~= nil then atol, rtol = tol, 0.0 end
   local values = magnitudes(A:detach(), hermitian)
   return values:gt(threshold(values, A, atol, rtol):unsqueeze(-1)):sum(-1)
-end)
+end
 
 local pinv = torch.linalg_pinv
 
 --- The pseudo-inverses of matrices: singular values up to max(atol, rtol * the largest) count as 0. rcond is rtol's older
 --- name. Tolerances may be tensors, one number per matrix.
-linalg.pinv = outs.declare([[
-  linalg.pinv(Tensor A, number|Tensor? rcond, boolean hermitian=false, *, number|Tensor? atol, number|Tensor? rtol, Tensor? out)
-]], function(A, rcond, hermitian, atol, rtol)
+function linalg.pinv(A, rcond, hermitian, atol, rtol)
   if rtol == nil then rtol = rcond end
   if atol == nil and not torch.is_tensor(rtol) then return pinv(A, { rtol = rtol, hermitian = hermitian }) end
   local values = magnitudes(A:detach(), hermitian)
@@ -70,7 +66,7 @@ linalg.pinv = outs.declare([[
   local shape = { table.unpack(A.shape) }
   shape[#shape - 1], shape[#shape] = shape[#shape], shape[#shape - 1]
   return torch.stack(inverses):reshape(shape)
-end)
+end
 
 -- ---- drivers -----------------------------------------------------------------------------------------------------------
 
@@ -87,15 +83,15 @@ end
 
 local svd, svdvals = linalg.svd, linalg.svdvals
 
-linalg.svd = outs.declare('linalg.svd(Tensor A, boolean full_matrices=true, *, string? driver, table? out)', function(A, full_matrices, driver)
+function linalg.svd(A, full_matrices, driver)
   check_driver('linalg.svd', A, driver)
   return svd(A, full_matrices)
-end)
+end
 
-linalg.svdvals = outs.declare('linalg.svdvals(Tensor A, *, string? driver, Tensor? out)', function(A, driver)
+function linalg.svdvals(A, driver)
   check_driver('linalg.svdvals', A, driver)
   return svdvals(A)
-end)
+end
 
 local lstsq = linalg.lstsq
 local LSTSQ_DRIVERS = { gelsy = true, gels = true, gelsd = true, gelss = true }
@@ -103,7 +99,7 @@ local LSTSQ_DRIVERS = { gelsy = true, gels = true, gelsd = true, gelss = true }
 --- X that makes the norm of A X - B the smallest: solution, residuals, rank, singular_values. driver: what LAPACK's routine
 --- of that name gives besides the solution: 'gelsy' (the default) the ranks; 'gels' the residuals, for matrices of full
 --- rank; 'gelsd' and 'gelss' the residuals, ranks and singular values.
-linalg.lstsq = outs.declare("linalg.lstsq(Tensor A, Tensor B, number? rcond, *, string driver='gelsy', table? out)", function(A, B, rcond, driver)
+function linalg.lstsq(A, B, rcond, driver)
   if not LSTSQ_DRIVERS[driver] then
     fail 'torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)'
   end
@@ -118,16 +114,14 @@ linalg.lstsq = outs.declare("linalg.lstsq(Tensor A, Tensor B, number? rcond, *, 
   end
   if driver == 'gels' then return solution, residuals, rank:flatten():narrow(1, 1, 0), values end
   return solution, residuals, rank, linalg.svdvals(A)
-end)
+end
 
 --- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 = -1}).
 linalg.diagonal = declare.declare('linalg.diagonal(Tensor A, *, integer offset=0, integer dim1=-2, integer dim2=-1)', torch.diagonal)
 
 --- The norm of vectors or of matrices: of all elements as one vector when neither an order nor dimensions are
 --- given, of matrices over two dimensions, else of vectors.
-linalg.norm = outs.declare([[
-  linalg.norm(Tensor A, number|string? ord, sizes? dim, boolean keepdim=false, *, dtype? dtype, Tensor? out)
-]], function(x, ord, dim, keepdim, dtype)
+function linalg.norm(x, ord, dim, keepdim, dtype)
   local named = { keepdim = keepdim, dtype = dtype }
   local dims = type(dim) == 'number' and 1 or dim and #dim or nil
   if type(ord) == 'string' or (ord ~= nil and (dims == 2 or (dims == nil and x.ndim == 2))) then
@@ -140,6 +134,25 @@ linalg.norm = outs.declare([[
   end
   named.dim = dim
   return torch.norm(x, ord or 2, named)
-end)
+end
+
+linalg.matrix_rank = outs.declare([[
+  linalg.matrix_rank(Tensor A, number|Tensor? tol, boolean hermitian=false, *, number|Tensor? atol, number|Tensor? rtol, Tensor? out)
+]], linalg.matrix_rank)
+linalg.pinv = outs.declare([[
+  linalg.pinv(Tensor A, number|Tensor? rcond, boolean hermitian=false, *, number|Tensor? atol, number|Tensor? rtol, Tensor? out)
+]], linalg.pinv)
+linalg.norm = outs.declare([[
+  linalg.norm(Tensor A, number|string? ord, sizes? dim, boolean keepdim=false, *, dtype? dtype, Tensor? out)
+]], linalg.norm)
+linalg.svd = outs.declare([[
+  linalg.svd(Tensor A, boolean full_matrices=true, *, string? driver, table? out)
+]], linalg.svd)
+linalg.svdvals = outs.declare([[
+  linalg.svdvals(Tensor A, *, string? driver, Tensor? out)
+]], linalg.svdvals)
+linalg.lstsq = outs.declare([[
+  linalg.lstsq(Tensor A, Tensor B, number? rcond, *, string driver='gelsy', table? out)
+]], linalg.lstsq)
 
 return linalg

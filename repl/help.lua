@@ -148,7 +148,8 @@ local function show_function(session, name, value, with_source)
   if not lines then return end
   local comment = comment_above(lines, info.linedefined)
   -- the first comment of a module that is one function describes it
-  if not comment and lines[info.linedefined]:find '^return function' then comment = comment_of_file(lines) end
+  local module = info.source:match '^=%[ltensor (.*)%]$'
+  if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
   if comment then print_text(comment) end
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end

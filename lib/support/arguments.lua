@@ -262,15 +262,15 @@ local function calling(signature, f)
   return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
 end
 
---- f, called with the arguments that the declaration says.
-function M.declare(text, f)
+--- f, called with the arguments that the declaration says. form(signature, f), where it is given: the function to call in the place of f.
+function M.declare(text, f, form)
   local signature = type(text) == 'string' and M.parse(text) or text
-  local wrapped = calling(signature, f)
+  local wrapped = calling(signature, form and form(signature, f) or f)
   declared[wrapped], checked.originals[wrapped] = signature, f
   return wrapped
 end
 
--- The same; make_signature makes the signature when it is first needed. form(signature, f): the function to call in the place of f.
+-- The same; make_signature makes the signature when it is first needed.
 local function declare_later(make_signature, f, form)
   local signature, call
   local function signature_now()
@@ -352,15 +352,16 @@ end
 
 --- f, called with one table: all arguments that are declared, by their names.
 function M.by_name(text, f)
-  local signature = M.parse(text)
-  return M.declare(signature, function(...) return f(by_name(signature, 1, ...)) end)
+  return M.declare(text, f, function(signature)
+    return function(...) return f(by_name(signature, 1, ...)) end
+  end)
 end
 
 --- The functions of a module of ours that a text declares, each called with such a table.
 function M.functions_by_name(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
-    module[name] = M.by_name(declaration, assert(module[name], declaration))
+    module[name] = M.by_name(declaration, (assert(module[name], declaration)))
   end
   return module
 end
@@ -369,7 +370,7 @@ end
 function M.functions(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
-    module[name] = M.declare(declaration, assert(module[name], declaration))
+    module[name] = M.declare(declaration, (assert(module[name], declaration)))
   end
   return module
 end
@@ -394,16 +395,13 @@ local function taking_options(signature, f)
 end
 
 --- f, called with what a declaration says, what has a name only in one table after the others.
-function M.with_options(text, f)
-  local signature = M.parse(text)
-  return M.declare(signature, taking_options(signature, f))
-end
+function M.with_options(text, f) return M.declare(text, f, taking_options) end
 
 --- The same of the functions of a module of ours.
 function M.functions_with_options(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
-    module[name] = M.with_options(declaration, assert(module[name], declaration))
+    module[name] = M.with_options(declaration, (assert(module[name], declaration)))
   end
   return module
 end
@@ -431,8 +429,7 @@ end
 -- The methods of our classes are declared when they are first called: a file has many. forward is at once, since it runs in every step.
 local function declare_method(name, make_signature, f, form)
   if name ~= 'forward' then return declare_later(make_signature, f, form) end
-  local signature = make_signature()
-  return M.declare(signature, form and form(signature, f) or f)
+  return M.declare(make_signature(), f, form)
 end
 
 --- f, whose declaration is the list of its own parameters: kind_of(parameter) is the kind of each, nil where it may be anything.

@@ -19,12 +19,13 @@ end
 
 --- f, called with what a declaration says, whose last argument is `out`: a tensor, or a table of one tensor for each result.
 function outs.declare(text, f)
-  local signature = declare.parse(text)
-  local n = #signature
-  return declare.declare(signature, function(...)
-    local out = select(n, ...)
-    if out == nil then return f(...) end
-    return outs.store(signature.name, out, f(...))
+  return declare.declare(text, f, function(signature)
+    local n = #signature
+    return function(...)
+      local out = select(n, ...)
+      if out == nil then return f(...) end
+      return outs.store(signature.name, out, f(...))
+    end
   end)
 end
 

@@ -129,13 +129,11 @@ function lazy.arguments(module, name)
     elseif plain(documented) == plain(name) then near = near or arguments end
   end
   if #found == 0 and near then add_arguments(near, add) end
-  for _, reader in ipairs {'arguments', 'options_of'} do
-    local rest = text:match('%f[%w_]' .. reader .. "(%(%s*'" .. name .. "'.*)$")
-    local given = rest and rest:match '^%b()'
-    for quoted in (given and given:sub(#name + 4):gsub('%b{}', '') or ''):gmatch "'([^']*)'" do
-      for word in quoted:gmatch '[%a_][%w_]*' do add(word) end
-    end
-    for word in ((given or ''):match '%b{}' or ''):gmatch '([%a_][%w_]*)%s*=' do add(word) end
+  -- declare.reader 'Name(kind argument=default, *, ...)'
+  local declared = text:match("%f[%w_]reader%W+[%w_.]-%f[%w_]" .. name .. '(%b())')
+  for part in (declared or '()'):sub(2, -2):gmatch '[^,]+' do
+    local word = part:match '^[^=]*':match '([%a_][%w_]*)%s*$'
+    if word then add(word) end
   end
   return found
 end

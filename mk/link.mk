@@ -2,6 +2,12 @@
 
 # The objects of a library are joined into one, so that symbols shared by them alone can be local in the static library,
 # too. --unique keeps the sections apart, for programs that link with --gc-sections.
+# Link-time optimization makes static functions global and hidden; they become local again, so that two joined objects
+# may have the same.
+COMMA := ,
+LTO_FLAGS = $(filter-out -M% -I% -D%,$(CFLAGS_ALL)) $(NO_TABLES) -r -nostdlib -flinker-output=nolto-rel
+JOIN = $(if $(LTO),$(CC) $(LTO_FLAGS) -Wl$(COMMA)-d$(COMMA)--unique -o $@ $^ && $(OBJCOPY) --localize-hidden $@,\
+       $(LD) -r -d --unique -o $@ $^)
 $(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)
 $(OBJ)/ltensor_lua.o: $(BIND_OBJ)
 REPL_HOST_OBJ := $(filter-out $(OBJ)/repl/program/%,$(REPL_OBJ))
@@ -9,7 +15,7 @@ $(OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
 JOINED := $(addprefix $(OBJ)/ltensor,.o _lua.o _repl.o)
 $(JOINED):
 	@echo '  JOIN $@'
-	$(LD) -r -d --unique -o $@ $^
+	$(JOIN)
 
 # ---- exported symbols ----
 SYMBOLS = $(LUA) scripts/symbols.lua $(VERSION) $(@:.map=)

@@ -1,7 +1,10 @@
-# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with chosen ops alone, in $(BUILD)/minimal. No simulated GPUs, no image formats.
+# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with chosen ops alone, in $(BUILD)/minimal. No simulated GPUs,
+# no image formats.
 #
-# The objects are those of any build, but for the code that offers ops by name and the elementwise kernels: kernels hang in tables, so
-# scripts/reached.lua finds out which ones the chosen ops come to, and the others' entries are empty.
+# The objects are those of any build, except the code that offers ops by name, the tables of kernels and the elementwise
+# kernels. scripts/reached.lua finds the kernels that the chosen ops reach, and writes headers by which the tables have
+# NULL for the others (absent.h) and the families of elementwise kernels have fewer members. The linker drops the
+# functions that nothing reaches (--gc-sections).
 
 OPS ?= src/ops/minimal.txt
 MIN := $(BUILD)/minimal
@@ -13,9 +16,11 @@ MIN_TARGETS := $(addprefix $(MIN)/,libltensor.so libltensor.a libltensor_lua.so 
 # Kernels in lists of which a part may be chosen.
 MIN_FAMILIES := $(KERNEL_FAMILIES) complex
 FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o))
-TABLE_OBJ := $(OBJ)/src/core/cpu/backend.o $(OBJ)/src/core/cpu/common/loops.o
+TABLE_SRC := src/core/cpu/backend.c src/core/cpu/common/loops.c
+TABLE_OBJ := $(TABLE_SRC:%.c=$(OBJ)/%.o)
 MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
-MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,$(CORE_OBJ) $(VECTOR_OBJ)) \
+MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,\
+                  $(CORE_OBJ) $(VECTOR_OBJ)) \
                   $(OBJ)/src/core/minimal/no_image.o $(MIN_CALLS_OBJ)
 MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
 MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
@@ -35,9 +40,11 @@ $(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP)
 	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
-	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(MIN_GEN)/ops_docs.lua=torch.ops_docs:packed $(MIN_GEN)/ops_scripted.lua=torch.ops_scripted:compiled
+	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) \
+	  $(MIN_GEN)/ops_docs.lua=torch.ops_docs:packed $(MIN_GEN)/ops_scripted.lua=torch.ops_scripted:compiled
 	@touch $@
-$(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: $(MIN_STAMP) ;
+$(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: \
+  $(MIN_STAMP) ;
 
 $(MIN_OBJ)/%.o: $(MIN_GEN)/%.c $(OBJ)/flags_of_c
 	@echo '  CC $<'
@@ -46,29 +53,31 @@ $(MIN_OBJ)/%.o: $(MIN_GEN)/%.c $(OBJ)/flags_of_c
 # The binding names what it needs of the core, as the headers name the rest.
 $(MIN_OBJ)/shared.o: $(MIN_SHARED_OBJ) $(TABLE_OBJ)
 	@echo '  JOIN $@'
-	$(LD) -r -d --unique -o $@ $^
+	$(JOIN)
 $(MIN_OBJ)/ltensor_lua.o: $(MIN_BIND_OBJ)
 	@echo '  JOIN $@'
-	$(LD) -r -d --unique -o $@ $^
+	$(JOIN)
 $(MIN_OBJ)/libltensor.map: $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o $(MIN_GEN)/ltensor_ops.h scripts/symbols.lua
 	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(MIN_HEADERS) -- $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o
-$(MIN_OBJ)/absent: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/backend.c
+$(MIN_OBJ)/absent.h: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/backend.c
 	@echo '  REACH $@'
 	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(MIN_FAMILIES)' $(MIN_SHARED_OBJ)
 
-# Entries that nothing comes to are references to what is not there, and may not be there: zero.
+# The headers of chosen kernels precede those of all.
+MIN_CFLAGS = $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES)
 define min_table
-$(MIN_OBJ)/$(notdir $(1)): $(1) $(MIN_OBJ)/absent
-	$(OBJCOPY) --redefine-syms=$(MIN_OBJ)/absent $$< $$@
-	$(OBJCOPY) -w --weaken-symbol='lt_absent_*' $$@
+$(MIN_OBJ)/$(basename $(notdir $(1))).o: $(1) $(MIN_OBJ)/absent.h $(OBJ)/flags_of_c
+	@echo '  CC $$< (chosen)'
+	$$(CC) $$(MIN_CFLAGS) $$(NO_TABLES) -DLT_CHOSEN_OPS -c $$< -o $$@
 endef
-$(foreach o,$(TABLE_OBJ),$(eval $(call min_table,$(o))))
+$(foreach c,$(TABLE_SRC),$(eval $(call min_table,$(c))))
 
-# What only ops that were not chosen call is unused in a family.
+# Static functions of a family that only other ops call are unused.
 define min_family
-$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/pointwise/%.c $(MIN_OBJ)/absent $(OBJ)/flags_of_c $(SLEEF_NAMES)
+$(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/pointwise/%.c $(MIN_OBJ)/absent.h $(OBJ)/flags_of_c $(SLEEF_NAMES)
 	@echo '  CC $$< ($(1), chosen)'
-	$(CC) $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES) $(VECTOR_FLAGS) $(FAMILY_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Wno-unused-function -c $$< -o $$@
+	$$(CC) $$(MIN_CFLAGS) $$(VECTOR_FLAGS) $$(FAMILY_FLAGS) $(ISA_FLAGS_$(1)) -DLT_ISA=$(1) -Wno-unused-function \
+	  -c $$< -o $$@
 	$(OBJCOPY) --redefine-syms=$(SLEEF_NAMES) $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call min_family,$(i))))
@@ -78,15 +87,17 @@ $(MIN_OBJ)/ltensor.o: $(MIN_SHARED_OBJ) $(MIN_TABLE_OBJ) $(MIN_FAMILY_OBJ)
 	sed 's/^/-u /' $(MIN_OBJ)/libltensor.keep >$(MIN_OBJ)/roots
 	$(LD) -r -d --unique --gc-sections @$(MIN_OBJ)/roots -o $@ $^
 
-$(MIN)/libltensor.a $(MIN)/libltensor_lua.a: $(MIN)/lib%.a: $(MIN_OBJ)/%.o $(MIN_OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
+$(MIN)/libltensor.a $(MIN)/libltensor_lua.a: $(MIN)/lib%.a: $(MIN_OBJ)/%.o $(MIN_OBJ)/libltensor.map \
+                                             $(OBJ)/libltensor_lua.map
 	@echo '  AR $@'
 	@rm -f $@
-	$(OBJCOPY) --keep-global-symbols=$(if $(findstring _lua,$@),$(OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) $< $(MIN_OBJ)/lib$*.o
+	$(OBJCOPY) --keep-global-symbols=$(if $(findstring _lua,$@),$(OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) \
+	  $< $(MIN_OBJ)/lib$*.o
 	$(AR) rcsD $@ $(MIN_OBJ)/lib$*.o
 	@rm $(MIN_OBJ)/lib$*.o
 
 $(MIN)/libltensor.so: $(MIN_OBJ)/ltensor.o $(MIN_OBJ)/libltensor.map
 	@echo '  LINK $@'
-	$(SHARED) -Wl,-z,nodynamic-undefined-weak -Wl,--version-script=$(MIN_OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
+	$(SHARED) -Wl,--version-script=$(MIN_OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
 	@ln -sf $(@F) $@.$(SONAME)
 $(eval $(call lua_libraries,$(MIN),$(MIN_OBJ)))

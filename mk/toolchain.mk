@@ -66,10 +66,17 @@ INCLUDES := $(if $(filter no,$(THREADS)),-DLT_NO_THREADS )-DLT_OPS_BY_NAME -Iinc
 SAME_BYTES := $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
 EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),\
          $(shell date -u -r include/ltensor.h +%s))
+# Link-time optimization (OPT="-O2 -g -flto=auto") runs where the objects of a library are joined (link.mk). The vector
+# kernels do without it, since objcopy renames the functions of SLEEF in their objects, and so do libraries of chosen
+# ops, whose functions are selected from ordinary objects.
+WITH_LTO := $(filter -flto%,$(OPT) $(CFLAGS))
+NO_LTO := $(if $(WITH_LTO),-fno-lto)
+LTO := $(if $(MINIMAL),,$(WITH_LTO))
 # scripts/symbols.lua chooses the exported symbols at link time; calls inside a library are direct. Each function has a
 # section of its own, so that a program with a static library takes the functions that it reaches.
 CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-interposition -ffunction-sections \
-             -fdata-sections -fopenmp-simd -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS)
+             -fdata-sections -fopenmp-simd -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS) \
+             $(if $(MINIMAL),$(NO_LTO))
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fvisibility=hidden -MMD -MP \
                $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
 # No exception passes through core and its kernels. Their unwind tables, a twentieth of the program, go into the debug
@@ -99,7 +106,8 @@ ISAS := baseline $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 # takes minutes a file, so -O1.
 VECTOR_GCC := -O2 -falign-loops=32 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops \
               --param=max-inline-insns-single=200 -fno-var-tracking-assignments
-VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(CLANG),-O3,$(VECTOR_GCC))) -fno-math-errno -fno-trapping-math -Wno-psabi
+VECTOR_FLAGS := $(if $(SANITIZE),-O1,$(if $(CLANG),-O3,$(VECTOR_GCC))) -fno-math-errno -fno-trapping-math -Wno-psabi \
+                $(NO_LTO)
 # The remainder of a vector loop stays a loop. Unrolled in thousands of loops it would double code and compile time.
 FAMILY_FLAGS := $(if $(CLANG),,-fno-peel-loops --param=max-completely-peel-times=4)
 # Zeroed accumulators stay registers instead of memory for memset.

@@ -5,8 +5,8 @@
 -- (`->softmax`, `lt_loops.rows`, LT_PW_EXP); these are reached then too, and so on until nothing is added. A source counts as a
 -- whole, since its functions are compiled into one another.
 --
--- Writes OUT/absent, the functions and tables that no entry has to name (for objcopy --redefine-syms), and for each family of
--- elementwise kernels OUT/kernels_<family>.h, as $GEN has it but with loops for the kernels that are reached.
+-- Writes OUT/absent.h, which defines the functions and tables that are not reached as NULL for the two tables, and for each family
+-- of elementwise kernels OUT/kernels_<family>.h, as $GEN has it but with loops for the kernels that are reached.
 --
 -- Usage: lua5.4 scripts/reached.lua GEN OUT KEEP 'FAMILY ...' OBJECT...
 --   KEEP has the names of what is exported; the objects are those of the core without the two tables and the families
@@ -125,14 +125,14 @@ end
 
 local absent = {}
 local function leave_out(name)
-  if not roots[name] then absent[#absent + 1] = ('%s lt_absent_%s'):format(name, name) end
+  if not roots[name] then absent[#absent + 1] = ('#define %s NULL'):format(name) end
 end
 for _, name in pairs(members) do leave_out(name) end
 for field in pairs(fields) do
   for _, set in ipairs(sets) do leave_out(('lt_%s_%s'):format(field, set)) end
 end
 table.sort(absent)
-write(out .. '/absent', table.concat(absent, '\n') .. '\n')
+write(out .. '/absent.h', table.concat(absent, '\n') .. '\n')
 
 for _, family in ipairs(families) do
   local text = read(('%s/kernels_%s.h'):format(gen, family))

@@ -8,6 +8,11 @@
 #include "memory/block.h"
 #include "products/dnnl_plan.h"
 
+/* In a library of chosen ops (mk/minimal.mk): defines the kernels that they do not reach as NULL. */
+#if defined(LT_CHOSEN_OPS)
+#include "absent.h"
+#endif
+
 static lt_status cpu_alloc(int device, size_t nbytes, void **data, size_t *capacity, void **block)
 {
     (void)device;

@@ -7,6 +7,11 @@
 #include "cpu_info.h"
 #include "pointwise_ops.h"
 
+/* In a library of chosen ops (mk/minimal.mk): defines the kernels that they do not reach as NULL. */
+#if defined(LT_CHOSEN_OPS)
+#include "absent.h"
+#endif
+
 lt_cpu_loops lt_loops;
 lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 

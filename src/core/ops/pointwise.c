@@ -268,33 +268,37 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
                            int n_params, lt_tensor **out)
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
-    checked_op c = {.op = op, .inputs = inputs, .n = n, .params = params};
     lt_tensor *given = *out;
+    lt_dtype compute;
+    lt_device device;
+    int ndim;
     int64_t room[LT_MAX_DIMS];
-    LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &c.device));
-    LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &c.compute));
+    const int64_t *sizes;
+    LT_TRY(lt_check_same_device(facts->name, inputs, n, true, &device));
+    LT_TRY(compute_dtype(facts, inputs, n, params, n_params, &compute));
     const bool converts = __builtin_expect(any_unsigned(inputs, n), 0);
-    LT_TRY(result_shape(inputs, n, &c.ndim, room, &c.sizes));
-    if (facts->divides && !converts && c.device.type != LT_CPU && lt_dtype_is_int(c.compute) &&
-        has_elements(c.ndim, c.sizes))
+    LT_TRY(result_shape(inputs, n, &ndim, room, &sizes));
+    if (facts->divides && !converts && device.type != LT_CPU && lt_dtype_is_int(compute) &&
+        has_elements(ndim, sizes))
         LT_TRY(lt_check_values(inputs[1],
                                (lt_value_check){.nonzero = true, .text = "ZeroDivisionError"}));
-    c.result = facts->rule == LT_RULE_COMPARE ? LT_BOOL
-               : facts->gives_real            ? lt_real_of(c.compute)
-                                              : c.compute;
+    const lt_dtype result = facts->rule == LT_RULE_COMPARE ? LT_BOOL
+                            : facts->gives_real            ? lt_real_of(compute)
+                                                           : compute;
     if (given == NULL && !converts && lt_any_window()) {
-        LT_TRY(lt_window_record(&(lt_recorded){op, c.compute, c.result, inputs, n, params, n_params,
-                                               c.ndim, c.sizes, NULL},
-                                out));
+        LT_TRY(lt_window_record(
+            &(lt_recorded){op, compute, result, inputs, n, params, n_params, ndim, sizes, NULL},
+            out));
         if (*out != NULL) return LT_OK;
     }
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
-    if (converts) return run_unsigned(op, inputs, n, params, n_params, c.compute, out);
+    if (converts) return run_unsigned(op, inputs, n, params, n_params, compute, out);
     if (given != NULL) {
-        LT_TRY(lt_output(&given, c.result, c.device, c.ndim, c.sizes));
-        if (given == inputs[0] && facts->gives_real && c.result != c.compute)
+        LT_TRY(lt_output(&given, result, device, ndim, sizes));
+        if (given == inputs[0] && facts->gives_real && result != compute)
             return lt_error(LT_ERR_RUNTIME, "In-place %s is not supported for complex tensors.",
                             facts->name);
     }
+    const checked_op c = {op, inputs, n, params, compute, result, device, ndim, sizes};
     return compute_elements(&c, given, out);
 }

@@ -1,5 +1,5 @@
--- audio.lua - torch.audio: sound as tensors [channels, frames] of numbers from -1 to 1: WAV files read and written, and
--- what turns spectra into mel scales.
+-- audio.lua - torch.audio: sound as tensors [channels, frames] of numbers from -1 to 1: reads and writes WAV
+-- files, and converts spectra to mel scales.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -69,7 +69,8 @@ local function samples_of(data, format, normalize)
   return normalize and x:float() / 2 ^ 23 or x
 end
 
---- What a WAV file holds: sample_rate, num_frames, num_channels, bits_per_sample, encoding ('PCM_S', 'PCM_U', 'PCM_F').
+--- The format of a WAV file: sample_rate, num_frames, num_channels, bits_per_sample, encoding ('PCM_S',
+-- 'PCM_U', 'PCM_F').
 function audio.info(path) return format_of(path, chunks_of(path)) end
 
 --- load(path, {frame_offset = 0, num_frames = -1, normalize = true, channels_first = true, max_bytes =}): the samples
@@ -119,8 +120,9 @@ function audio.wav_bytes(src, sample_rate)
   return encoded((src.ndim == 1 and src:unsqueeze(1) or src):t(), sample_rate, 'PCM_S', 16)
 end
 
---- save(path, src, sample_rate, {channels_first = true, encoding = 'PCM_S', bits_per_sample = 16}): writes samples from -1 to
---- 1, [channels, frames]; what is beyond is cut. encoding: 'PCM_S' (16, 24, 32 bits), 'PCM_U' (8), 'PCM_F' (32, 64).
+--- save(path, src, sample_rate, {channels_first = true, encoding = 'PCM_S', bits_per_sample = 16}): writes
+--- samples from -1 to 1, [channels, frames]; others are clipped. encoding: 'PCM_S' (16, 24, 32 bits), 'PCM_U'
+--- (8), 'PCM_F' (32, 64).
 function audio.save(path, src, sample_rate, options)
   options = options or {}
   if src.ndim ~= 2 then fail('Expected 2D Tensor, got %dD.', src.ndim) end

@@ -1,15 +1,16 @@
--- backends.lua - torch.backends: settings of what computes. cuda.matmul.allow_tf32, whether products of float32 matrices
--- on a GPU may be rounded to TF32 (off at first; its other name is torch.set_float32_matmul_precision), and
--- cudnn.allow_tf32, the same for convolutions and recurrent networks (on at first); cudnn.enabled, whether cuDNN is asked at all, where
--- it is installed: else our own kernels do the work. cuda.enable_flash_sdp and its kin choose how attention is computed (torch.nn.attention). A name that is no setting is an error, also when assigned:
--- a misspelled setting would otherwise do nothing.
+-- backends.lua - torch.backends: settings of backends. cuda.matmul.allow_tf32: true if products of float32
+-- matrices on a GPU may be rounded to TF32 (default false; also torch.set_float32_matmul_precision).
+-- cudnn.allow_tf32: the same for convolutions and recurrent networks (default true). cudnn.enabled: false to
+-- use our kernels instead of cuDNN. cuda.enable_flash_sdp and similar functions select the implementation of
+-- attention (torch.nn.attention). An unknown setting is an error, also when assigned, because a misspelled one
+-- would have no effect.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local cuda = torch.cuda
 
--- A table whose fields are settings: { name = { get, set } }.
+-- A table of settings: { name = { get, set } }.
 local function settings(title, fields)
   local function field(name)
     return fields[name] or fail(("torch.backends.%s has no setting '%s'"):format(title, tostring(name)))

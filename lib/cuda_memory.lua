@@ -1,4 +1,4 @@
--- cuda_memory.lua - the readable table of what the memory of a GPU holds and has held.
+-- cuda_memory.lua - the table of current and peak memory of a GPU, as text.
 
 local torch = require 'torch'
 

@@ -121,7 +121,7 @@ function fft.ifft(x, n, dim, norm) return complex_line('ifft', x, false, n, dim,
 function fft.rfft(x, n, dim, norm) return to_half('rfft', x, true, n, dim, norm) end
 --- The inverse of rfft: n real numbers, by default 2 (size - 1).
 function fft.irfft(x, n, dim, norm) return from_half('irfft', x, false, n, dim, norm) end
---- The transform, which is real, of numbers of which the first half is given.
+--- The frequencies of rfft.
 function fft.hfft(x, n, dim, norm) return from_half('hfft', x, true, n, dim, norm) end
 --- The inverse of hfft.
 function fft.ihfft(x, n, dim, norm) return to_half('ihfft', x, false, n, dim, norm) end

@@ -1,4 +1,4 @@
--- func.lua - torch.func: functions of functions. What is in which file of func/ is found when it is first named.
+-- func.lua - torch.func: function transforms. Names are loaded from the files of func/ on first use.
 
 local where = {
   grad = 'reverse', grad_and_value = 'reverse', vjp = 'reverse', jacrev = 'reverse',

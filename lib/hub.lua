@@ -51,7 +51,7 @@ function hub.list(repo_or_dir)
   return names
 end
 
---- load(folder, model, ...): what the folder's function of that name makes of the arguments.
+--- load(folder, model, ...): the result of the folder's function of that name.
 function hub.load(repo_or_dir, model, ...)
   local arguments = table.pack(...)
   local last = arguments[arguments.n]

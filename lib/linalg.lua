@@ -1,5 +1,5 @@
--- linalg.lua - torch.linalg: the ops called linalg_..., and those that torch has under the same name; with the named
--- arguments (atol, rtol, driver) that only torch.linalg takes.
+-- linalg.lua - torch.linalg: the operations linalg_..., and torch's operations of the same names, with the
+-- named arguments (atol, rtol, driver) of torch.linalg.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -96,9 +96,9 @@ end
 local lstsq = linalg.lstsq
 local LSTSQ_DRIVERS = { gelsy = true, gels = true, gelsd = true, gelss = true }
 
---- X that makes the norm of A X - B the smallest: solution, residuals, rank, singular_values. driver: what LAPACK's routine
---- of that name gives besides the solution: 'gelsy' (the default) the ranks; 'gels' the residuals, for matrices of full
---- rank; 'gelsd' and 'gelss' the residuals, ranks and singular values.
+--- X that minimizes the norm of A X - B: solution, residuals, rank, singular_values. driver selects additional
+--- results of the LAPACK routine of that name: 'gelsy' (the default) the ranks; 'gels' the residuals, for
+--- matrices of full rank; 'gelsd' and 'gelss' the residuals, ranks and singular values.
 function linalg.lstsq(A, B, rcond, driver)
   if not LSTSQ_DRIVERS[driver] then
     fail 'torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)'

@@ -7,9 +7,9 @@ local declare = require 'torch.support.arguments'
 local random = { manual_seed = torch.manual_seed, seed = torch.seed, initial_seed = torch.initial_seed, get_rng_state = torch.get_rng_state,
   set_rng_state = torch.set_rng_state }
 
---- A scope at whose end the generators of the CPU and of the GPUs are where they were at its beginning: local _ <close> =
---- torch.random.fork_rng{devices = {'cuda:0'}}, or with a function as the last argument. devices: of GPUs, all of them unless given;
---- enabled = false: nothing happens.
+--- A scope that restores the generators of the CPU and of the GPUs at its end: local _ <close> =
+--- torch.random.fork_rng{devices = {'cuda:0'}}, or with a function as the last argument. devices: the GPUs, by
+--- default all; enabled = false: no effect.
 function random.fork_rng(devices, enabled, body, ...)
   local state, states = nil, {}
   local function keep()

@@ -1,5 +1,5 @@
--- sparse.lua - torch.sparse: functions of sparse tensors. Their arithmetic and their products are those of ordinary tensors
--- (x + y, x:mm(y)); how they are made stands in lib/sparse/construct.lua.
+-- sparse.lua - torch.sparse: functions of sparse tensors. Arithmetic and products use the ordinary operations
+-- (x + y, x:mm(y)); constructors are in lib/sparse/construct.lua.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -29,16 +29,16 @@ local function places(x)
   return indices[1], indices[2]
 end
 
--- In a layout whose values are in the order of their places.
+-- Converts to a layout whose values are ordered by row-major indices.
 local function in_order(x) return x.layout == torch.sparse_csc and C.to_sparse_coo(x) or x end
 
 -- ---- products ------------------------------------------------------------------------------------------------------------
 
 local reductions = { sum = 'sum', mean = 'mean', amax = 'amax', amin = 'amin' }
 
---- torch.sparse.mm(mat1, mat2): the product of two matrices, of which one at least is sparse. With reduce ('sum', 'mean', 'amax',
---- 'amin') what is added up in the product is reduced in that way, over the values that mat1 stores; mat1 is sparse then and mat2
---- ordinary.
+--- torch.sparse.mm(mat1, mat2): the product of two matrices, at least one of them sparse. With reduce ('sum',
+--- 'mean', 'amax', 'amin'), the products are combined in that way, over the stored values of mat1; then mat1 is
+--- sparse and mat2 dense.
 function sparse.mm(mat1, mat2, reduce)
   check_matrix('sparse.mm', 'mat1', mat1)
   check_matrix('sparse.mm', 'mat2', mat2)
@@ -93,15 +93,15 @@ end
 
 -- ---- reductions --------------------------------------------------------------------------------------------------------------
 
---- torch.sparse.sum(input, dim, {dtype}): the sum of all elements, or over dimensions: a sparse tensor of those that remain, an
---- ordinary one where no dimension of places does.
+--- torch.sparse.sum(input, dim, {dtype}): the sum of all elements, or over dimensions: a sparse tensor of the
+--- remaining ones, or a dense one if no sparse dimension remains.
 function sparse.sum(input, dim, dtype)
   check_sparse('sparse.sum', 'input', input)
   if dim == nil then return input:sum { dtype = dtype } end
   return input:sum(dim, { dtype = dtype })
 end
 
--- For each value the number of its group: those whose places differ along one dimension alone.
+-- The group number of each value: values whose indices differ only along dim are one group.
 local function groups(x, dim)
   local indices, keys = x:_indices(), nil
   for d = 1, indices:size(1) do
@@ -148,8 +148,9 @@ function sparse.log_softmax(input, dim, dtype) return softmax('sparse.log_softma
 
 -- ---- diagonals ------------------------------------------------------------------------------------------------------------------
 
---- torch.sparse.spdiags(diagonals, offsets, shape, layout): a matrix whose diagonal above the main one by offsets[i] is row i of
---- diagonals: element (j - offset, j) is diagonals[i][j]. layout: torch.sparse_coo if none is given.
+--- torch.sparse.spdiags(diagonals, offsets, shape, layout): a matrix whose diagonal at offsets[i] above the
+--- main one is row i of diagonals: element (j - offset, j) is diagonals[i][j]. layout: by default
+--- torch.sparse_coo.
 function sparse.spdiags(diagonals, offsets, shape, layout)
   if #shape ~= 2 then fail('sparse.spdiags(): Output shape must be 2d, but got %d sizes', #shape) end
   if diagonals.ndim == 1 then diagonals = diagonals:unsqueeze(1) end

@@ -1,4 +1,5 @@
--- special.lua - torch.special: the ops called special_..., and those that torch has under the same name or another one.
+-- special.lua - torch.special: the operations special_..., and torch's operations under the same or another
+-- name.
 
 local torch = require 'torch'
 

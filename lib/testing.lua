@@ -1,4 +1,5 @@
--- testing.lua - torch.testing: assert_close, which raises with what differs most, and make_tensor, tensors for tests.
+-- testing.lua - torch.testing: assert_close, which reports the largest difference, and make_tensor, tensors for
+-- tests.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -6,7 +7,7 @@ local fail = require 'torch.support.fail'
 
 local testing = {}
 
--- What two values of these dtypes may differ by: relative, absolute.
+-- Tolerances of these dtypes: relative, absolute.
 local TOLERANCES = { [torch.float16] = { 1e-3, 1e-5 }, [torch.bfloat16] = { 1.6e-2, 1e-5 }, [torch.float32] = { 1.3e-6, 1e-5 },
   [torch.float64] = { 1e-7, 1e-7 } }
 

@@ -36,7 +36,7 @@ end
 
 -- ---- Independent ----------------------------------------------------------------------------------------------------
 
---- Independent(base, n): the last n dims of the batch counted as one event, whose log_prob is their sum.
+--- Independent(base, n): the last n dims of the batch as one event, whose log_prob is their sum.
 local Independent = Distribution:derive('Independent', {
   has_rsample = function(self) return self.base_dist.has_rsample end,
   has_enumerate_support = function(self)
@@ -99,7 +99,7 @@ local TransformedDistribution = Distribution:derive('TransformedDistribution', {
 M.TransformedDistribution = TransformedDistribution
 local read_transformed = declare.reader 'TransformedDistribution(any base_distribution, any transforms, boolean? validate_args)'
 
--- What a class that is made of a base and transforms calls in its init.
+-- For the init of a class with a base and transforms.
 function TransformedDistribution:setup_from(base, transforms, validate_args)
   local transform = basic.ComposeTransform(transforms)
   local domain, codomain = transform.domain.event_dim, transform.codomain.event_dim

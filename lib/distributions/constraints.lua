@@ -1,8 +1,9 @@
--- constraints.lua - torch.distributions.constraints: what parameters and values have to satisfy.
+-- constraints.lua - torch.distributions.constraints: domains of parameters and values.
 --
--- A constraint has check(value), a mask of what satisfies it (without the last event_dim dims, which it looks at as a
--- whole), event_dim and is_discrete, and prints as PyTorch's. Those without parameters are values (constraints.positive),
--- the others are made: constraints.greater_than(0), constraints.independent(constraints.real, 1). Dims count from 1.
+-- A constraint has check(value), a mask of valid elements (without the last event_dim dims, which it checks
+-- together), event_dim and is_discrete, and prints as PyTorch's. Constraints without parameters are values
+-- (constraints.positive), others are created: constraints.greater_than(0),
+-- constraints.independent(constraints.real, 1). Dims count from 1.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -15,13 +16,13 @@ local utils = require 'torch.distributions.utils'
 local Constraint = class.Object:extend 'Constraint'
 Constraint.is_discrete, Constraint.event_dim = false, 0
 
---- A mask of what satisfies the constraint.
+--- A mask of valid elements.
 function Constraint:check(value) fail('%s.check is not implemented', torch.type(self)) end
 function Constraint:__tostring() return torch.type(self) .. '()' end
 
 local M = { Constraint = Constraint }
 
--- arguments: those of the constructor, as they are declared.
+-- arguments: the declared arguments of the constructor.
 local function define(name, members, arguments)
   local made = Constraint:extend(name)
   for key, value in pairs(members) do made[key] = value end
@@ -134,7 +135,7 @@ M.positive_definite = single('PositiveDefinite', 2, of_eigenvalues(function(v) r
 
 -- ---- of other constraints -------------------------------------------------------------------------------------------
 
--- What cannot be said without the object it belongs to; a parameter of that constraint is not checked.
+-- A constraint that depends on other parameters of the object; a parameter with it is not checked.
 local read_dependent = declare.reader 'dependent(*, boolean? is_discrete, integer? event_dim)'
 local Dependent = define('Dependent', {
   init = function(self, is_discrete, event_dim) self.is_discrete, self.event_dim = is_discrete, event_dim end,
@@ -179,7 +180,7 @@ M.independent = define('IndependentConstraint', {
 }, 'any base_constraint, integer reinterpreted_batch_ndims')
 M.real_vector = M.independent(M.real, 1)
 
---- What a mixture's values have to satisfy: its components' constraint, for every component.
+--- The constraint of a mixture's values: that of its components, for each component.
 M.MixtureSameFamilyConstraint = define('MixtureSameFamilyConstraint', {
   init = function(self, base_constraint)
     self.base_constraint = check_constraint('base_constraint', base_constraint)
@@ -202,7 +203,8 @@ local function several(what, list)
   return copy, event_dim, is_discrete
 end
 
---- cat({constraints}, dim = 1, lengths): one after the other along a dim, each for as many entries as lengths says (1).
+--- cat({constraints}, dim = 1, lengths): concatenated along a dim, each for the number of entries in lengths
+-- (1).
 M.cat = define('Cat', {
   init = function(self, cseq, dim, lengths)
     self.cseq, self.event_dim, self.is_discrete = several('cat', cseq)

@@ -118,7 +118,7 @@ function Uniform:entropy() return (self.high - self.low):log() end
 
 -- ---- Exponential --------------------------------------------------------------------------------------------------
 
---- Exponential(rate): the waiting time for what happens `rate` times per unit.
+--- Exponential(rate): the waiting time between events with `rate` events per unit.
 local Exponential = define('Exponential', { { 'rate', constraints.positive } }, constraints.nonnegative, {
   mean = function(self) return self.rate:reciprocal() end,
   mode = function(self) return torch.zeros_like(self.rate) end,
@@ -249,7 +249,8 @@ end
 
 -- ---- GeneralizedPareto ----------------------------------------------------------------------------------------------
 
---- GeneralizedPareto(loc, scale, concentration): what exceeds a high threshold; with concentration 0 an Exponential.
+--- GeneralizedPareto(loc, scale, concentration): the excess over a high threshold; with concentration 0 an
+-- Exponential.
 local GeneralizedPareto = define('GeneralizedPareto', { loc, scale, { 'concentration', constraints.real } }, nil, {
   mean = function(self)
     local k = self.concentration

@@ -56,8 +56,8 @@ local unchecked = { validate_args = false }
 
 local M = {}
 
--- A class of these parameters ({name, constraint}, ...). parts(a, b) gives the base distribution and the transforms; the
--- parameters are its fields where `owned`, else the base's, whose name for them they have.
+-- A class with these parameters ({name, constraint}, ...). parts(a, b) returns the base distribution and the
+-- transforms; the parameters are its own fields if `owned`, otherwise those of the base with the same names.
 local function define(name, list, support, owned, parts, getters)
   for _, entry in ipairs(list) do
     local key = entry[1]

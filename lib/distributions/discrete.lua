@@ -151,12 +151,12 @@ end })
 ContinuousBernoulli.has_rsample = true
 ContinuousBernoulli.lazies.probs = function(self) return utils.clamp_probs(torch.sigmoid(self.logits)) end
 
--- The probabilities, those too near to 1/2 replaced by one that is not; where they were not.
+-- The probabilities, with values near 1/2 replaced by one that is not; and the mask of the others.
 function ContinuousBernoulli:cut()
   local far = self.probs:le(self.lims[1]):logical_or(self.probs:gt(self.lims[2]))
   return torch.where(far, self.probs, self.lims[1]), far
 end
--- The logarithm of what the density is multiplied by.
+-- The logarithm of the normalizing constant.
 function ContinuousBernoulli:log_norm()
   local p, far = self:cut()
   local low = p:le(0.5)
@@ -248,8 +248,8 @@ function Binomial:entropy()
   return -(log_prob:exp() * log_prob):sum(1)
 end
 
---- NegativeBinomial(total_count, probs): the number of successes before total_count failures, which need not be whole: a
---- Poisson number whose rate is drawn from a Gamma distribution.
+--- NegativeBinomial(total_count, probs): the number of successes before total_count failures, which may be
+--- fractional: a Poisson number whose rate has a Gamma distribution.
 local NegativeBinomial = define_odds('NegativeBinomial', { 'total_count', constraints.greater_than_eq(0) },
   constraints.nonnegative_integer, {
     mean = function(self) return self.total_count * self.logits:exp() end,
@@ -270,7 +270,7 @@ end
 
 -- ---- Poisson ------------------------------------------------------------------------------------------------------
 
---- Poisson(rate): how often what happens `rate` times per unit does.
+--- Poisson(rate): the number of events with `rate` events per unit.
 local Poisson = ExponentialFamily:derive('Poisson', {
   mean = function(self) return self.rate end,
   mode = function(self) return self.rate:floor() end,

@@ -1,12 +1,13 @@
--- distribution.lua - torch.distributions.Distribution: what every distribution derives from.
+-- distribution.lua - torch.distributions.Distribution: the base class of distributions.
 --
--- A distribution has parameters (tensors broadcast to batch_shape), draws with sample(shape) and, where the draw is
--- differentiable by the parameters, rsample(shape); log_prob, entropy, cdf, icdf; mean, variance, stddev, mode, support and
--- arg_constraints are read as fields. Shapes are numbers, a table or a torch.Size. Positions (of categories) count from 1.
+-- A distribution has parameters (tensors broadcast to batch_shape), draws with sample(shape) and, if samples
+-- are differentiable by the parameters, rsample(shape); log_prob, entropy, cdf, icdf; mean, variance, stddev,
+-- mode, support and arg_constraints are fields. Shapes are numbers, a table or a torch.Size. Positions (of
+-- categories) count from 1.
 --
--- A class of one's own: MyNormal = torch.distributions.Distribution:extend('MyNormal'); its init sets the parameters as
--- fields and calls self:setup(batch_shape, event_shape, validate_args); what is computed when it is read stands in
--- MyNormal.getters.mean = function(self) ... end.
+-- Your own class: MyNormal = torch.distributions.Distribution:extend('MyNormal'); its init stores the
+-- parameters in fields and calls self:setup(batch_shape, event_shape, validate_args); computed properties are
+-- functions in MyNormal.getters, such as MyNormal.getters.mean = function(self) ... end.
 
 --[=[ examples
 Distribution
@@ -30,7 +31,7 @@ require 'torch.distributions.getters'(Distribution)
 
 Distribution.has_rsample = false
 Distribution.has_enumerate_support = false
--- What the parameters have to satisfy, by name, and the names in the order in which they are printed.
+-- The constraints of the parameters by name, and the names in printed order.
 Distribution.arg_constraints, Distribution.parameter_names = {}, {}
 
 local function refuse(self, what) fail('%s does not implement %s', torch.type(self), what) end
@@ -42,7 +43,7 @@ end
 
 local validate_by_default = true
 
---- Whether distributions that are made from now on check their arguments, unless they are told.
+--- Sets the default of validate_args for new distributions.
 function Distribution.set_default_validate_args(value) validate_by_default = value end
 declare.functions(Distribution, 'set_default_validate_args(boolean value)')
 
@@ -50,7 +51,7 @@ declare.functions(Distribution, 'set_default_validate_args(boolean value)')
 
 local function all_true(mask) return mask:all():item() end
 
--- Raises unless the parameters satisfy their constraints; those that are not there are computed from others.
+-- Raises an error unless the parameters satisfy their constraints; absent ones are computed from others.
 local function check_parameters(self)
   local fields = class.fields(self)
   for _, name in ipairs(self.parameter_names) do
@@ -63,7 +64,7 @@ local function check_parameters(self)
   end
 end
 
---- Raises unless a value is one that the distribution can draw; what log_prob and cdf are given.
+--- Raises an error unless the value is in the support; called with the argument of log_prob and cdf.
 function Distribution:check_value(value)
   if not torch.is_tensor(value) then
     fail('The value argument to log_prob must be a Tensor, got %s', torch.type(value))
@@ -100,13 +101,14 @@ function Distribution:setup(batch_shape, event_shape, validate_args)
   if validate_args then check_parameters(self) end
 end
 
--- Declares what the class's parameters satisfy: { {name, constraint}, ... } in the order in which they are printed.
+-- Declares the constraints of the class's parameters: { {name, constraint}, ... } in printed order.
 function Distribution.constrain(made, list)
   made.arg_constraints, made.parameter_names = {}, {}
   for i, entry in ipairs(list) do made.arg_constraints[entry[1]], made.parameter_names[i] = entry[2], entry[1] end
 end
 
--- The declaration of the constructor of a class that was told its parameters (constrain). defaults: of some of them, by name.
+-- The declaration of the constructor of a class with parameters (constrain). defaults: of some of them, by
+-- name.
 function Distribution.declaration(made, defaults)
   local parts = {}
   for i, name in ipairs(made.parameter_names) do
@@ -115,8 +117,8 @@ function Distribution.declaration(made, defaults)
   return ('%s(%s, boolean? validate_args)'):format(made.__classname, table.concat(parts, ', '))
 end
 
--- Gives a class parameters that are broadcast to the batch's shape: its init and expand. list as for constrain; defaults
--- of those that may be left out; finish(self), what else the constructor does.
+-- Defines parameters that are broadcast to the batch shape: init and expand of the class. list as for
+-- constrain; defaults of optional ones; finish(self): the rest of the constructor.
 function Distribution.parametrize(made, list, defaults, finish)
   made:constrain(list)
   local names = made.parameter_names
@@ -174,9 +176,9 @@ end
 
 -- ---- the exponential family -----------------------------------------------------------------------------------------
 
---- Distributions whose density is exp(natural parameters · statistics - log_normalizer). A class of one's own has
---- getters.natural_params (a list of tensors), getters.mean_carrier_measure (0 by default) and log_normalizer(a, b, ...):
---- then entropy and kl_divergence follow from the normalizer's derivatives.
+--- Distributions with the density exp(natural parameters · statistics - log_normalizer). Your own class defines
+--- getters.natural_params (a list of tensors), getters.mean_carrier_measure (0 by default) and
+--- log_normalizer(a, b, ...); entropy and kl_divergence follow from the derivatives of the normalizer.
 local ExponentialFamily = Distribution:derive('ExponentialFamily', {
   mean_carrier_measure = function() return 0 end,
   natural_params = function(self) refuse(self, 'natural_params') end,

@@ -1,5 +1,6 @@
--- gamma.lua - Gamma and what is made of it: Chi2, Beta, Dirichlet, StudentT, FisherSnedecor. Draws are by rejection, with
--- PyTorch's numbers for a seed on the CPU; rsample carries the implicit gradient by the parameters.
+-- gamma.lua - Gamma and distributions derived from it: Chi2, Beta, Dirichlet, StudentT, FisherSnedecor. Samples
+-- use rejection, with PyTorch's numbers for a seed on the CPU; rsample has the implicit gradient by the
+-- parameters.
 
 --[=[ examples
 Gamma

@@ -1,5 +1,5 @@
--- getters.lua - classes whose objects compute some of their fields when they are read: getters each time, lazies once,
--- with gradients, after which they are fields. Classes derived from one have its getters.
+-- getters.lua - classes with computed fields: getters are computed on each read, lazies once, with gradients,
+-- and then stored as fields. Derived classes inherit getters.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'

@@ -1,5 +1,5 @@
--- kl.lua - kl_divergence(p, q): the Kullback-Leibler divergence of two distributions, where it has a closed form.
--- register_kl(P, Q, fn) adds one for these classes, or the names of classes, and those derived from them.
+-- kl.lua - kl_divergence(p, q): the Kullback-Leibler divergence of two distributions with a closed form.
+-- register_kl(P, Q, fn) adds one for these classes, or names of classes, and derived ones.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -192,7 +192,7 @@ end)
 
 -- ---- of two kinds ---------------------------------------------------------------------------------------------------
 
--- Where p gives what q never does.
+-- Infinity where p has support outside of q.
 local function infinite(p, others, parameter)
   for q in others:gmatch '%S+' do
     register(p, q, function(a) return torch.full_like(a[parameter], math.huge) end)

@@ -42,7 +42,7 @@ local function times_vector(matrix, vector) return matrix:matmul(vector:unsqueez
 local function log_diagonal(triangle) return triangle:diagonal(0, -2, -1):log():sum(-1) end
 local function solve_lower(L, b) return linalg.solve_triangular(L, b, { upper = false }) end
 
--- |L^-1 x|^2 for triangles and vectors whose batches are broadcast.
+-- |L^-1 x|^2 for triangular matrices and vectors with broadcast batches.
 local function mahalanobis(L, x) return solve_lower(L, x:unsqueeze(-1)):squeeze(-1):square():sum(-1) end
 M.mahalanobis = mahalanobis
 
@@ -61,7 +61,7 @@ local function inverse_of(L)
   return inverse.mT:matmul(inverse)
 end
 
--- What may be given for a covariance: by name, the field's constraint and the triangle that it makes.
+-- Alternatives to a covariance: by name, the constraint and the triangular factor.
 local triangles = {
   covariance_matrix = linalg.cholesky,
   precision_matrix = triangle_of_precision,
@@ -250,7 +250,7 @@ local function same_event(p, q, which)
   end
 end
 
--- The logarithm of p's determinant, and the factors whose squares are its covariance.
+-- The logarithm of p's determinant, and the factors of its covariance.
 local function determinant_of(p)
   return LowRank:is_instance(p) and p:log_determinant() or 2 * log_diagonal(p._triangle)
 end
@@ -388,8 +388,9 @@ end
 
 -- ---- LKJCholesky ----------------------------------------------------------------------------------------------------
 
---- LKJCholesky(dim, concentration = 1): the Cholesky factors of correlation matrices; concentration 1 gives every matrix
---- alike, a larger one those near the identity (Lewandowski, Kurowicka and Joe, 2009: the onion method).
+--- LKJCholesky(dim, concentration = 1): the Cholesky factors of correlation matrices; concentration 1 is
+--- uniform over all matrices, a larger one prefers those near the identity (Lewandowski, Kurowicka and Joe,
+--- 2009: the onion method).
 local LKJCholesky = Distribution:derive('LKJCholesky', { support = function() return constraints.corr_cholesky end })
 M.LKJCholesky = LKJCholesky
 LKJCholesky:constrain { { 'concentration', constraints.positive } }

@@ -124,7 +124,7 @@ end
 
 -- ---- triangles -------------------------------------------------------------------------------------------------------
 
--- Positions, in a matrix that is one row of n * n numbers, of what lies on and below a diagonal.
+-- Positions of the elements on and below a diagonal, in a matrix as one row of n * n numbers.
 local function triangle(n, diagonal, device)
   local at = torch.tril_indices(n, n, diagonal)
   return ((at[1] - 1) * n + at[2]):to(device)

@@ -45,7 +45,7 @@ local function default_of(text)
   return load('return ' .. text, text, 't', {})()
 end
 
--- The parts of a list at its commas, but for those between braces and quotes.
+-- Splits a list at its commas, except inside of braces and quotes.
 local function parts_of(text)
   local list = {}
   local function kept(quoted) return (quoted:gsub(',', '\1')) end
@@ -54,7 +54,8 @@ local function parts_of(text)
   return list
 end
 
--- Maps each name of an argument to its position: its own, and those of NumPy that are no other argument's.
+-- Maps each argument name to its position: its own name, and NumPy's aliases that are not names of other
+-- arguments.
 local function index_of(signature, first)
   local index = {}
   for i = first or 1, #signature do index[signature[i].name] = i end
@@ -158,7 +159,7 @@ function M.bind(signature, given, n)
   return values, n
 end
 
---- Fills in the defaults and checks what was given.
+--- Fills in the defaults and checks the values.
 function M.complete(signature, values)
   for i = 1, #signature do
     local a, value = signature[i], values[i]
@@ -178,7 +179,7 @@ function M.complete(signature, values)
   return values
 end
 
--- What f of a declaration is called with, slowly: the fast way is for values in a row that fit.
+-- Reads the arguments of a call in general; the fast path handles positional values that match.
 local function read(signature, ...)
   local given = table.pack(...)
   local values, n = M.bind(signature, given, given.n)
@@ -253,7 +254,7 @@ local function compile(source)
   return chunk
 end
 
--- f, called with the arguments that a signature says.
+-- f, called with the arguments of a signature.
 local function calling(signature, f)
   local constants = {}
   for i, a in ipairs(signature) do
@@ -262,7 +263,7 @@ local function calling(signature, f)
   return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
 end
 
---- f, called with the arguments that the declaration says. form(signature, f), where it is given: the function to call in the place of f.
+--- f, called with the declared arguments.
 function M.declare(text, f, form)
   local signature = type(text) == 'string' and M.parse(text) or text
   local wrapped = calling(signature, form and form(signature, f) or f)
@@ -319,8 +320,9 @@ function M.scopes_later(module, text)
   return module
 end
 
---- A function that gives the arguments of a call as one table by name: `local read = reader 'Linear(integer in_features, ...)'`.
--- text: or what parse makes of it. class: the name of the class whose constructor it is, where it is another.
+--- A function that returns the arguments of a call as one table by name: `local read = reader 'Linear(integer
+-- in_features, ...)'`. text: the declaration, or the result of parse. class: the class of the constructor, if
+-- its name differs.
 function M.reader(text, class)
   local signature = type(text) == 'table' and text or nil
   M.constructors[class or signature and signature.name or text:match '^%s*([%w_.]+)'] = text
@@ -384,7 +386,7 @@ function M.functions_later(module, text)
   return module
 end
 
--- f, which gets what has a name only in one table, after the values in the row.
+-- f, which receives its keyword-only arguments in one table, after the positional ones.
 local function taking_options(signature, f)
   local n = signature.positional
   return function(...)
@@ -394,7 +396,7 @@ local function taking_options(signature, f)
   end
 end
 
---- f, called with what a declaration says, what has a name only in one table after the others.
+--- f, called with the declared arguments, keyword-only ones in one table after the others.
 function M.with_options(text, f) return M.declare(text, f, taking_options) end
 
 --- The same of the functions of a module of ours.
@@ -432,8 +434,8 @@ local function declare_method(name, make_signature, f, form)
   return M.declare(make_signature(), f, form)
 end
 
---- f, whose declaration is the list of its own parameters: kind_of(parameter) is the kind of each, nil where it may be anything.
---- class, is_self: of a method.
+--- f, declared by the list of its own parameters: kind_of(parameter) is the kind of each, nil for any. class,
+--- is_self: for a method.
 function M.of_locals(name, f, kind_of, class, is_self)
   local function make_signature()
     local parameters = {}

@@ -1,9 +1,10 @@
 -- capsule.lua - the capsule that an object of another library gives of its memory, by a method that libraries have agreed upon.
 
---- @param object   a capsule, a userdata of that name; or an object that has the method; others are given back as they are
+--- @param object   a capsule, a userdata of that name; or an object with the method; others are returned
+--   unchanged
 -- @param name      of the capsules ('dltensor')
--- @param method    what an object is asked by ('__dlpack__')
--- @param options   what it is asked with
+-- @param method    the method that returns a capsule ('__dlpack__')
+-- @param options   its arguments
 return function(object, name, method, options)
   local kind = type(object)
   local metatable = debug.getmetatable(object)

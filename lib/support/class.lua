@@ -1,8 +1,9 @@
--- class.lua - classes whose objects are userdata: nn.Module, Optimizer, Dataset and what users derive.
+-- class.lua - classes whose objects are userdata: nn.Module, Optimizer, Dataset and user classes.
 --
--- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` makes an object. Methods named
--- like metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __getslice for slices, __setattr for
--- assignments) act as such, whenever they are defined. `Model.super` is the parent. An object's fields are its own.
+-- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` creates an object. Methods with
+-- names of metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __getslice for slices,
+-- __setattr for assignments) act as such, whenever they are defined. `Model.super` is the parent. Fields belong
+-- to the object.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -24,7 +25,7 @@ local function forward(class, name, missing)
   end
 end
 
--- What pairs shows of an object: its fields but those whose names begin with _, which are the class's own.
+-- The fields that pairs shows: all except internal ones, whose names begin with _.
 local function next_public(fields, key)
   local value
   repeat key, value = next(fields, key) until type(key) ~= 'string' or key:byte() ~= 95
@@ -65,7 +66,7 @@ local function construct(class, ...)
   return object
 end
 
--- Methods of the library's own classes look at what they are called with.
+-- Methods of the library's own classes check their arguments.
 local function define(class, name, value) rawset(class, name, checked.member(class, name, value)) end
 
 -- A class derived from this one.
@@ -95,8 +96,8 @@ end
 
 local getinfo, next_of_ipairs = debug.getinfo, (ipairs {})
 
--- Whether ipairs has called the __getitem that runs, which then answers nil behind the last entry. depth: how many
--- functions of the class lie between it and the caller of this one.
+-- True if ipairs called the running __getitem, which then returns nil after the last entry. depth: the number
+-- of functions of the class between it and the caller of this one.
 local function asked_by_ipairs(depth)
   local frame = getinfo(depth + 4, 'f') -- this function, its caller, __getitem's __index in C
   return frame ~= nil and frame.func == next_of_ipairs

@@ -1,8 +1,8 @@
--- declarations.lua - what an op is declared to take and to give, for programs that call ops by name.
+-- declarations.lua - arguments and results of operations, for programs that call operations by name.
 --
--- A declaration is read from its signature, as the reference shows it: 'sum(Tensor self, Dims? dim, bool keepdim=false, *, Dtype?
--- dtype=nil) -> Tensor', one line per overload. An overload is { name =, names = { [parameter] = true }, results = { kinds }, parameters
--- { kind =, optional =, name =, default =, only_named = } }.
+-- A declaration is parsed from its signature in the reference: 'sum(Tensor self, Dims? dim, bool keepdim=false,
+-- *, Dtype? dtype=nil) -> Tensor', one line per overload. An overload is { name =, names = { [parameter] = true
+-- }, results = { kinds }, parameters { kind =, optional =, name =, default =, only_named = } }.
 
 local torch = require 'torch'
 

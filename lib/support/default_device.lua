@@ -31,8 +31,8 @@ local function on_default(make, data)
   end
 end
 
---- The functions that make tensors make them on this device from now on, unless they are told another; nil or 'cpu': on the
---- CPU, as at the beginning. What is made of a tensor (zeros_like, x:new_zeros) stays on that tensor's device.
+--- Sets the default device of functions that create tensors; nil or 'cpu': the CPU, the initial default.
+--- Tensors created from another one (zeros_like, x:new_zeros) are on its device.
 function torch.set_default_device(device)
   if device ~= nil then device = torch.device(math.type(device) == 'integer' and 'cuda:' .. device or device) end
   for name, make in pairs(plain or {}) do torch[name] = make end

@@ -1,5 +1,5 @@
--- functions.lua - functions of torch that are no ops: what dtypes and shapes become of others, tensors by the older constructors,
--- methods in place as functions.
+-- functions.lua - functions of torch that are not operations: promotion of dtypes and shapes, legacy tensor
+-- constructors, in-place methods as functions.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
@@ -13,7 +13,7 @@ function torch.promote_types(a, b)
   return torch._C.promote_types(a, b)
 end
 
---- The dtype of what an op makes of two tensors or numbers.
+--- The result dtype of an operation on two tensors or numbers.
 function torch.result_type(a, b)
   return torch._C.result_type(a, b)
 end

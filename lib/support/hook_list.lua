@@ -1,7 +1,7 @@
--- hook_list.lua - functions that were registered to be called, in order.
+-- hook_list.lua - an ordered list of registered functions.
 --
--- Invariant: an array of entries that is in use never changes. add and remove replace it, so a loop over
--- `ipairs(list.entries)` calls the hooks that were there when it began, whatever they add or remove.
+-- Invariant: an array of entries in use never changes. add and remove replace it, so a loop over
+-- `ipairs(list.entries)` calls the hooks that existed when it began, even if they add or remove others.
 
 local checked = require 'torch.support.checked'
 

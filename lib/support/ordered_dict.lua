@@ -146,7 +146,7 @@ function ordered_dict.new(entries)
   return dict
 end
 
---- Makes an error of reading dict[name] while there is no such entry: of what was there, but could not be read.
+--- Makes reading dict[name] an error while there is no such entry: for an entry that could not be read.
 function ordered_dict.refuse(dict, name, message)
   local order = order_of(dict)
   order.refused = order.refused or {}

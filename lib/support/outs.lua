@@ -1,4 +1,5 @@
--- outs.lua - out= of functions in Lua: what they return is copied to the tensors given, by the rules of src/core/ops/outs.h.
+-- outs.lua - out= of functions in Lua: copies results to the given tensors, by the rules of
+-- src/core/ops/outs.h.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -6,7 +7,8 @@ local declare = require 'torch.support.arguments'
 local C = torch._C
 local outs = {}
 
---- Copies the results, tensors or one table of them, to `out`, a tensor or a table with one for each; returns those of `out`.
+--- Copies the results, tensors or one table of tensors, to `out`, a tensor or a table with one for each;
+-- returns the tensors of `out`.
 function outs.store(name, out, ...)
   if type(...) == 'table' then return outs.store(name, out, table.unpack((...))) end
   if torch.is_tensor(out) then
@@ -17,7 +19,8 @@ function outs.store(name, out, ...)
   return table.unpack(out)
 end
 
---- f, called with what a declaration says, whose last argument is `out`: a tensor, or a table of one tensor for each result.
+--- f, called with the declared arguments, the last of which is `out`: a tensor, or a table with one tensor for
+-- each result.
 function outs.declare(text, f)
   return declare.declare(text, f, function(signature)
     local n = #signature

@@ -1,4 +1,4 @@
--- protobuf.lua - fields of protocol buffers as bytes: numbers as varints or of fixed size, and what has a length.
+-- protobuf.lua - encodes protobuf fields: varints, fixed-size numbers, and length-delimited data.
 
 local varint = require 'torch.support.varint'
 

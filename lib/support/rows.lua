@@ -1,5 +1,6 @@
--- rows.lua - ops on a list of tensors that take them in a row too, as Python's star does:
--- torch.meshgrid(a, b), torch.einsum('ij,jk', a, b). What returns as many tensors then returns them in a row.
+-- rows.lua - operations on a list of tensors that also accept separate arguments, as Python's star does:
+-- torch.meshgrid(a, b), torch.einsum('ij,jk', a, b). Operations that return as many tensors then return
+-- separate results.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'

@@ -1,10 +1,10 @@
--- sandbox.lua - the globals of a script that is not trusted (lt_script): what computes, and nothing that reaches outside or past
--- the limits. sandbox(print, is_stopping) -> the table of globals
+-- sandbox.lua - the globals of an untrusted script (lt_script): computation only, without access to other
+-- resources or ways around the limits. sandbox(print, is_stopping) -> the table of globals
 --
--- The script is stopped by an error that a hook raises at every instruction from then on. Lua switches hooks off in three places,
--- which scripts therefore do not have: finalizers (setmetatable refuses __gc), message handlers while the script is
--- stopping (xpcall), and what closes a coroutine that the hook has ended (close and wrap leave it as it is).
--- Metatables that the script did not make are not shown, and libraries are shown through tables that cannot be written.
+-- A hook that raises an error at each instruction stops the script. Lua disables hooks in three places, which
+-- scripts therefore cannot use: finalizers (setmetatable rejects __gc), message handlers while the script is
+-- stopping (xpcall), and closing a coroutine that the hook has ended (close and wrap do not close it).
+-- Metatables that the script did not create are hidden, and libraries are accessible through read-only tables.
 
 local torch = require 'torch'
 
@@ -12,7 +12,7 @@ local error, getmetatable, next, rawget, select, setmetatable, type, xpcall =
   error, getmetatable, next, rawget, select, setmetatable, type, xpcall
 local create, resume, close, status = coroutine.create, coroutine.resume, coroutine.close, coroutine.status
 
--- A view of a library. What is a library in it is shown the same way; classes and values as they are.
+-- A view of a library. Libraries in it are views, too; classes and values are unchanged.
 local function view_of(library, name, hidden, views)
   if views[library] then return views[library] end
   local view = {}

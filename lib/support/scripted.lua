@@ -1,6 +1,7 @@
--- scripted.lua - the ops that are written in Lua: lib/ops/*.lua hold their declarations, in the form of src/ops, each with the
--- function that does it, `run`. This reads the arguments of a call by the declaration, as the binding does for ops in C: in
--- a row, then a last table of names; the first overload whose arguments fit is called. A file is loaded when an op of it is first called.
+-- scripted.lua - operations written in Lua: lib/ops/*.lua contain declarations in the form of src/ops, each
+-- with its function, `run`. This module reads the arguments of a call by the declaration, as the binding does
+-- for operations in C: positional ones, then a last table of named ones; the first overload whose arguments
+-- match is called. A file is loaded when one of its operations is first called.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
@@ -97,7 +98,7 @@ local function check_position(op, a, value)
   end
 end
 
--- The arguments in the order of the signature, or nil and what does not fit.
+-- The arguments in the order of the signature, or nil and the mismatch.
 local function read(signature, values, n)
   local named = n > 0 and kinds.is_named(values[n]) and next(values[n]) ~= nil and values[n] or nil
   local out, given = {}, named and n - 1 or n
@@ -134,7 +135,7 @@ local function read(signature, values, n)
   return out
 end
 
--- A factory makes what out= holds where the call says nothing else.
+-- A factory uses the properties of out= unless the call gives others.
 local function as_out(signature, values)
   local out = values[signature.out]
   for i, a in ipairs(signature) do
@@ -174,7 +175,7 @@ end
 
 -- ---- names ------------------------------------------------------------------------------------------------------------
 
--- What in-place forms do: the result is written over self, and must be of a kind that self can hold.
+-- For in-place variants: the result is written to self and must be convertible to its dtype.
 function scripted.same_kind(self, result)
   if not torch.can_cast(result.dtype, self.dtype) then
     fail("result type %s can't be cast to the desired output type %s", tostring(result.dtype), tostring(self.dtype))

@@ -1,4 +1,5 @@
--- varint.lua - an integer as protocol buffers write it: seven bits a byte, the lowest first, the eighth says that more follow.
+-- varint.lua - encodes an integer as a protobuf varint: seven bits per byte, lowest first; the eighth bit marks
+-- continuation.
 
 return function(n)
   local bytes = {}

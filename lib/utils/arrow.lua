@@ -1,7 +1,8 @@
--- arrow.lua - torch.to_arrow and torch.from_arrow: columns of tables, lent to other libraries in the same process and taken
--- from them by the Arrow C data interface (https://arrow.apache.org/docs/format/CDataInterface.html). A capsule is a userdata
--- "arrow_array"; capsule.used tells whether somebody has taken what is inside. Programs in C put columns of pandas, Polars
--- or DuckDB into capsules, and take ours out of them (ltensor_lua.h: lt_lua_push_arrow, lt_lua_take_arrow).
+-- arrow.lua - torch.to_arrow and torch.from_arrow: exchange columns of tables with other libraries in the same
+-- process by the Arrow C data interface (https://arrow.apache.org/docs/format/CDataInterface.html). A capsule
+-- is a userdata "arrow_array"; capsule.used is true after its contents were taken. C programs put columns of
+-- pandas, Polars or DuckDB into capsules, and take ours out of them (ltensor_lua.h: lt_lua_push_arrow,
+-- lt_lua_take_arrow).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -11,8 +12,9 @@ local C = torch._C
 
 local M = {}
 
---- A capsule over a tensor of one dimension on the CPU. Its memory is shared, so that what is written into the tensor is seen
--- in the column; strided tensors and bools are copied. A tensor that requires grad is refused: use x:detach().
+--- A capsule over a tensor of one dimension on the CPU. Its memory is shared, so changes of the tensor are
+-- visible in the column; strided tensors and bools are copied. A tensor that requires grad is an error: use
+-- x:detach().
 function M.to_arrow(tensor)
   return C.to_arrow(tensor)
 end

@@ -75,7 +75,7 @@ function Measurement:__tostring()
   return table.concat(lines, '\n')
 end
 
--- With the number of threads that was asked for; without it, with the one that is set.
+-- Runs body with the requested number of threads; by default the current one.
 local function with_threads(self, body)
   local previous = torch.get_num_threads()
   return scope.open('num_threads', function()

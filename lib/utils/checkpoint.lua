@@ -1,12 +1,12 @@
--- checkpoint.lua - torch.utils.checkpoint: layers whose intermediate results are not kept for backward but computed
--- again then, which trades time for memory (T. Chen et al. 2016).
+-- checkpoint.lua - torch.utils.checkpoint: recomputes intermediate results of layers in backward instead of
+-- storing them, which trades time for memory (T. Chen et al. 2016).
 --
--- checkpoint(f, x, ...) is f(x, ...); random numbers and autocast are in the second run as they were in the first. A
--- last table {preserve_rng_state = false} leaves the random numbers alone; context_fn gives two functions that call what they are given,
--- f in the first run and in the second, with the arguments behind it (scopes: torch.no_grad has that form); use_reentrant is taken and
--- means nothing: backward, backward with inputs and autograd.grad all work. f runs on copies of its arguments without history; the
--- leaves that it reaches besides (parameters, mostly) are arguments of the node too, so that their gradients go the
--- ordinary way.
+-- checkpoint(f, x, ...) is f(x, ...); the second run uses the random numbers and autocast state of the first. A
+-- last table {preserve_rng_state = false} does not restore the random numbers; context_fn returns two functions
+-- that call their argument, f in the first and second run, with the following arguments (scopes such as
+-- torch.no_grad have that form); use_reentrant is accepted and has no effect: backward, backward with inputs
+-- and autograd.grad all work. f runs on copies of its arguments without history; other leaves that it uses
+-- (mostly parameters) are arguments of the node, too, so their gradients are computed as usual.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -17,7 +17,7 @@ local C = torch._C
 
 local M = { __names = { checkpoint = true, checkpoint_sequential = true } }
 
--- ---- what the second run must find as it was ------------------------------------------------------------------------
+-- ---- state restored for the second run ----------------------------------------------------------------------
 
 local function devices_of(values)
   local devices = {}
@@ -50,7 +50,7 @@ end
 
 local Checkpoint = torch.autograd.Function:extend('CheckpointFunction')
 
--- The arguments, of which tensors begin a graph of their own; and those of them that require grad.
+-- The arguments, with tensors detached from their graph; and those of them that require grad.
 local function cut(arguments)
   local fresh, leaves = { n = arguments.n }, {}
   for i = 1, arguments.n do
@@ -84,7 +84,7 @@ local function reached(outputs, arguments)
   return list
 end
 
--- forward(call, arguments ..., leaves ...): what f gave in its first run.
+-- forward(call, arguments ..., leaves ...): the results of the first run of f.
 function Checkpoint.forward(ctx, call)
   ctx.call = call
   local outputs, plain, tensors = call.outputs, {}, {}

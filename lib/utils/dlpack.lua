@@ -1,6 +1,6 @@
--- dlpack.lua - torch.utils.dlpack: tensors lent to other libraries in the same process and taken from them, without a
--- copy (https://dmlc.github.io/dlpack/latest/). A capsule is a userdata "dltensor"; capsule.used tells whether somebody
--- has taken what is inside. Programs in C put NumPy's and PyTorch's arrays into capsules, and take ours out of them
+-- dlpack.lua - torch.utils.dlpack: exchanges tensors with other libraries in the same process without a copy
+-- (https://dmlc.github.io/dlpack/latest/). A capsule is a userdata "dltensor"; capsule.used is true after its
+-- contents were taken. C programs put NumPy's and PyTorch's arrays into capsules, and take ours out of them
 -- (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
 
 local torch = require 'torch'
@@ -13,13 +13,13 @@ local C = torch._C
 
 local M = {}
 
---- A capsule over the tensor's memory, of DLPack before 1.0; `x:__dlpack__{max_version = {1, 0}}` gives one of 1.0.
--- What is written into one is seen in the other. A tensor that requires grad is refused: use x:detach().
+--- A capsule over the tensor's memory, of DLPack before 1.0; `x:__dlpack__{max_version = {1, 0}}` returns one
+-- of 1.0. Both sides see each other's changes. A tensor that requires grad is an error: use x:detach().
 function M.to_dlpack(tensor)
   return C.to_dlpack(tensor, false)
 end
 
--- Makes the consumer's stream wait for what writes the tensor.
+-- Makes the consumer's stream wait for pending writes of the tensor.
 local function hand_to(stream, tensor)
   if stream == nil or stream == -1 or not tensor.is_cuda then return end
   if torch.type(stream) ~= 'Stream' then
@@ -28,8 +28,9 @@ local function hand_to(stream, tensor)
   C.ready_for(tensor, stream)
 end
 
---- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: the capsule that other libraries ask for. max_version is the
--- newest DLPack that the consumer knows, {1, 0} for one; stream (a torch.cuda.Stream) waits until the tensor is ready.
+--- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: returns a capsule to other libraries. max_version is
+-- the newest DLPack version of the consumer, for example {1, 0}; stream (a torch.cuda.Stream) waits until the
+-- tensor is ready.
 local function export(tensor, options)
   local kind, id = C.dlpack_device(tensor)
   local wanted = options.dl_device
@@ -46,10 +47,10 @@ M.export = declare.with_options('__dlpack__(Tensor self, *, any? stream, integer
 --- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a GPU.
 function M.device_of(tensor) return C.dlpack_device(tensor) end
 
---- A tensor over the memory of a capsule, of an object whose method `__dlpack__` gives one, or of a tensor. A capsule can be
--- taken once. Memory that its owner lends for reading only cannot be written by any op: clone() it, or give copy = true.
--- @param ext_tensor  what to take
--- @param options  device (where the result shall be), copy (true: of its own memory; false: never)
+--- A tensor over the memory of a capsule, of an object whose method `__dlpack__` returns one, or of a tensor. A
+-- capsule can be used once. No operation writes to read-only memory: clone() it, or pass copy = true.
+-- @param ext_tensor  the capsule or object
+-- @param options  device (of the result), copy (true: its own memory; false: never)
 function M.from_dlpack(object, options)
   if torch.is_tensor(object) then object = C.to_dlpack(object, true) end
   local tensor = C.from_dlpack(capsule_of(object, 'dltensor', '__dlpack__', { max_version = { 1, 0 } }))

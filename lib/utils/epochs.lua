@@ -1,5 +1,6 @@
--- epochs.lua - torch.utils.epochs({total = 10, ...}): counts the epochs of a training loop, averages what is measured in them, and says each in
--- one line: losses and metrics, time, examples a second, memory, copies between devices.
+-- epochs.lua - torch.utils.epochs({total = 10, ...}): counts the epochs of a training loop, averages its
+-- metrics, and prints one line for each: losses and metrics, time, examples per second, memory, copies between
+-- devices.
 --
 --   local epochs = torch.utils.epochs {total = 10, log = {torch.utils.log.CSVLogger 'run.csv'}}
 --   for epoch in epochs do
@@ -10,10 +11,12 @@
 --     epochs:set {val_accuracy = accuracy(net)}
 --   end
 --
--- Tensors are summed on their device, and read once at the end of the epoch: a step neither waits for a GPU nor copies. The row of an epoch, an
--- ordered table, holds epoch, the averages (loss first, then sorted), what was set, seconds, examples_per_second, memory (bytes: the most that tensors
--- have had of the GPU, torch.cuda.max_memory_allocated; of a program on the CPU what is resident), copies and copied_bytes (of the ledger, without
--- the reading at its end). Simulated GPUs have no speed of their own: their rows have neither seconds nor examples_per_second.
+-- Tensors are summed on their device, and read once at the end of the epoch: a step neither waits for a GPU nor
+-- copies. The row of an epoch, an ordered table, contains epoch, the averages (loss first, then sorted), the
+-- values of set, seconds, examples_per_second, memory (bytes: torch.cuda.max_memory_allocated on a GPU, the
+-- resident memory of the process on the CPU), copies and copied_bytes (from the ledger, without the reading at
+-- its end). The speed of simulated GPUs has no meaning: their rows have neither seconds nor
+-- examples_per_second.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -28,7 +31,7 @@ local size_text = require 'torch.cuda_memory'.size_text
 
 local clock = torch._C.clock
 
--- The columns of a row that nobody sets.
+-- The computed columns of a row.
 local OWN = { epoch = true, seconds = true, examples_per_second = true, memory = true, copies = true, copied_bytes = true }
 
 local Epochs = class.Object:extend 'Epochs'
@@ -39,9 +42,10 @@ local function takes_rows(value)
   return type(value) == 'userdata' and (Live:is_instance(value) or value.log ~= nil or value.add_scalar ~= nil)
 end
 
---- Options: total (the last epoch; without it the loop goes on until it is left), first (1; greater in a run that goes on), device (whose memory is
--- told; else that of the first tensor on a GPU, else the CPU), quiet (no lines), log (what each row is given to, one or a list: a CSVLogger or
--- JSONLogger, a SummaryWriter, which takes the epoch as the step, plot.live(), which draws the averages, or a function of the row).
+--- Options: total (the last epoch; without it the loop continues until it is left), first (1; greater in a
+-- resumed run), device (for the memory; default that of the first tensor on a GPU, otherwise the CPU), quiet
+-- (no lines), log (receives each row, one or a list: a CSVLogger or JSONLogger, a SummaryWriter, which uses
+-- the epoch as the step, plot.live(), which plots the averages, or a function of the row).
 local read_epochs = declare.reader('epochs(*, integer? total, integer first=1, device? device, boolean quiet=false, any log={})', 'Epochs')
 function Epochs:init(...)
   local options = read_epochs(...)
@@ -118,8 +122,8 @@ function Epochs:update(n, values)
   end
 end
 
---- Values of the whole epoch, such as those of a validation or the learning rate: numbers, strings, booleans, tensors of one element (read at the
--- end of the epoch, with the sums).
+--- Values of the whole epoch, such as validation metrics or the learning rate: numbers, strings, booleans,
+-- tensors of one element (read at the end of the epoch, with the sums).
 function Epochs:set(values)
   check_running(self, 'set')
   for name, value in next, values do
@@ -150,7 +154,7 @@ local function read(tensors)
   return numbers
 end
 
--- What was measured, by name: the averages, and what was set.
+-- The metrics by name: the averages, and the values of set.
 local function measured(self)
   local tensors = {}
   for name, sum in pairs(self._sums) do tensors[name] = sum.tensor end
@@ -176,7 +180,7 @@ local function in_order(values)
   return names
 end
 
--- Bytes of the process that are in memory; nil where the system does not tell.
+-- The resident memory of the process in bytes; nil if unknown.
 local function resident_bytes()
   local permitted, file = pcall(outside.open, '/proc/self/status', 'r')
   if not permitted or not file then return nil end
@@ -185,14 +189,14 @@ local function resident_bytes()
   return kilobytes and math.tointeger(kilobytes) * 1024
 end
 
--- What the ledger has more of than before; where it was cleared meanwhile, what it has.
+-- The increase of the ledger; if it was cleared meanwhile, its contents.
 local function more(now, before)
   if now.count < before.count then return now.count, now.bytes end
   return now.count - before.count, now.bytes - before.bytes
 end
 
---- Ends the epoch that runs: its row is told, logged, kept in `rows` and returned, so that the loop can look at it. The loop does so itself where
--- its body does not.
+--- Ends the running epoch: its row is printed, logged, stored in `rows` and returned. The loop does this itself
+-- if its body does not.
 function Epochs:finish()
   if not self._running then return self.rows[#self.rows] end
   local copies, copied_bytes = more(torch.cuda.copies(), self._ledger)
@@ -223,7 +227,7 @@ function Epochs:finish()
   return row
 end
 
--- ---- what is shown ------------------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------------------
 
 local function value_text(value)
   if value ~= value then return 'nan' end -- of either sign

@@ -1,5 +1,5 @@
--- experiment.lua - what the scripts of experiments share: options from the command line with their help, a
--- table of results, and the rule that simulated GPUs give no figures of speed.
+-- experiment.lua - helpers of the experiment scripts: command line options with help, a table of results, and
+-- the rule that simulated GPUs report no speed.
 --
 -- A script fails with exit status 1 and one line on stderr that begins with its name.
 
@@ -38,7 +38,7 @@ function Experiment:usage()
   return table.concat(lines, '\n') .. '\n'
 end
 
--- What the text of an option stands for; nil when it is not of the default's type.
+-- The value of an option's text; nil if it does not have the type of the default.
 local function value_of(text, default)
   if type(default) ~= 'number' then return text end
   local value = tonumber(text)
@@ -111,7 +111,7 @@ function M.seconds(value)
   end
 end
 
---- The time, or what stands for it where the device has no speed of its own.
+--- The time, or a placeholder if the device's speed has no meaning.
 function M.time_on(device, value)
   return M.has_speed(device) and M.seconds(value) or 'not stated'
 end

@@ -1,14 +1,14 @@
--- log.lua - torch.utils.log: what a run has measured, a row at a time, in files that other programs read.
+-- log.lua - torch.utils.log: logs metrics of a run, one row at a time, to files that other programs read.
 --
 --   local log <close> = torch.utils.log.CSVLogger 'run.csv'            epoch,loss
 --   log:log {epoch = 1, loss = 0.25}                                   1,0.25
 --   local log <close> = torch.utils.log.JSONLogger 'run.jsonl'         {"epoch": 1, "loss": 0.25}, a line for each row
 --
--- A row is handed to the system as soon as it is logged, so that a program that is killed leaves all of them. With {append = true} a file that
--- is there is gone on with: a last row without its end of line, which a crash has left, is taken away first; else the file begins anew. Columns are
--- in the order of an ordered table, else `epoch` and `step` before the others, which are sorted. Values are numbers, strings, booleans and
--- tensors of one element. What is not finite is nan, inf or -inf in CSV; JSON has no such numbers, and they are the strings "NaN", "Infinity" and
--- "-Infinity".
+-- Each row is written immediately, so a killed program keeps its rows. With {append = true} an existing file is
+-- continued, and an incomplete last row is removed first; otherwise the file is overwritten. Columns have the
+-- order of an ordered table, otherwise `epoch` and `step` come first and the others are sorted. Values are
+-- numbers, strings, booleans and tensors of one element. In CSV, nan and infinity are nan, inf and -inf; JSON
+-- has no such numbers, so they are the strings "NaN", "Infinity" and "-Infinity".
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -35,7 +35,7 @@ local function digits(value)
   return text:find '[.e]' and text or text .. '.0'
 end
 
--- A number as text; what is not finite by its name in the list.
+-- A number as text; nan and infinity by their names in the list.
 local function number_text(value, names)
   if value ~= value then return names[1] end
   if value == math.huge then return names[2] end
@@ -78,7 +78,7 @@ local function names_of(row)
   return names
 end
 
--- ---- what loggers share -----------------------------------------------------------------------------------------------
+-- ---- base class of loggers ----------------------------------------------------------------------------------
 
 local Logger = class.Object:extend 'Logger'
 
@@ -139,8 +139,8 @@ end
 
 -- ---- CSV ----------------------------------------------------------------------------------------------------------
 
---- CSVLogger(path, {append = false}): a file whose first line names the columns. A column that appears later is put behind the others, and
--- the file is replaced by one that has it, empty in the rows before, in one step (a new file, renamed).
+--- CSVLogger(path, {append = false}): a file whose first line names the columns. A new column is added at the
+-- end: the file is replaced atomically by one with that column, empty in earlier rows.
 local CSVLogger = Logger:extend 'CSVLogger'
 M.CSVLogger = CSVLogger
 

@@ -31,7 +31,7 @@ function Block:attend(x)
   local n, length, width = x:size(1), x:size(2), x:size(3)
   local parts = self.qkv(x):chunk(3, 3)
   for i = 1, 3 do parts[i] = parts[i]:reshape(n, length, self.heads, -1):transpose(2, 3) end
-  -- For every symbol the mean of the values of itself and those before it, by how well their keys fit its query.
+  -- Causal attention: for each symbol, the mean of the values up to it, weighted by query and keys.
   local mixed = F.scaled_dot_product_attention(parts[1], parts[2], parts[3], { is_causal = true })
   return self.out(mixed:transpose(2, 3):reshape(n, length, width))
 end

@@ -1,9 +1,9 @@
--- plot.lua - torch.utils.plot: lines, bars, heatmap and image make figures, which the prompt and print() draw in
--- the terminal (with Unicode, or as pictures where it says that it shows them) and figure:save 'name.svg' or
--- 'name.png' writes into a file.
+-- plot.lua - torch.utils.plot: lines, bars, heatmap and image create figures, which the prompt and print() draw
+-- in the terminal (with Unicode, or as images if it supports them); figure:save 'name.svg' or 'name.png' writes
+-- a file.
 --
--- Options of all: title. Values are tensors on any device, or lists of numbers. plot.live() draws figures in one place, one
--- after the other.
+-- Options of all: title. Values are tensors on any device, or lists of numbers. plot.live() redraws figures in
+-- place.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -16,7 +16,7 @@ local plot = {}
 
 local Figure = class.Object:extend('Figure')
 
--- ---- what is plotted ----
+-- ---- data ---------------------------------------------------------------------------------------------------
 
 -- Numbers of a tensor or list, flat.
 local function numbers(what, values)
@@ -59,7 +59,7 @@ local function make(kind, fields)
   return figure
 end
 
--- Two limits {low, high} of an axis, or those of the values.
+-- The given limits {low, high} of an axis, or those of the values.
 local function limits(name, given, lists)
   if not given then return axis.range(lists) end
   local low, high = given[1], given[2]
@@ -69,7 +69,7 @@ local function limits(name, given, lists)
   return low, high
 end
 
--- The values, without those of points outside of the box.
+-- The values without points outside of the box.
 local function within(box, x, y)
   local kept = {}
   for i = 1, #y do
@@ -213,7 +213,7 @@ local function png_of(figure)
   return require('torch.utils.plot.picture').png(picture)
 end
 
---- Shows figures in one place: lib/utils/plot/live.lua says how.
+--- Redraws figures in place; see lib/utils/plot/live.lua.
 function plot.live(file, pause) return require 'torch.utils.plot.live' { file = file, pause = pause } end
 
 --- How a notebook shows the figure: torch.utils.display.

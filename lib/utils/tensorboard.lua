@@ -211,13 +211,14 @@ function SummaryWriter:add_audio(tag, snd_tensor, global_step, sample_rate, wall
     .. text(5, 'audio/wav')), global_step, walltime)
 end
 
---- The operations of model(input_to_model...), a tensor or a table of the arguments, as a graph with a node for each input, parameter,
---- operation and output, by modules. The call is recorded as for torch.onnx.export, whose errors are those of what cannot be.
+--- The operations of model(input_to_model...), a tensor or a table of the arguments, as a graph with a node for
+--- each input, parameter, operation and output, grouped by modules. The call is recorded as for
+--- torch.onnx.export, with the same errors.
 function SummaryWriter:add_graph(model, input_to_model)
   self:_event(text(4, require('torch.utils.tensorboard_graph')(model, input_to_model)))
 end
 
---- Writes what is still in memory.
+--- Writes buffered events.
 function SummaryWriter:flush()
   if self._file then self:_check(self._file:flush()) end
   for _, part in pairs(self._parts) do part:flush() end

@@ -1,5 +1,6 @@
--- tensorboard_graph.lua - a module's operations as TensorFlow's GraphDef, which TensorBoard draws: a call of the module is recorded as
--- for ONNX, and its inputs, parameters, operations and outputs are nodes whose names, like paths, say which module they belong to.
+-- tensorboard_graph.lua - a module's operations as TensorFlow's GraphDef, which TensorBoard draws: a call of
+-- the module is recorded as for ONNX; its inputs, parameters, operations and outputs become nodes whose names
+-- are paths of modules.
 
 local torch = require 'torch'
 local fields = require 'torch.support.protobuf'
@@ -27,10 +28,10 @@ local function node(name, op, inputs, shape, more)
   return text(1, table.concat(parts))
 end
 
--- 'Net/layers.0' of '0.weight' or of what a recording calls a module, 'layers.0 (Linear)'.
+-- 'Net/layers.0' for '0.weight' or for a recording's name of a module, 'layers.0 (Linear)'.
 local function scope(root, path) return path == '' and root or ('%s/%s'):format(root, (path:gsub('%.', '/'))) end
 
--- Values in the arguments of a call, and what else they say.
+-- The values in the arguments of a call, and its other arguments.
 local function arguments_of(args, values, plain)
   for i = 1, args.n or #args do
     local x = args[i]

@@ -1,9 +1,9 @@
--- training.lua - what the scripts that train share: their options, Fashion-MNIST, and fit, the loop with a progress bar,
--- checkpoints, a record of the losses and their plot.
+-- training.lua - helpers of the training scripts: options, Fashion-MNIST, and fit, the loop with a progress
+-- bar, checkpoints, a record of the losses and their plot.
 --
--- A checkpoint holds all that a run depends on: parameters, the optimizer's state, random numbers, the order of the
--- data and how far it has come. Saving is atomic (torch.save), so that whenever a run is killed, the last whole
--- checkpoint is there, and the run goes on from it with the numbers that it would have had.
+-- A checkpoint contains the complete state of a run: parameters, the optimizer's state, generators, the order
+-- of the data and the position in it. Saving is atomic (torch.save), so a killed run continues from the last
+-- complete checkpoint with the same numbers.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
@@ -16,7 +16,7 @@ local M = {}
 
 -- ---- options ----------------------------------------------------------------------------------------------------
 
---- The options of every such script; `own` are put after them. defaults: by name, instead of those here.
+--- The options of each such script, followed by `own`. defaults: replacements by name.
 function M.options(own, defaults)
   local options = {
     { 'device', 'cpu', 'D', 'cpu, cuda, cuda:1 ...' },
@@ -108,8 +108,8 @@ function M.text(script, path, device)
   return { data = vocabulary:ids(bytes):to(device), kinds = #vocabulary, alphabet = vocabulary.list }
 end
 
---- Windows of `length` symbols that lie side by side in data: their number, and a function from positions of windows to
--- the symbols (n x length) and those that follow each of them.
+--- Non-overlapping windows of `length` symbols in data: their number, and a function from positions of windows
+-- to the symbols (n x length) and the symbols that follow each of them.
 function M.windows(data, length)
   local count = (#data - 1) // length
   local offsets = torch.arange(1, length + 1, { device = data.device })
@@ -120,8 +120,8 @@ function M.windows(data, length)
   end
 end
 
---- Prints `count` bytes that net writes after the first of the text, if any. scores: from the symbols so far (1 x n) to
--- those of the next (1 x kinds).
+--- Prints `count` bytes that net generates after the first bytes of the text, if any. scores: from the symbols
+-- so far (1 x n) to scores of the next (1 x kinds).
 function M.write(net, text, count, scores)
   if count == 0 then return end
   local _ <close> = torch.no_grad()

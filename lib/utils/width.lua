@@ -1,8 +1,8 @@
--- width.lua - torch.utils.width: how many columns of a terminal text takes: East Asian characters and pictures take two, combining
--- ones none.
+-- width.lua - torch.utils.width: the number of terminal columns of a text: East Asian characters and emoji take
+-- two, combining ones none.
 --
--- Of UTF-8 only; other bytes count one each. The ranges are those of Unicode 15's EastAsianWidth.txt
--- (W and F), merged over gaps that are not assigned. Depends on nothing.
+-- For UTF-8; other bytes count one each. The ranges are those of Unicode 15's EastAsianWidth.txt (W and F),
+-- merged over unassigned gaps. Depends on nothing.
 
 local width = {}
 

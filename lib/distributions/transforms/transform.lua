@@ -1,10 +1,11 @@
--- transform.lua - Transform: maps whose inverse and whose volume change are known, and those that are made of others.
+-- transform.lua - Transform: maps with a known inverse and Jacobian determinant, and compositions of them.
 --
--- t(x) maps, t.inv maps back, t:log_abs_det_jacobian(x, y) is log |dy/dx|, without the last t.domain.event_dim dims.
--- domain and codomain are constraints; bijective and sign (+1 where it increases) are read as fields. Transforms of one
--- kind with equal parameters are equal (==). With {cache_size = 1} the last pair is kept: t.inv(t(x)) is x itself.
+-- t(x) maps, t.inv maps back, t:log_abs_det_jacobian(x, y) is log |dy/dx|, without the last t.domain.event_dim
+-- dims. domain and codomain are constraints; bijective and sign (+1 if increasing) are fields. Transforms of
+-- one class with equal parameters are equal (==). With {cache_size = 1} the last pair is cached: t.inv(t(x)) is
+-- x itself.
 --
--- A class of one's own defines _call(x), _inverse(y) and log_abs_det_jacobian(x, y), and sets domain and codomain.
+-- Your own class defines _call(x), _inverse(y) and log_abs_det_jacobian(x, y), and sets domain and codomain.
 
 --[=[ examples
 Transform
@@ -155,7 +156,7 @@ function Transform.cached_list(list, cache_size)
   return cached
 end
 
--- A constraint on as many last dims as event_dim says.
+-- The constraint with event_dim last dims.
 local function widened(constraint, event_dim)
   if event_dim <= constraint.event_dim then return constraint end
   return constraints.independent(constraint, event_dim - constraint.event_dim)

@@ -73,7 +73,7 @@ function SoftmaxTransform:_inverse(y) return y:log() end
 function SoftmaxTransform:forward_shape(shape) return at_least(shape, 1) end
 SoftmaxTransform.inverse_shape = SoftmaxTransform.forward_shape
 
---- From n - 1 real numbers to n that add up to 1: each is a share of what the ones before it left.
+--- From n - 1 real numbers to n that sum to 1: each is a fraction of the rest that the previous ones leave.
 local StickBreakingTransform = derive('StickBreakingTransform', constraints.real_vector, constraints.simplex, true)
 
 -- The logarithms of n, n - 1, ..., 1, which make x = 0 the middle of the simplex.
@@ -187,7 +187,7 @@ local function check_dim(self, x, wanted)
   if x:size(dim) ~= wanted then fail('x.size(%d) = %d must equal length %d', dim, x:size(dim), wanted) end
 end
 
--- What part, name and piece(s) give, for every part.
+-- The results of part, name and piece(s) for each part.
 local function each(self, pieces, call, more)
   local list = {}
   for i, part in ipairs(self.transforms) do list[i] = call(part, pieces[i], more and more[i]) end

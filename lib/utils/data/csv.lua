@@ -1,20 +1,20 @@
--- csv.lua - utils.data.csv.read(path, {...}): tables of numbers and words, as spreadsheets write them; also compressed by gzip.
+-- csv.lua - utils.data.csv.read(path, {...}): reads tables of numbers and strings; also compressed by gzip.
 --
--- A column of integers is int64; one of numbers, some with a fraction or missing, is float64; any other one is a list of strings.
--- Quoted fields may hold separators, line ends and doubled quotes. Options:
+-- A column of integers is int64; one of numbers, some with a fraction or missing, is float64; others are a list
+-- of strings. Quoted fields may contain separators, line ends and doubled quotes. Options:
 --
 --   separator (',')   one or several characters; 'blanks': runs of blanks and tabs
 --   header (true)     the first line names the columns; false: column_1, column_2, ...; or a list of names
 --   types             {name = type}: 'integer' (int64), 'float' (the default dtype), 'double' (float64), 'string', or a dtype
 --   dtype             of columns that would be float64
---   missing           texts that stand for nothing, {'', 'NA', 'NaN', 'nan'}
---   fill (nan)        the number put for them
---   comment           a character: what follows it on a line is left out
---   skip (0)          lines at the beginning that are left out
+--   missing           texts of missing values, {'', 'NA', 'NaN', 'nan'}
+--   fill (nan)        the number for missing values
+--   comment           a character that starts a comment
+--   skip (0)          number of lines to skip at the beginning
 --   max_bytes (2^30)  a longer text is an error
---   max_memory        how many bytes reading may take, for a small file that unpacks to much; else 64 times its size, and at least 256 MB
+--   max_memory        maximum memory in bytes, for a small file that unpacks to a large one; default 64 times its size, and at least 256 MB
 --
--- A file that is no table is an error with its line.
+-- A malformed table is an error with its line.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -28,7 +28,7 @@ local M = {}
 
 local INTEGER, FLOAT, TEXT = 1, 2, 3 -- as in csv.h
 
--- What a type in `types` asks of the reader, and the dtype that the column then becomes (nil: as it is read).
+-- The reader's type for an entry of `types`, and the dtype to convert the column to (nil: unchanged).
 local function type_of(given)
   if given == 'string' then return TEXT end
   if given == 'integer' then return INTEGER end
@@ -41,7 +41,7 @@ local function type_of(given)
   return dtype.is_floating_point and FLOAT or INTEGER, dtype
 end
 
--- A column in the dtype that was asked for; integers that it does not hold are an error.
+-- Converts a column to the requested dtype; integers out of its range are an error.
 local function converted(column, dtype, path, name)
   if not dtype or not torch.is_tensor(column) or column.dtype == dtype then return column end
   local there = column:to(dtype)

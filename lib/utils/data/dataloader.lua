@@ -96,7 +96,7 @@ function DataLoader:_convert(...)
   return ...
 end
 
--- The batch of these positions, or the sample of one. `where` is told the position that is being loaded.
+-- The batch of these positions, or one sample. `where` records the position that is being loaded.
 function DataLoader:_fetch(positions, where)
   local dataset = self.dataset
   if not self.batch_sampler then
@@ -171,7 +171,7 @@ local function loads(next_batch, is_pinned)
   end
 end
 
---- An iterator over the batches, with what a for loop closes when it is left.
+--- An iterator over the batches, with a value that a for loop closes when it is left.
 function DataLoader:iter()
   local next_batch, _, _, closing = self:_unpinned()
   return loads(next_batch, self.pin_memory and torch.cuda.is_available()), nil, nil, closing
@@ -179,8 +179,9 @@ end
 
 local getlocal, setlocal = debug.getlocal, debug.setlocal
 
--- A for loop keeps what it calls in its first "(for state)" variable, the value before, nil at its start, in the third. The
--- loader, which it calls first, gives it an iterator instead: loops over one loader may then be nested and left, whatever the batches are.
+-- A for loop stores the called value in its first "(for state)" variable, and the control value, nil at its
+-- start, in the third. The loader, which is called first, replaces itself there by an iterator: loops over one
+-- loader may be nested and left, for all batches.
 local function becomes_iterator(loader, next_batch)
   local found
   local slot = 1

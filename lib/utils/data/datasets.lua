@@ -113,7 +113,7 @@ function M.StackDataset:init(first, ...)
   self.named = named
 end
 function M.StackDataset:__len() return self.length end
--- What one of the data sets has at a position; several values as a table.
+-- The sample of one of the datasets at a position; several values as a table.
 local function stacked(dataset, position)
   local values = table.pack(M.item(dataset, position))
   return values.n > 1 and { table.unpack(values, 1, values.n) } or values[1]

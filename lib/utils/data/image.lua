@@ -22,7 +22,8 @@ local function channels_of(what, mode)
   return channels
 end
 
--- The image, or nil and a message; max_memory (nil: 64 times the bytes, and at least 256 MB) bounds what it unpacks to.
+-- The image, or nil and a message; max_memory (nil: 64 times the bytes, and at least 256 MB) bounds its
+-- unpacked size.
 local function decode(bytes, channels, max_memory)
   return torch._C.within_budget(#bytes, max_memory or nil, torch._C.decode_image, bytes, channels)
 end

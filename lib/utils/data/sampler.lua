@@ -34,7 +34,7 @@ function M.RandomSampler:__len() return self.num_samples or #self.data_source en
 
 local DRAWN_AT_ONCE = 32 -- positions with replacement, as PyTorch draws them
 
---- Options of a draw of positions: where the generator is, else on the CPU, whatever the default device.
+--- Options for drawing positions: on the generator's device, otherwise on the CPU, for every default device.
 function M._drawing(generator) return { generator = generator, device = generator and generator.device or 'cpu' } end
 
 -- A generator of its own, which the default one seeds.
@@ -49,7 +49,7 @@ function M.RandomSampler:iter()
   local named, order, position, ended
   return function()
     if left == 0 or n == 0 then
-      -- PyTorch draws a permutation for what is left over even when that is nothing
+      -- PyTorch draws a permutation for the rest even if it is empty
       if not ended and not self.replacement and n > 0 and #self % n == 0 and named then torch.randperm(n, named) end
       ended = true
       return nil

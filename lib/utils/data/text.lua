@@ -1,13 +1,13 @@
--- text.lua - utils.data.text: from a text file to positions in a vocabulary, and back.
+-- text.lua - utils.data.text: converts a text file to positions in a vocabulary, and back.
 --
 --   local text = torch.utils.data.text
 --   local tokens = text.tokenize(text.read_lines('book.txt', { normalize = true }), 'word')   -- a list of lists
 --   local vocab = text.Vocabulary(tokens, { min_freq = 5, reserved = { '<pad>' } })
---   vocab:ids { 'the', 'time' }      -- an int64 tensor of positions; those of unknown tokens are vocab.unknown
+--   vocab:ids { 'the', 'time' }      -- an int64 tensor of positions; unknown tokens are vocab.unknown
 --   vocab:tokens(ids)                -- the tokens again
 --
--- Position 1 is the token for unknown ones, the reserved ones follow, then all others, the most frequent first (as
--- often: in the order of their bytes). #vocab is their number, vocab.list all of them, vocab.counts how often each is there.
+-- Position 1 is the unknown token, then come the reserved ones, then all others by decreasing frequency (ties
+-- in byte order). #vocab is their number, vocab.list the list of tokens, vocab.counts their frequencies.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -44,7 +44,7 @@ local function characters(line, list)
   end
 end
 
---- The tokens of a text, or of every line of a list (a list of lists then). by: 'word' (what spaces part, the
+--- The tokens of a text, or of each line of a list (then a list of lists). by: 'word' (separated by blanks, the
 -- default), 'char' (UTF-8 characters) or 'byte'.
 function M.tokenize(text, by)
   by = by or 'word'

@@ -1,10 +1,10 @@
 -- workers.lua - background processes for the DataLoader.
 --
--- A worker is a fork of this process with one thread for its arithmetic, so that any data set can be used in it, with
--- what its functions refer to; it must not touch a GPU. It gets lists of positions and sends batches back through pipes:
--- tensors (on the host), numbers, booleans, strings and tables of these (structure.lua). Batches are asked for in turn
--- and taken in turn: their order does not depend on how fast the workers are. A worker that ends, by an error or a
--- signal, ends the iteration; what ends the iteration ends the workers.
+-- A worker is a fork of this process with one thread, so it can use any dataset and the values that its
+-- functions refer to, but not a GPU. It receives lists of positions and returns batches through pipes: tensors
+-- (on the host), numbers, booleans, strings and tables of these (structure.lua). Batches are requested and
+-- received round-robin, so their order does not depend on the speed of the workers. A worker that ends, by an
+-- error or a signal, ends the iteration; the end of the iteration ends the workers.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -15,13 +15,14 @@ local M = {}
 
 local info -- of the worker that this process is
 
---- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. Streams of samples ask it for their share.
+--- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. A stream of samples uses it to select its
+-- part.
 function M.get_worker_info() return info end
 declare.functions(M, 'get_worker_info()')
 
 -- ---- messages ----------------------------------------------------------------------------------------------
 
--- What a batch is on its way: the kind and a parcel.
+-- The message of a batch: its kind and a parcel.
 local function pack(...) return 'b' .. parcel.pack(...) end
 local function unpack_batch(message) return parcel.unpack(message, 2) end
 
@@ -105,7 +106,7 @@ local function request_of(positions)
   return table.concat(parts)
 end
 
---- An iterator over the loader's batches, made by workers, and what ends them.
+--- An iterator over the loader's batches from workers, and a value that ends them.
 function M.iter(loader, next_positions, seed)
   local pool = loader._pool
   if pool and #pool.workers > 0 then

@@ -1,4 +1,4 @@
--- font.lua - letters for figures made of pixels: ASCII on a grid of 5 by 7, as on dot matrix displays.
+-- font.lua - a font for figures made of pixels: ASCII on a grid of 5 by 7.
 --
 -- font.of(code) is a string of five bytes, one per column, whose lowest bit is the top row.
 

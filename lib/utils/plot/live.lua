@@ -49,10 +49,10 @@ end
 --- Whether anybody would see a figure.
 function Live:is_seen() return self.file ~= nil or torch.utils.display.in_place() or self:is_on_terminal() end
 
---- Whether figures are drawn again where they stand on a terminal, which whatever is written between two of them would spoil.
+--- True if figures are redrawn in place on a terminal; output between two of them would break the drawing.
 function Live:is_on_terminal() return not torch.utils.display.in_place() and torch._C.terminal(STDOUT) ~= nil end
 
---- Whether a figure would be drawn now, so that a caller who makes many can leave them out.
+--- True if a figure would be drawn now, so that a caller can skip creating others.
 function Live:is_due() return clock() - self._drawn >= self.pause end
 
 --- Shows a figure in the place of the one before.
@@ -60,7 +60,7 @@ function Live:show(figure)
   if self:is_due() then self:_draw(figure) else self._waiting = figure end
 end
 
---- Draws what has waited. What is shown next stands below.
+--- Draws the pending figure. The next output appears below it.
 function Live:finish()
   if self._waiting then self:_draw(self._waiting) end
   self._shown, self._lines = nil, 0

@@ -1,8 +1,8 @@
 -- terminal.lua - draws figures with Unicode: Braille dots for lines, blocks for bars, shades or colours for
--- matrices and pictures. For terminals that show pictures see picture.lua.
+-- matrices and images. picture.lua serves terminals that show images.
 --
--- A figure is what lib/utils/plot.lua makes. Colours are used only when `colour` is true; each function
--- returns text without a line end.
+-- A figure comes from lib/utils/plot.lua. Colours are used only if `colour` is true; each function returns text
+-- without a line end.
 
 local axis = require 'torch.utils.plot.axis'
 local text_columns = require('torch.utils.width').of

@@ -144,7 +144,7 @@ describe('a saved table #cpu', function()
     refused('a key is a table', torch.save, { [{}] = 1 }, path())
     local circle = {}
     circle.self = circle
-    refused("contains itself (at 'self')", torch.save, circle, path())
+    refused("contains itself, which only a .pt file can hold (at 'self')", torch.save, circle, path())
     local deep = {}
     for _ = 1, 1000 do deep = { deep } end
     refused('nested deeper', torch.save, deep, path())

@@ -28,7 +28,7 @@ local declared = {
 -- Methods on the path of every step, and those that take a class or anything for self.
 local left_alone = {}
 for name in ([[init forward extend is_instance update update_batch state_of columns key new_state tensor_list start check
-  named_children setup make derive constrain declaration parametrize extended_shape expanded_base alike cached_list check_list
+  setup make derive constrain declaration parametrize extended_shape expanded_base alike cached_list check_list
   same_list check_betas check_not_negative declare full_like rate rounded set_rate check_optimizer per_group is_unmade is_layer
   describe rows]]):gmatch '%S+' do left_alone[name] = true end
 

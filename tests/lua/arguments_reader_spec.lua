@@ -56,6 +56,72 @@ describe('a declared function', function()
   end)
 end)
 
+describe('a declared scope', function()
+  local scopes = declare.scopes_later({ open = function(...) return table.pack(...) end }, 'open(string kind, integer level=1)')
+
+  it('passes the function of the caller and its arguments on behind its own', function()
+    local function body() end
+    assert.same({ 'a', 1, n = 2 }, scopes.open 'a')
+    assert.same({ 'a', 1, body, n = 3 }, scopes.open('a', body))
+    assert.same({ 'a', 3, body, 'x', { level = 2 }, n = 5 }, scopes.open('a', 3, body, 'x', { level = 2 }))
+    assert.same({ 'a', 2, body, nil, n = 4 }, scopes.open('a', { level = 2 }, body, nil))
+    assert.same({ 'b', 4, body, n = 3 }, scopes.open({ kind = 'b', level = 4 }, body))
+    has("open() got an unexpected keyword argument 'depth'; it takes kind, level", failure(scopes.open, 'a', { depth = 2 }, body))
+    has("open() missing 1 required argument: 'kind' (a string)", failure(scopes.open, body))
+  end)
+end)
+
+describe('a declared reader', function()
+  local read = declare.reader [[f(sizes size, integer? dim, number|none momentum=0.1, *, string mode='a, b')]]
+
+  it('gives the arguments by name, from a row, a table of names and a table of both', function()
+    assert.same({ size = 2, momentum = 0.1, mode = 'a, b' }, read(2))
+    assert.same({ size = { 2, 3 }, dim = 1, momentum = 0.1, mode = 'c' }, read({ 2, 3 }, 1, { mode = 'c' }))
+    assert.same({ size = 2, dim = 5, momentum = 0.1, mode = 'a, b' }, read { 2, dim = 5 })
+    has("f() got an unexpected keyword argument 'dims'", failure(read, { 2, dims = 5 }))
+  end)
+
+  it('takes false for an absent value, and as a value where the kind has it', function()
+    assert.is_nil(read(2, false).dim)
+    assert.is_false(read(2, 1, false).momentum)
+    has("f(): argument 'mode' must be a string, not false", failure(read, 2, { mode = false }))
+  end)
+end)
+
+describe('values for a function of the caller', function()
+  local f = declare.declare('f(function func, any ..., *, boolean strict=false)', function(...) return table.pack(...) end)
+
+  it('may end with a table, which is read as names when all of them have names only', function()
+    assert.same({ print, false, { x = 1 }, n = 3 }, f(print, { x = 1 }))
+    assert.same({ print, true, 1, n = 3 }, f(print, 1, { strict = true }))
+    assert.same({ print, false, { func = 1 }, n = 3 }, f(print, { func = 1 }))
+    has("unexpected keyword argument 'strit'", failure(f, print, { strit = true }))
+  end)
+end)
+
+describe('required arguments by name', function()
+  it('are taken by functions and methods that are written in Lua', function()
+    local nn, x = torch.nn, torch.ones(2, 2)
+    local p = nn.Parameter(x)
+    local optimizer = torch.optim.SGD({ p }, 0.1)
+    local scheduler = torch.optim.lr_scheduler.StepLR { optimizer = optimizer, step_size = 1 }
+    local data = torch.utils.data.TensorDataset(x)
+    nn.utils.clip_grad_norm_({ parameters = { p }, max_norm = 1 })
+    nn.utils.prune.l1_unstructured { module = nn.Linear(2, 2), name = 'weight', amount = 1 }
+    torch.optim.lr_scheduler.ChainedScheduler { schedulers = { scheduler }, optimizer = optimizer }
+    optimizer:step()
+    scheduler:step { epoch = 2 }
+    assert.equal(2, scheduler.last_epoch)
+    assert.equal(3.0, nn.init.constant_({ tensor = torch.ones(1), val = 3.0 }):item())
+    assert.equal(1, #torch.utils.data.random_split { dataset = data, lengths = { 1, 1 } })
+    assert.same({ { 1, 0 }, { 0, 1 } }, torch.linalg.solve({ A = torch.eye(2), B = torch.eye(2) }):tolist())
+    assert.equal(2, torch.linalg.matrix_rank({ A = torch.eye(2) }):item())
+    assert.equal(2.0, torch.func.grad { func = function(v) return v:square():sum() end }(torch.ones(1)):item())
+    assert.equal(2, torch.fft.fft({ input = x, dim = 1 }):size(1))
+    assert.same({ 1 }, torch.distributions.Normal({ loc = 0.0, scale = 1.0 }):sample({ sample_shape = { 1 } }).shape:tolist())
+  end)
+end)
+
 describe('the forward of a layer', function()
   local nn, x = torch.nn, torch.ones(1, 2)
 

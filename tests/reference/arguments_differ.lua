@@ -3,12 +3,6 @@ return {
   { reason = [[PyTorch also has unbiased in a row without the others; ours is a form of its own]], names = [[
     torch.std torch.std_mean torch.var torch.var_mean torch.Tensor.std torch.Tensor.var
   ]] },
-  { reason = [[a class whose constructor takes any number of values, or an object with a class of its own, and reads the names itself]], names = [[
-    torch.nn.LinearCrossEntropyOptions torch.nn.LogSoftmax torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict torch.nn.ParameterList
-    torch.nn.Sequential torch.nn.Softmax torch.nn.Softmin torch.nn.utils.parametrize.ParametrizationList torch.nn.utils.prune.PruningContainer
-    torch.distributions.Distribution torch.distributions.ExponentialFamily torch.optim.lr_scheduler.LRScheduler torch.utils.data.TensorDataset
-    torch.distributed.P2POp torch.nn.parallel.DistributedDataParallel
-  ]] },
   { reason = [[a step takes a closure alone]], names = [[
     torch.amp.GradScaler:step
   ]] },
@@ -118,20 +112,51 @@ return {
   { reason = [[use_reentrant has a name only]], names = [[
     torch.utils.checkpoint.checkpoint_sequential
   ]] },
-  { reason = [[written in Lua for any number of values, reads the names itself (kinds.by_name and its kin)]], names = [[
-    torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul
-    torch.compile torch.einsum torch.meshgrid torch.result_type torch.save torch.sparse_coo_tensor torch.split torch.tensor_split torch.tensordot
-    torch.Tensor.tensor_split torch.nn.LazyConvTranspose1d.forward torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward
-    torch.linalg.lstsq torch.func.jacrev torch.autograd.backward torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
-    torch.distributions.register_kl torch.utils.checkpoint.checkpoint torch.sparse.addmm torch.sparse.mm torch.cuda.device_of torch.cuda.graph
-    torch.random.fork_rng torch.distributed.barrier torch.distributed.broadcast torch.distributed.broadcast_object_list torch.distributed.gather
-    torch.distributed.gather_object torch.distributed.init_process_group torch.distributed.irecv torch.distributed.isend
-    torch.distributed.monitored_barrier torch.distributed.new_group torch.distributed.recv torch.distributed.reduce torch.distributed.scatter
-    torch.distributed.scatter_object_list torch.distributed.send torch.onnx.export torch.export.load torch.hub.load torch.nn.Module:named_children
-    torch.nn.Sequential:extend torch.nn.Sequential:named_children torch.nn.ModuleList:extend torch.nn.ModuleList:named_children
-    torch.nn.ModuleDict:named_children torch.nn.ModuleDict:update torch.nn.ParameterList:extend torch.nn.ParameterList:named_children
-    torch.nn.ParameterDict:named_children torch.nn.ParameterDict:update torch.distributions.Distribution:expand torch.distributions.Normal:expand
-    torch.distributions.Categorical:expand torch.optim.swa_utils.AveragedModel:named_children torch.nn.MultiheadAttention:named_children
-    torch.nn.Transformer:named_children
+  { reason = [[tensors stand in a row or in one list, which the declaration of the op names]], names = [[
+    torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul torch.einsum
+    torch.meshgrid
+  ]] },
+  { reason = [[the declaration of the op has other names, or a form that stands in a row alone]], names = [[
+    torch.split torch.tensor_split torch.Tensor.tensor_split torch.tensordot torch.result_type torch.linalg.lstsq torch.sparse.addmm torch.sparse.mm
+  ]] },
+  { reason = [[arguments of PyTorch's own implementation, or out of use, are not known]], names = [[
+    torch.compile torch.save torch.autograd.backward torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
+    torch.utils.checkpoint.checkpoint torch.cuda.graph torch.random.fork_rng torch.onnx.export torch.export.load torch.hub.load torch.func.jacrev
+    torch.nn.parallel.DistributedDataParallel torch.distributed.barrier torch.distributed.broadcast_object_list torch.distributed.init_process_group
+    torch.distributed.monitored_barrier torch.distributed.new_group
+  ]] },
+  { reason = [[group_src, group_dst and group_peer: ranks have their numbers in the world]], names = [[
+    torch.distributed.broadcast torch.distributed.gather torch.distributed.gather_object torch.distributed.irecv torch.distributed.isend
+    torch.distributed.recv torch.distributed.reduce torch.distributed.scatter torch.distributed.scatter_object_list torch.distributed.send
+    torch.distributed.P2POp
+  ]] },
+  { reason = [[output_size stands in a row: it is passed on to the layer that this one becomes]], names = [[
+    torch.nn.LazyConvTranspose1d.forward torch.nn.LazyConvTranspose2d.forward torch.nn.LazyConvTranspose3d.forward
+  ]] },
+  { reason = [[the function is an argument: there are no decorators]], names = [[
+    torch.distributions.register_kl
+  ]] },
+  { reason = [[obj is a tensor]], names = [[
+    torch.cuda.device_of
+  ]] },
+  { reason = [[_instance is of PyTorch's own classes]], names = [[
+    torch.distributions.Distribution:expand torch.distributions.Normal:expand torch.distributions.Categorical:expand
+  ]] },
+  { reason = [[takes any number of values in a row, or one table, whose names are those of the entries]], names = [[
+    torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict torch.nn.ParameterList torch.nn.Sequential torch.nn.utils.prune.PruningContainer
+    torch.utils.data.TensorDataset torch.nn.ModuleDict:update torch.nn.ParameterDict:update
+  ]] },
+  { reason = [[extend of a class derives from it, that of an object appends: read by hand]], names = [[
+    torch.nn.Sequential:extend torch.nn.ModuleList:extend torch.nn.ParameterList:extend
+  ]] },
+  { reason = [[a class to derive from, or one that is made by functions of the library]], names = [[
+    torch.nn.utils.parametrize.ParametrizationList torch.distributions.Distribution torch.distributions.ExponentialFamily
+    torch.optim.lr_scheduler.LRScheduler torch.nn.LinearCrossEntropyOptions
+  ]] },
+  { reason = [[dim has no default: PyTorch warns where it is left out]], names = [[
+    torch.nn.LogSoftmax torch.nn.Softmax torch.nn.Softmin
+  ]] },
+  { reason = [[the size alone stands in the place of indices]], names = [[
+    torch.sparse_coo_tensor
   ]] },
 }

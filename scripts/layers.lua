@@ -1,8 +1,10 @@
--- layers.lua - dependencies between the parts of the program (docs/design/house.md): `make layers` fails where one is against the design.
---
--- Includes follow the arrows repl -> src/lua -> src/core, src/cuda -> src/core and src/lua -> src/comm -> src/core; inside core no two files lead to each other
--- (a source counts with its header). So do the references between the objects of the build in arg[1] (default 'build'), and few of them
--- form cycles. What declares an op in src/ops/<group>.lua is written in src/core/ops/<group>/; a folder is seen at a glance.
+-- layers.lua - checks the dependencies between the parts of the program (docs/design/house.md), for `make layers`:
+-- - includes point one way: repl -> src/lua -> src/core, src/lua -> src/comm -> src/core, src/cuda -> src/core;
+-- - so do references between the objects of the build in arg[1] (default 'build');
+-- - core has no include cycles (a source counts with its header), and few and small cycles of references;
+-- - files outside src/core/cpu use the CPU backend through its table;
+-- - an op declared in src/ops/<group>.lua is implemented in src/core/ops/<group>/;
+-- - a folder has at most 28 files.
 
 local scripts = arg[0]:match '^(.*)/' or '.'
 package.path = ('%s/?.lua;%s/gen/?.lua;'):format(scripts, scripts) .. package.path
@@ -33,16 +35,16 @@ end
 local files, text_of = lines_of 'find src repl -name "*.[ch]" -o -name "*.inc" -o -name "*.cu" -o -name "*.cuh" -o -name "*.cpp" | sort', {}
 for _, path in ipairs(files) do text_of[path] = read(path) end
 
--- ---- arrows between the parts ----------------------------------------------------------------------------------------
+-- ---- dependencies between the parts ----------------------------------------------------------------------------------------
 
--- What the files of a folder may not include, by patterns of the name between the quotes.
+-- Includes that the files of a folder must not have: Lua patterns for the name between the quotes.
 local refused = {
-  { 'src/cuda/', 'a backend includes nothing of what lies between processes', 'comm/' },
+  { 'src/cuda/', 'a backend includes no header of process groups', 'comm/' },
   { 'src/core/', 'core includes no Lua, no CUDA and no engine header', '^lua', '^lauxlib', '^cuda', '^cublas', 'comm/', '^mpi%.h$' },
-  { 'src/comm/', 'what lies between processes includes no Lua and no CUDA header', '^lua', '^lauxlib', '^cuda' },
+  { 'src/comm/', 'process groups include no Lua and no CUDA header', '^lua', '^lauxlib', '^cuda' },
   { 'src/comm/mpi/', 'an engine includes engine.h alone', '^tensor%.h$', '^memory/', '^error%.h$', 'comm%.h$', 'inside%.h$' },
   { 'src/lua/', 'the binding includes no CUDA and no readline header', '^cuda_', '^cublas', '^readline' },
-  { 'src/cuda/', 'a backend includes of core what is without state: backend.h, iter.h, random.h, half.h, the formulas', '^lua', '^lauxlib',
+  { 'src/cuda/', 'a backend includes only stateless headers of core: backend.h, iter.h, random.h, half.h, the formulas', '^lua', '^lauxlib',
     '^tensor%.h$', '^autograd', '^memory/', '^ops/' },
 }
 
@@ -69,9 +71,9 @@ for _, path in ipairs(files) do
   end
 end
 
--- ---- circles in core -------------------------------------------------------------------------------------------------
+-- ---- include cycles in core -------------------------------------------------------------------------------------------------
 
--- Where an include of core leads: relative to its own folder or to src/core.
+-- The file that an include of core names, relative to the folder of the including file or to src/core.
 local function target_of(path, name)
   for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
     if text_of[folder .. name] then return folder .. name end
@@ -100,7 +102,7 @@ local function visit(unit)
     if state[target] == 'open' then
       local from = #trail
       while trail[from] ~= target do from = from - 1 end
-      fault('a circle: %s -> %s', table.concat(trail, ' -> ', from), target)
+      fault('an include cycle: %s -> %s', table.concat(trail, ' -> ', from), target)
     elseif not state[target] then
       visit(target)
     end
@@ -124,7 +126,7 @@ if next(uses) == nil then fault('%s/obj holds no objects to read by nm: build fi
 
 local function begins(name, prefix) return name:sub(1, #prefix) == prefix end
 
--- Where the objects of a folder may not refer to. Plugins (the backends, the engines) get the functions of core in a table.
+-- Folders whose symbols the objects of a folder must not use. Plugins (the backends, the engines) get the functions of core in a table.
 local unlinked = {
   { 'src/core/', 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
   { 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
@@ -157,12 +159,12 @@ for _, part in ipairs(ceilings) do
   local cycles = links.cycles(uses, part[1])
   for _, cycle in ipairs(cycles) do
     if #cycle > part.units then
-      fault('a link-level cycle of %d units, and %d at most are allowed in %s:\n%s', #cycle, part.units, part[1],
+      fault('a link-level cycle of %d units, at most %d are allowed in %s:\n%s', #cycle, part.units, part[1],
         links.describe(uses, cycle))
     end
   end
   if #cycles > part.cycles then
-    fault('%s has %d link-level cycles, and %d at most are allowed:', part[1], #cycles, part.cycles)
+    fault('%s has %d link-level cycles, at most %d are allowed:', part[1], #cycles, part.cycles)
     for _, cycle in ipairs(cycles) do io.stderr:write(links.describe(uses, cycle), '\n') end
   end
 end
@@ -182,7 +184,7 @@ end
 
 -- ---- folders ---------------------------------------------------------------------------------------------------------------
 
--- About twenty files are seen at a glance. Of more, some are a subject that wants a folder.
+-- A folder has about twenty files. If it has more, move a subject of its own into a subfolder.
 local MOST = 28
 local held = {}
 for _, path in ipairs(lines_of 'find src lib repl -type f') do
@@ -190,7 +192,7 @@ for _, path in ipairs(lines_of 'find src lib repl -type f') do
   held[folder] = (held[folder] or 0) + 1
 end
 for folder, count in pairs(held) do
-  if count > MOST then fault('%s holds %d files, and %d at most are seen at a glance', folder, count, MOST) end
+  if count > MOST then fault('%s has %d files, at most %d are allowed: move some into a subfolder', folder, count, MOST) end
 end
 
 os.exit(faults == 0)

@@ -9,7 +9,7 @@
 local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
 -- How many may exceed a limit: lower a ceiling when you have removed some. Tables of data count as files, too.
-local ceilings = { ['function'] = 3, parameters = 35, file = 3, macro = 39 }
+local ceilings = { ['function'] = 3, parameters = 35, file = 3, macro = 38 }
 
 local function read(path)
   local file = assert(io.open(path))

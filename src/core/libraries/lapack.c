@@ -309,11 +309,10 @@ static void give(room *r)
     ask(&r, integers);                                                                             \
     call;                                                                                          \
     if (c->info != 0) return;                                                                      \
-    const bool enough = take(&r, c->dtype, numbers);                                               \
-    if (!enough)                                                                                   \
-        c->info = -1;                                                                              \
-    else                                                                                           \
+    if (take(&r, c->dtype, numbers))                                                               \
         call;                                                                                      \
+    else                                                                                           \
+        c->info = -1;                                                                              \
     give(&r);
 
 static void qr(void *context)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Copies the sources into a folder that it makes: packaging/source.sh FOLDER. Of a checkout what git tracks, as it is now; of an unpacked
-# archive all but what was built. Every file has the time SOURCE_DATE_EPOCH, when that is set.
+# Copies the sources into a new folder: packaging/source.sh FOLDER. From a clone the files that git
+# tracks, as they are now; from an unpacked archive everything except build results. Each file has
+# the time SOURCE_DATE_EPOCH if that is set.
 set -eu
 to=$1
 rm -rf "$to"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Keeps what this version promises to programs that were built with it: scripts/abi_baseline.sh VERSION (make abi-baseline) writes
-# tests/abi/<major.minor>/ from $BUILD: the headers, and what abidw reads of functions and types in the libraries. tests/abi.sh compares
-# later builds with it. A version's folder is renewed when its interface changes before it is out; afterwards never.
+# Records the interface of this version: scripts/abi_baseline.sh VERSION (make abi-baseline) writes
+# tests/abi/<major.minor>/ from $BUILD: the headers, and abidw's description of functions and types
+# in the libraries. tests/abi.sh compares later builds with it. A version's folder may be renewed
+# until the release; afterwards never.
 set -eu
 BUILD=${BUILD-build}
 version=$(echo "$1" | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')
@@ -12,7 +13,7 @@ trap 'rm -f "$public"' EXIT
 mkdir -p "$folder"
 cp include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$BUILD/gen/ltensor_ops.h" "$folder/"
 for library in libltensor libltensor_lua; do
-    # What our libraries show each other (LTENSOR_PRIVATE_…) is no promise to anybody.
+    # Symbols between our libraries (LTENSOR_PRIVATE_…) are not part of the interface.
     { echo '[abi_whitelist]'; sed '/^LTENSOR_PRIVATE/,$d' "$BUILD/obj/$library.map" | sed -n 's/^    \(l.*\);/  \1/p'; } >"$public"
     abidw --kmi-whitelist "$public" --headers-dir "$folder" --drop-private-types --drop-undefined-syms --exported-interfaces-only \
         --no-show-locs --no-corpus-path --no-comp-dir-path --no-elf-needed "$BUILD/$library.so" |

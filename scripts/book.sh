@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs the notebooks of docs/book in full (D2L_FULL=1), each into $BUILD/book, and prints what each took and its lines that name the
-# book's own values. Usage: scripts/book.sh [number...]; 03 stands for docs/book/03-*.md; without numbers all of them.
-# D2L_EPOCHS and D2L_EXAMPLES are the most epochs and pictures of what would take days without a GPU.
+# Runs the notebooks of docs/book in full (D2L_FULL=1), each into $BUILD/book, and prints the time
+# of each and its lines with the book's values. Usage: scripts/book.sh [number...]; 03 selects
+# docs/book/03-*.md; without numbers all. D2L_EPOCHS and D2L_EXAMPLES limit the epochs and examples
+# of networks that would take days without a GPU.
 set -u
 BUILD=${BUILD-build}
 mkdir -p "$BUILD/book"

@@ -1,8 +1,8 @@
--- book_api.lua - which names of the book's API there are: every name, by group, with present or missing.
+-- book_api.lua - lists the names of the book's API by group, with present or missing.
 --
--- Usage: build/ltensor scripts/book_api.lua [-m]      -m lists only what is missing
--- A group of the tensor library (ops, their methods and functional forms) with a missing name makes the exit
--- status 1; the other groups (layers, training, data, distributions) are listed only.
+-- Usage: build/ltensor scripts/book_api.lua [-m]      -m lists missing names only A missing name in a group of
+-- the tensor library (operations, methods and functional forms) makes the exit status 1; the other groups
+-- (layers, training, data, distributions) are only listed.
 
 local torch = require 'torch'
 

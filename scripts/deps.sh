@@ -1,14 +1,14 @@
 #!/bin/sh
-# Installs the packages that ltensor needs and that are missing, and names them: `scripts/deps.sh` for building,
-# `scripts/deps.sh test` for the test suite too, `scripts/deps.sh ci` also for make lint, make site and make deb;
-# `scripts/deps.sh deb` for make deb alone.
+# Installs the packages that ltensor needs: `scripts/deps.sh` for building, `scripts/deps.sh test`
+# also for the test suite, `scripts/deps.sh ci` also for make lint, make site and make deb;
+# `scripts/deps.sh deb` for make deb only.
 #
-# On Debian and Ubuntu what is missing is installed with apt-get, through sudo when the user is
-# not root. Elsewhere, or without the right to install, the script names what is needed.
-# Nothing missing: no output, no network, a few milliseconds. Reads nothing from stdin.
+# On Debian and Ubuntu, missing packages are installed with apt-get, through sudo if the user is not
+# root. On other systems, or without permission, the script prints the required packages. If nothing
+# is missing, it takes a few milliseconds, without output and network. Reads nothing from stdin.
 #
 # CC=clang            the packages for building with clang.
-# LTENSOR_DEPS=check  only say what is missing (exit 1 when something is).
+# LTENSOR_DEPS=check  only prints missing packages (exit 1 if there are some).
 
 set -eu
 
@@ -72,8 +72,8 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     exit 0
 fi
 
-# One dpkg-query for all; packages it does not know are missing, and so are removed ones whose
-# configuration files stayed behind ("deinstall ok config-files").
+# One dpkg-query for all packages. Unknown packages and removed packages with configuration files
+# ("deinstall ok config-files") are missing.
 # shellcheck disable=SC2086
 installed=$(dpkg-query -W -f '${Package} ${Status}\n' $wanted 2>/dev/null |
     sed -n 's/^\([^ ]*\) .* ok installed$/\1/p' || true)

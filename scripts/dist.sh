@@ -27,14 +27,14 @@ rm -rf "$root" "$root.tar.gz"
 mkdir -p "$root/bin" "$root/lib/ltensor" "$root/share/ltensor/lib" "$root/share/doc/ltensor" \
     "$root/build/tests" "$root/build/gen" "$root/tests/modules" "$root/src"
 
-# ---- the program, its backends, what they need ----
+# ---- the program, its backends, their libraries --------------------------------------------------
 cp "$BUILD/dist/ltensor" "$root/bin/ltensor"
 for backend in sim cuda cuda12 openmpi mpich jupyter; do
     library=$BUILD/libltensor_$backend.so
     [ ! -f "$library" ] || cp "$library" "$root/lib/ltensor/"
 done
 
-# Paths of the shared libraries that files need, but those of glibc, which the system has.
+# Paths of the shared libraries that files need, except those of glibc, which the system has.
 needed() {
     ldd "$@" | sed -n 's/.* => \(\/.*\) (0x.*/\1/p' | sort -u |
         grep -Ev '/(libc|libm|libdl|libpthread|librt|libmvec|libutil|libresolv|ld-linux-x86-64)\.so' || true
@@ -49,7 +49,7 @@ pack_library() {
     owner=$(dpkg-query -S "$path" "$real" "${real#/usr}" 2>/dev/null | sed -n '1s/:.*//p' || true)
     packages="$packages $owner"
 }
-# What the program opens at its first convolution or image, and would do without.
+# Libraries that the program opens at its first convolution or image, and that are optional.
 opened=
 for library in $(sed -n 's/.*LT_BUILD_ONEDNN "\(lib.*\)"/\1/p' "$BUILD/gen/build_config.h") libpng16.so.16 libturbojpeg.so.0; do
     path=$(gcc -print-file-name="$library")
@@ -104,7 +104,7 @@ cat >"$root/tests/modules/run_busted.lua" <<'END'
 require 'busted.runner' { standalone = false }
 END
 
-# What both commands begin with.
+# The start of both commands.
 cat >"$root/tests/environment.sh" <<'END'
 # environment.sh - read by run-tests and run-bench-cuda in the folder of the tarball: where things are.
 root=$PWD

@@ -1,6 +1,6 @@
--- Trains LeNet on Fashion-MNIST, or a small GPT on a text, over ranks: each takes its part of every batch, and their
--- gradients become one. A batch is the same whatever the number of ranks, and so are its random numbers' seeds, so that
--- a run that has ended goes on from its last checkpoint with any number of ranks.
+-- Trains LeNet on Fashion-MNIST, or a small GPT on a text, over ranks: each rank computes its part of each
+-- batch, and gradients are averaged. A batch and the seeds of its random numbers do not depend on the number of
+-- ranks, so a run continues from its last checkpoint with any number of ranks.
 --
 --   ltensor --nproc 4 --max-restarts 3 scripts/distributed.lua --model gpt --checkpoint run.safetensors --save-every 50
 --   mpirun -n 64 ltensor scripts/distributed.lua --device cuda
@@ -39,10 +39,10 @@ local script = experiment.new {
   },
 }
 
--- ---- what is learned ----------------------------------------------------------------------------------------------------
+-- ---- tasks --------------------------------------------------------------------------------------------------
 
--- A task: net; n, samples; loss(net, positions), the mean loss of these; test_n; measure(net, positions), a number for each
--- of these of the test set, whose mean is what is reported; measured, its name; optimizer; clip, greatest norm or nil.
+-- A task: net; n, samples; loss(net, positions), the mean loss; test_n; measure(net, positions), a number for
+-- each test sample, whose mean is reported; measured, its name; optimizer; clip, maximum norm or nil.
 local tasks = {}
 
 function tasks.lenet(options, device)
@@ -92,7 +92,7 @@ local function device_of(options)
   return device
 end
 
--- How ranks train together: the module, its optimizer, and what clips gradients.
+-- Kinds of data parallelism: the module, its optimizer, and the function that clips gradients.
 local ways = {}
 
 function ways.ddp(task, options)
@@ -118,7 +118,7 @@ function ways.fully_shard(task, options)
   return net, task.optimizer(net:parameters()), dist.fsdp.clip_grad_norm_
 end
 
--- The mean over the test set. Every rank goes through as many batches as the others, and what fills up the last is not
+-- The mean over the test set. Each rank processes the same number of batches; padding of the last one is not
 -- counted.
 local function measured(task, net, device)
   local _ <close> = torch.no_grad()

@@ -1,11 +1,12 @@
--- Turns Lua files into a C file that carries them, for modules that live inside the binary.
+-- Embeds Lua files in a C file, for modules inside of the binary.
 --
 --   lua5.4 scripts/embed.lua OUT.c PREFIX file.lua=module.name[:FORM] ...
 --
--- OUT.c defines `const struct lt_embedded PREFIX_modules[]`, a row for each module, ended by a NULL name. Without a form the text is
--- stored as it is; `packed` by gzip, a third of the bytes; `compiled` so and also compiled, with all that messages and tracebacks say:
--- that is read ten times as fast as text. Whoever loads text gives the chunk the name "=[ltensor module.name]", by which
--- tracebacks know code of our own. A file that does not compile is an error here, at build time.
+-- OUT.c defines `const struct lt_embedded PREFIX_modules[]`, a row for each module, ended by a NULL name.
+-- Without a form the text is stored unchanged; `packed` compresses it by gzip to a third; `compiled` also adds
+-- bytecode with debug information, which loads ten times as fast as text. A loader of text names the chunk
+-- "=[ltensor module.name]", by which tracebacks recognize our code. A file that does not compile is an error at
+-- build time.
 
 local out, prefix = arg[1], arg[2]
 if not prefix then
@@ -53,7 +54,7 @@ local parts = {
   '#include "embedded.h"\n\n',
 }
 local rows = {}
--- Puts bytes in; what a row says of them.
+-- Adds bytes; returns their description in a row.
 local function put(symbol, bytes)
   parts[#parts + 1] = ('static const unsigned char %s[] =\n%s;\n'):format(symbol, literal(bytes))
   return ('%s, %d'):format(symbol, #bytes)

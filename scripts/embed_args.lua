@@ -6,7 +6,8 @@
 local root = assert(arg[1], 'usage: embed_args.lua lib|repl FILE...')
 local prefix = root == 'lib' and 'torch' or root
 
--- Compiled: what torch reads when it is opened, and what a program reads that loads a model and runs it.
+-- Compiled modules: those that torch loads when it is opened, and those of a program that loads and runs a
+-- model.
 local opened = {}
 for name in ([[autograd backends cuda cuda_memory init nn]]):gmatch '%S+' do opened['torch.' .. name] = true end
 local function is_compiled(module)

@@ -1,6 +1,6 @@
--- A small transformer that learns a text byte by byte: blocks of causal self-attention and a perceptron, each after a
--- LayerNorm (A. Radford et al. 2019), AdamW. The last tenth of the text is kept to measure; beside its loss stands that
--- of a table of pairs, which knows how often each byte follows each.
+-- A small transformer that learns a text byte by byte: blocks of causal self-attention and a perceptron, each
+-- after a LayerNorm (A. Radford et al. 2019), AdamW. The last tenth of the text is the test set; its loss is
+-- printed beside that of a bigram table.
 --
 --   ltensor scripts/gpt.lua --text book.txt --layers 4 --width 256 --sample 300
 

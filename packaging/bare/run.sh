@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command in a folder that is a Debian, as on a machine of its own: packaging/bare/run.sh FOLDER COMMAND... What it mounts and
-# starts is gone when it ends; the environment is that of a first login.
+# Runs a command in a Debian folder, isolated like a machine: packaging/bare/run.sh FOLDER
+# COMMAND... Its mounts and processes end with it; the environment is that of a first login.
 set -eu
 folder=$1
 shift

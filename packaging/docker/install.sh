@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the image has besides a bare Debian: the packages of a folder, what they recommend, and a user: packaging/docker/install.sh FOLDER
+# Installs the packages of a folder with their recommendations into a bare Debian, and adds a user:
+# packaging/docker/install.sh FOLDER
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update

@@ -1,8 +1,8 @@
--- autocast.lua - which ops torch.autocast casts the arguments of, by name, as PyTorch does: to the lower precision
--- ('LOWER'), to float32 ('FLOAT32'), or to the widest of the arguments' ('WIDEST'). Names that are not declared are
--- not looked up.
+-- autocast.lua - the operations whose arguments torch.autocast casts, by name, as PyTorch does: to the lower
+-- precision ('LOWER'), to float32 ('FLOAT32'), or to the widest dtype of the arguments ('WIDEST'). Undeclared
+-- names are ignored.
 --
--- Our composite ops call others without casting: those that multiply matrices inside are listed themselves.
+-- Our composite operations call others without casting; those that multiply matrices are listed themselves.
 
 local M = { cpu = {}, cuda = {} }
 

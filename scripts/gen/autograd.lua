@@ -1,14 +1,15 @@
--- autograd.lua - emits every public function of every op: the implementation, and around it what autograd
--- needs. One C file per group of ops, ops_autograd_<group>.c.
+-- autograd.lua - generates each public function of each operation: the implementation with its autograd code.
+-- One C file per group, ops_autograd_<group>.c.
 --
--- An op with derivatives gets a node type that holds what its expressions name (derivative.lua), and
+-- An operation with derivatives gets a node type that contains the values of its expressions (derivative.lua),
+-- and
 --   <op>_apply          the derivatives
 --   <op>_record         a new node: its edges, its saved arguments
---   lt_<op>             the implementation, then the node when an argument requires grad
---   lt_<op>_            in place: the node first, since the arguments are saved as they were
---   lt_<op>_out         refuses arguments that require grad
---   <op>_dual           the op on tensors with tangents (forward.lua)
--- Public functions store their result only when all went well: what *out held before does not matter.
+--   lt_<op>             the implementation, then the node if an argument requires grad
+--   lt_<op>_            in place: the node first, because arguments are saved before the write
+--   lt_<op>_out         rejects arguments that require grad
+--   <op>_dual           the operation on tensors with tangents (forward.lua)
+-- Public functions store their result only after success, so the previous value of *out does not matter.
 --
 -- Usage: lua5.4 scripts/gen/autograd.lua OUT_DIR
 
@@ -78,9 +79,9 @@ local function any_requires(args)
   return table.concat(parts, ' || '), #parts
 end
 
--- ---- what a node holds --------------------------------------------------------------------------------------------
+-- ---- contents of a node -------------------------------------------------------------------------------------
 
--- The condition under which one of the edges in the set is asked for; nil when that is always so.
+-- The condition under which one of the edges in the set is needed; nil if always.
 local function needed(op, field, format)
   local parts = {}
   for i, edge in ipairs(op.derivative.edges) do
@@ -241,7 +242,7 @@ local function emit_apply(text, op)
   text:line('    return %s;\n}\n', checks and 'status' or 'LT_OK')
 end
 
--- Emits <op>_<what>(node) when there is something to free; returns the function's name, or other.
+-- Generates <op>_<what>(node) if there is something to free; returns the function's name, or other.
 local function emit_free(text, op, what, suffix, other)
   local lines = field_lines(op, what)
   if #lines == 0 then return other end
@@ -265,7 +266,7 @@ local function emit_owned(text, op)
   return op.label .. '_owned'
 end
 
--- The arguments that a record function takes: those with an edge and those that are saved.
+-- The arguments of a record function: those with an edge and saved ones.
 local function recorded_args(op)
   local used, list = {}, {}
   for _, edge in ipairs(op.derivative.edges) do used[edge.arg.name] = true end
@@ -333,8 +334,8 @@ local function output_saves(op, name)
   return list
 end
 
--- What a host may give as NULL by mistake: required pointers, and where the results go. One condition, since it is
--- looked at in every call; which one it was is found out when it holds. Ops that only the library calls do without.
+-- Checks for NULL that a host may pass by mistake: required pointers and outputs. One condition, because it is
+-- evaluated in each call; the failing one is identified afterwards. Internal operations have no check.
 local function null_check(op, outputs)
   if op.name:sub(1, 1) == '_' then return nil end
   local conditions, which = {}, 'NULL'
@@ -401,8 +402,8 @@ local function hollow_check(op, form)
   return #lines > 0 and ('    if (lt_any_hollow()) {\n        %s\n    }'):format(table.concat(lines, '\n        ')) or nil
 end
 
--- The start of a function that does the op and writes to outputs. One that takes positions says its name, for faults that a GPU
--- finds after the function has returned. form: as batches.lua has it.
+-- The start of a function that runs the operation and writes to outputs. A function with positions sets its
+-- name, for errors that a GPU reports after the function has returned. form: as in batches.lua.
 local function open_function(text, op, name, parameters, outputs, form)
   form = form or 'NEW'
   batches.emit(text, op, name, form, parameters, form == 'NEW' and outputs or {})
@@ -430,7 +431,7 @@ local function output_names(op)
   return names
 end
 
--- Tensors with elements that may require grad, other than those that the declaration calls constants.
+-- Tensors with elements that may require grad, except those declared constant.
 local function variable_args(op)
   local list = {}
   for _, a in ipairs(op.args) do
@@ -487,7 +488,7 @@ local function emit_underived(text, op, outputs, made, missing)
   text:line('    return status;\n}\n')
 end
 
--- lt_<op> without a node, but for that of an op whose derivative is missing.
+-- lt_<op> without a node, except the node of an operation without a derivative.
 local function emit_plain(text, op)
   open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
   local outputs, tensors = output_names(op), true
@@ -561,8 +562,8 @@ local function emit_differentiable(text, op)
   text:line('    return status;\n}\n')
 end
 
--- Lines that refuse to write `written`: memory that may only be read and, as op.overlap says, a tensor whose elements
--- share memory, and arguments that lie in it. In place, self is what is written.
+-- Checks that `written` may be written: not read-only and, by op.overlap, no elements that share memory, and no
+-- arguments that overlap it. In place, self is written.
 local function overlap_checks(op, written)
   local list = { ('LT_TRY(lt_refuse_read_only(%s));'):format(written) }
   if op.overlap ~= 'one value' then list[2] = ('LT_TRY(lt_refuse_overlap(%s));'):format(written) end
@@ -699,8 +700,8 @@ local function analyse(model, op)
   end
 end
 
--- Whether the derivative is conj(F(conj(grad))) for complex numbers. Where F has nothing but the gradient and what is real,
--- that is F(grad).
+-- True if the derivative for complex numbers is conj(F(conj(grad))). If F contains only the gradient and real
+-- values, that is F(grad).
 local function conjugates(op)
   if op.holomorphic == false then return 'false' end
   for _, field in ipairs(op.derivative.fields) do

@@ -1,8 +1,10 @@
--- batches.lua - what the public function of an op does with batched arguments (src/core/ops/batch/batch.h): for autograd.lua. Beside
--- the function a table of its arguments, a function that calls it with them, and one that packs them.
+-- batches.lua - generates the part of an operation's public function that handles batched arguments
+-- (src/core/ops/batch/batch.h), for autograd.lua: a table of its arguments, a function that calls it with them,
+-- and one that packs them.
 --
--- The rule is `batch` of the declaration, else what follows from it: ops that broadcast; ops along the dimensions that a Dim
--- names; sample by sample. `batch = 'through'`, as of every other composite op: nothing is done, since the implementation calls other ops only.
+-- The rule is `batch` of the declaration; otherwise it is derived: operations that broadcast; operations along
+-- the dimensions of a Dim; sample by sample. `batch = 'through'`, the rule of composite operations: nothing is
+-- done, because the implementation only calls other operations.
 
 local declarations = require 'declarations'
 local shared = require 'functions'
@@ -18,7 +20,7 @@ local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
 local function is_list(a) return a.type:sub(-2) == '[]' end
 
--- Sizes that are those of the result, or of an argument, as a whole.
+-- Sizes that are the complete sizes of the result or of an argument.
 local whole_sizes = { size = true, sizes = true, shape = true }
 
 local function follows(op)
@@ -41,7 +43,7 @@ function M.rule_of(op)
   return op.batch or follows(op)
 end
 
--- Whether any argument could be batched, or is asked for random numbers.
+-- True if an argument can be batched, or if the operation draws random numbers.
 local function concerns(op)
   if op.batch == 'through' or (op.composite and not M.is_random(op) and not M.rule_of(op)) then return false end
   if M.is_random(op) then return true end
@@ -84,8 +86,8 @@ end
 
 local result_fields = { ['Tensor'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list', bool = 'b', Scalar = 'scalar', int = 'i' }
 
---- Emits what stands before a function, once for each form ('NEW', 'INPLACE', 'OUT', 'INPLACE_VIEW'). outputs: the C names of
---- its results.
+--- Generates the code before a function, once for each form ('NEW', 'INPLACE', 'OUT', 'INPLACE_VIEW'). outputs:
+--- the C names of its results.
 function M.emit(text, op, name, form, parameters, outputs)
   if not concerns(op) then return end
   local n = #op.args
@@ -108,7 +110,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   text:line('    lt_batch_slot *v = a->v;\n    (void)v;')
   text:line('    return lt_%s(%s);\n}', name, table.concat(given, ', '))
   local rule = M.rule_of(op)
-  -- In place, what is written is self: rules that make another tensor serve where that is copied.
+  -- In place, self is written: a rule that creates a new tensor applies, and its result is copied.
   local result = 'NULL'
   if form ~= 'NEW' and rule ~= 'broadcast' and rule ~= 'dims' and rule ~= 'by_tensors' and rule ~= 'filled' then
     local replaced = form == 'INPLACE' and rule and rule ~= 'loop' and not op.inplace_only and not op.composite
@@ -129,7 +131,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   text:line('    return LT_OK;\n}\n')
 end
 
---- The lines of the function that ask for batches. names: of its parameters, in order.
+--- The lines of the function that test for batches. names: of its parameters, in order.
 function M.check(op, name, names)
   if not concerns(op) then return nil end
   local conditions = {}

@@ -1,5 +1,6 @@
--- calls.lua - emits what lt_call and the enumeration of ltensor.h stand on: per group calls_<group>.c with a description and a
--- function for every overload (src/core/api/call.h), and calls_table.c, the names in order.
+-- calls.lua - generates the tables of lt_call and of the enumeration in ltensor.h: per group calls_<group>.c
+-- with a description and a function for each overload (src/core/api/call.h), and calls_table.c, the names in
+-- order.
 --
 -- Usage: lua5.4 scripts/gen/calls.lua OUT_DIR
 

@@ -97,8 +97,8 @@ local function parse_result(text, fail)
   return results
 end
 
--- 'functions: float(POWER) int64': the family whose file has the kernel, and the dtypes it is computed in, each with the
--- loop's shape where that is not the one that follows from the arguments.
+-- 'functions: float(POWER) int64': the family of the kernel, and the dtypes of the computation, each with its
+-- loop shape if that is not derived from the arguments.
 local function parse_kernel(text, fail)
   local family, words_of = text:match('^(%l+): (.+)$')
   if not family then fail("kernel = '" .. text .. "': write 'family: dtypes'") end
@@ -236,8 +236,8 @@ local function choose(model)
   end
 end
 
--- The ops that are written in Lua (lib/ops), as a model of their own: the files hold functions beside the declarations, which are not
--- called here, so that what they require may be anything.
+-- Operations written in Lua (lib/ops), as a separate model: the files also contain functions, which are not
+-- called here, so they may require any module.
 function M.load_scripted(dir)
   local function nothing() return setmetatable({}, { __index = function() return function() end end, __call = function() end }) end
   local function find(name) return name:find '^torch' and nothing or nil end

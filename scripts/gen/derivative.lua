@@ -1,11 +1,11 @@
--- derivative.lua - turns the derivative of an op into C statements and tells what must be saved for them.
+-- derivative.lua - converts the derivative of an operation to C statements and determines the values to save.
 --
--- Every call of an expression becomes one C call into a temporary; the statements use LT_CHECK and leave the
--- gradient in results[i]. What an expression names of its op becomes a field of the node:
+-- Each call of an expression becomes one C call into a temporary; the statements use LT_CHECK and store the
+-- gradient in results[i]. Names in an expression become fields of the node:
 --   tensor   lt_saved           an argument        output   lt_saved     a result
---   list     lt_saved_list      Tensor[] argument  likes    lt_like *    the shapes of one
---   sizes, strides, offset, dtype, device          one property of an argument, which itself is not kept
---   value    a copy of any other argument, with a flag has_<name> when it is optional
+--   list     lt_saved_list      Tensor[] argument  likes    lt_like *    its shapes
+--   sizes, strides, offset, dtype, device          one property of an argument, which itself is not saved
+--   value    a copy of any other argument, with a flag has_<name> if it is optional
 -- The emitter (autograd.lua) declares, fills and frees the fields. May use expression.lua.
 
 local expression = require 'expression'
@@ -14,7 +14,7 @@ local M = {}
 
 local tensor_types = { ['Tensor'] = true, ['Tensor|Scalar'] = true, ['IndexTensor'] = true }
 
--- What types have in common, once optional or not is set aside.
+-- The class of a type, without its optional mark.
 local classes = {
   ['Tensor'] = 'tensor', ['Tensor|Scalar'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list', ['IndexTensor[]'] = 'list',
   Scalar = 'scalar', int = 'integer', Dim = 'integer', Index = 'integer', float = 'float', bool = 'bool',
@@ -27,7 +27,7 @@ M.value_types = {
   dims = 'lt_dims ', dtype = 'lt_dtype ', device = 'lt_device ',
 }
 
--- sizes_of(self) and the like: what they save, as which type, and the C type of the field.
+-- sizes_of(self) and similar: the saved value, its type, and the C type of the field.
 M.properties = {
   sizes_of = { form = 'sizes', class = 'dims', c_type = 'lt_dims ' },
   strides_of = { form = 'strides', class = 'dims', c_type = 'lt_dims ' },
@@ -99,7 +99,7 @@ local function address(value)
   return '&' .. value.c
 end
 
--- Parameters that C passes as they are, and those passed by address.
+-- Parameters that C passes by value, and those passed by address.
 local function plain(value, class)
   if value.has then return nil end
   if class == 'scalar' then return as_scalar(value) end
@@ -283,7 +283,7 @@ local function edges_of(op)
   return edges, numbers
 end
 
--- One expression of op.grad, whose key names one argument, or several that one call gives the gradients of.
+-- One expression of op.grad, whose key names one argument, or several whose gradients one call returns.
 local function translate_one(model, op, names, edges, edge_of, fields, temporaries)
   local t = setmetatable({ model = model, op = op, argument = names, edges = {}, edge_of = edge_of,
     statements = {}, fields = fields, temporaries = temporaries }, Translator)

@@ -1,8 +1,8 @@
--- docs.lua - emits what the ops' declarations tell people: the table behind the REPL's help and completion,
--- and annotations for editors (LuaCATS): ops.lua beside lib/meta/torch.lua, which has what is no op.
+-- docs.lua - generates documentation from the declarations: the table for the prompt's help and completion, and
+-- annotations for editors (LuaCATS): ops.lua beside lib/meta/torch.lua, which describes the rest.
 --
--- A function here is one Lua name as binding.lua has gathered it: { name, aliases, operator, is_function,
--- is_method, overloads = { { op, args, returns, form, signature } } }.
+-- A function here is one Lua name from binding.lua: { name, aliases, operator, is_function, is_method,
+-- overloads = { { op, args, returns, form, signature } } }.
 
 local M = {}
 
@@ -35,7 +35,7 @@ end
 
 -- ---- torch.ops_docs ----------------------------------------------------------------------------------------
 
--- The name that help knows a function by: as it is called from torch.
+-- The help key of a function: its name in torch.
 function M.key_of(f) return f.is_nn and 'nn.functional.' .. f.name or f.name end
 
 -- name -> { signature, doc, example, fn, method }; signature has a line per overload.
@@ -102,8 +102,8 @@ local function overload_type(o, is_method)
   return ('fun(%s): %s'):format(table.concat(parts, ', '), table.concat(returns, ', '))
 end
 
--- Other ways to write the arguments of an overload: what may be left out, by name in a table after the others; the
--- numbers of a shape in a row. Types of functions, or nothing where they would say the same.
+-- Alternative forms of an overload's arguments: optional ones by name in a last table; separate numbers of a
+-- shape. Types of functions, or nothing if they are equal.
 local function other_forms(o, is_method)
   local from, required, by_name, row = is_method and 2 or 1, {}, {}, nil
   for i = from, #o.args do

@@ -1,15 +1,15 @@
--- examples.lua - reads the examples that stand beside declarations and classes.
+-- examples.lua - reads the examples beside declarations and classes.
 --
--- A file of declarations has them in one text, the field `examples` of the list that it returns: a name in a line of
--- its own, below it the lines of its example, indented. What the program shows for the lines so far stands in lines
--- that begin with '-->', so that an example is Lua as it stands:
+-- A file of declarations has them in one text, the field `examples` of its list: a name on its own line, and
+-- below it the indented lines of its example. The expected output follows in lines that begin with '-->', so
+-- that an example is valid Lua:
 --
 --   sum
 --       torch.tensor{1, 2}:sum()
 --       --> tensor(3)
 --
 -- A file of classes has the same text in a long comment below its first, which begins with the word examples.
--- tests/lua/examples_spec.lua runs every one and compares. May use only Lua's standard library.
+-- tests/lua/examples_spec.lua runs each example and compares. May use only Lua's standard library.
 
 local M = {}
 
@@ -42,7 +42,8 @@ function M.of_file(path)
   return M.read(text:match '\n%-%-%[=%[ examples\n(.-)\n%]=%]\n' or '', path)
 end
 
--- The parts of an example, each the lines of a cell and what it shows: { source, output }, output nil where nothing is said.
+-- The parts of an example, each with the lines of a cell and its output: { source, output }, output nil if none
+-- is given.
 function M.cells(example)
   local cells, source, output = {}, {}, nil
   local function finish()
@@ -63,7 +64,7 @@ function M.cells(example)
   return cells
 end
 
--- The example as cells of a notebook and what they show.
+-- The example as notebook cells with their output.
 function M.markdown(example)
   local blocks = {}
   for _, cell in ipairs(M.cells(example)) do

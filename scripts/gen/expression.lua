@@ -43,7 +43,7 @@ end
 
 local function call(name, ...) return { kind = 'call', name = name, args = { ... } } end
 
--- The tree of text; fail(message) is called for what cannot be read and must not return.
+-- The tree of text; fail(message) is called for invalid text and must not return.
 function M.parse(text, fail)
   local tokens, at = tokens_of(text, fail), 1
   local expression

@@ -1,6 +1,7 @@
--- float8.lua - what the public function of an op does with floats of one byte (float8_e4m3fn and others): for autograd.lua. They are
--- stored, moved and converted, not computed with. An op whose declaration says `float8 = true`, a view and what is made of other ops
--- takes them; every other one refuses them here, as arguments, as what is written to, and as the dtype of its result.
+-- float8.lua - generates the part of an operation's public function that handles floats of one byte
+-- (float8_e4m3fn and others), for autograd.lua. They can be stored, moved and converted only. Operations with
+-- `float8 = true`, views and composite operations accept them; others reject them as arguments, as outputs, and
+-- as the dtype of the result.
 
 local M = {}
 

@@ -1,14 +1,15 @@
--- forward.lua - what the public function of an op does with dual tensors (src/core/autograd/forward.h): for autograd.lua. Beside the
--- function one that takes a level off the arguments, does the op on what remains and makes the tangent of the result.
+-- forward.lua - generates the part of an operation's public function that handles dual tensors
+-- (src/core/autograd/forward.h), for autograd.lua: a function that removes a level from the arguments, runs the
+-- operation on the rest, and computes the tangent of the result.
 --
--- The tangent is told by `forward` of the declaration:
---   'elementwise'   the derivative with the tangent in the place of the gradient; of every pointwise op
---   'reduced'       the slope of every element, which is the derivative for a gradient of ones, times its tangent, summed as the result is
---   'linear'        the op itself of the tangents, zeros where there are none; of every view
+-- The tangent is `forward` of the declaration:
+--   'elementwise'   the derivative with the tangent instead of the gradient; of each pointwise operation
+--   'reduced'       the slope of each element, the derivative for a gradient of ones, times its tangent, reduced like the result
+--   'linear'        the operation itself of the tangents, zeros for missing ones; of each view
 --   'constant'      none
 --   'transposed'    the derivative of the derivative, by the gradient; of all others
---   an expression   of the arguments, the result and the tangents, <argument>_t, zeros where there are none
---   a table         of these by argument: terms that are computed where that argument has a tangent, and summed
+--   an expression   of the arguments, the result and the tangents, <argument>_t, zeros for missing ones
+--   a table         of these by argument: terms for the arguments with a tangent, which are summed
 -- May use declarations.lua, derivative.lua, expression.lua.
 
 local declarations = require 'declarations'
@@ -25,7 +26,7 @@ end
 
 -- ---- expressions of arguments -----------------------------------------------------------------------------------------
 
--- As the translator of derivatives, but what it names are the parameters and locals of the function itself.
+-- As the translator of derivatives, but names are parameters and locals of the function.
 local Translator = setmetatable({}, { __index = derivative.Translator })
 Translator.__index = Translator
 
@@ -106,7 +107,7 @@ end
 
 local function is_zero(text) return text:match '^zeros_like%b()$' ~= nil end
 
--- ---- what an op's tangent is made of ----------------------------------------------------------------------------------
+-- ---- tangents of operations ---------------------------------------------------------------------------------
 
 local words = { elementwise = true, reduced = true, linear = true, constant = true, transposed = true }
 
@@ -439,7 +440,7 @@ local function emit_new(text, op, conjugates)
   text:line('    lt_dual_close(&d);\n    return status;\n}\n')
 end
 
---- Emits what stands before the functions of an op that has a derivative. conjugates: C text, of its class.
+--- Generates the code before the functions of an operation with a derivative. conjugates: C text, of its class.
 function M.emit(text, op, conjugates)
   if op.inplace_only then
     if op.args[1].type ~= 'Tensor[]' then emit_written(text, op) end
@@ -457,7 +458,7 @@ end
 
 local function duals_open(condition) return ('__builtin_expect(lt_here.duals != 0, 0) && (%s)'):format(condition) end
 
---- The call of the implementation, or of what replaces it for dual arguments.
+--- The call of the implementation, or of its replacement for dual arguments.
 function M.call(op, impl, outputs)
   local condition = op.dual and op.args[1].type ~= 'Tensor[]' or op.dual and op.dual.list
   condition = condition and any_dual(op)

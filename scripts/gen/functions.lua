@@ -1,15 +1,15 @@
--- functions.lua - the functions that the declarations make, as their callers know them: the Lua binding (binding.lua) and
--- lt_call (calls.lua). A function is a name with its overloads; an overload is a C function, its arguments, and what is done
--- with the results. What a type of the declarations is in C stands in `types`: both callers have the values of arguments in
--- an array v of unions with these fields, and whether they were given in an array present.
+-- functions.lua - the functions of the declarations for their callers: the Lua binding (binding.lua) and
+-- lt_call (calls.lua). A function is a name with its overloads; an overload is a C function, its arguments, and
+-- the handling of its results. `types` maps types of the declarations to C: both callers store argument values
+-- in an array v of unions with these fields, and their presence in an array present.
 
 local declarations = require 'declarations'
 
 local M = {}
 local MAX_ARGS = 16 -- LT_MAX_ARGS
 
--- spec: lt_arg_type. value: what to pass, %d being the number of the argument, present only if it is optional.
--- number: the next positional argument takes numbers, so no row can stand before it.
+-- spec: lt_arg_type. value: the expression to pass, %d being the number of the argument, present only if it is
+-- optional. number: the next positional argument is a number, so separate numbers cannot precede it.
 M.types = {
   ['Tensor'] = { spec = 'TENSOR', value = 'v[%d].tensor' },
   ['Tensor|Scalar'] = { spec = 'TENSOR_OR_SCALAR', value = 'v[%d].tensor', number = true },
@@ -41,7 +41,7 @@ function M.value_of(a, i)
   return ('a->present[%d] ? %s%s : NULL'):format(i, value:sub(1, 1) == '&' and '' or '&', value)
 end
 
--- The arguments of the call in C. out: the number of out=, whose dtype and device a factory takes where none is said.
+-- The arguments of the C call. out: the number of out=, whose dtype and device a factory uses by default.
 function M.values_of(o, out)
   local list = {}
   for i = 1, o.n_c do
@@ -72,8 +72,8 @@ end
 
 -- ---- overloads ----------------------------------------------------------------------------------------------
 
--- One way to call a C function: its arguments as Lua gives them and what is done with the results.
--- form: 'new' (boxes for the results), 'inplace' (self is the result).
+-- One way to call a C function: its arguments from Lua and the handling of the results. form: 'new' (boxes for
+-- the results), 'inplace' (self is the result).
 function M.overload_of(op, form)
   local o = { op = op, form = form, args = {}, returns = op.returns, n_c = #op.args }
   for i, a in ipairs(op.args) do
@@ -107,14 +107,14 @@ function M.overload_of(op, form)
   if #o.args > MAX_ARGS then fail('more than ' .. MAX_ARGS .. ' arguments') end
   o.c_name = 'lt_' .. (form == 'inplace' and not op.inplace_only and declarations.inplace_name(op) or op.cname)
   for _, a in ipairs(o.args) do o.takes_tensors = o.takes_tensors or a.type:match('^Tensor') ~= nil end
-  -- Factories' results have no history; neither have those of ops on indices alone.
+  -- Results of factories have no history, and neither have results of operations on indices only.
   o.linked = o.takes_tensors and not op.factory
   o.positions = op.positions
   return o
 end
 
--- The positions of the arguments of an op of which one at least must be a tensor: those that may be a number, where nothing else is a
--- tensor anyway. nil: any may be numbers.
+-- The positions of the arguments at least one of which must be a tensor: those that may be a number, if no
+-- other argument is a tensor. nil: all may be numbers.
 local function of_which_one_a_tensor(op)
   local places = {}
   for i, a in ipairs(op.args) do
@@ -140,8 +140,8 @@ local function overloads_of(op, form)
   return list
 end
 
--- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations. Those of
--- torch.nn.functional alone (is_nn) are functions of their own, whose arguments may differ from torch's.
+-- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations.
+-- Functions of torch.nn.functional only (is_nn) are separate, because their arguments may differ from torch's.
 function M.functions_of(model)
   local list, by_name = {}, {}
   local function add(op, name, form, is_function, is_method, aliases, is_library)

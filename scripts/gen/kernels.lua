@@ -1,12 +1,12 @@
--- kernels.lua - emits what the elementwise kernels of every backend are made from, out of the fields `kernel` and
+-- kernels.lua - generates the sources of elementwise kernels for each backend from the fields `kernel` and
 -- `pointwise` of the declarations:
 --
 --   kernels_<family>.h   the numbers of a family's kernels, and its lists, from which src/core/cpu/vector/pointwise/<family>.c
---                        and src/cuda/kernels/pointwise/<family>.cu make their loops
+--                        and src/cuda/kernels/pointwise/<family>.cu instantiate their loops
 --   kernel_families.h    the names of the families
 --   pointwise_ops.h      all families together, with names
---   ops_pointwise.c      what core/ops/pointwise.c must know of each (dtypes, rules, checks), and the implementations
---   backend_hash.h       by which program and backend know that they were made from the same declarations
+--   ops_pointwise.c      the properties of each operation for core/ops/pointwise.c (dtypes, rules, checks), and the implementations
+--   backend_hash.h       a hash by which program and backend check that they were built from the same declarations
 --
 -- Usage: lua5.4 scripts/gen/kernels.lua OUT_DIR
 
@@ -200,7 +200,7 @@ local function hash(text)
   return ('%016x'):format(h)
 end
 
--- What src/core/devices/backend_abi.h compares: comments and spaces do not count.
+-- The hash that src/core/devices/backend_abi.h compares: comments and blanks do not count.
 local function backend_hash(families)
   local parts = {}
   for i, family in ipairs(families) do parts[i] = family_header(family, i) end

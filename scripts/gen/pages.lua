@@ -19,7 +19,7 @@ for _, group in ipairs(scripted.groups) do
 end
 for _, op in ipairs(scripted.ops) do model.ops[#model.ops + 1] = op end
 
--- The file's first comment says what the group is about: "-- reduce.lua - sums, ...".
+-- The file's first comment describes the group: "-- reduce.lua - sums, ...".
 local function about(group)
   local lines = {}
   for line in io.lines(folder_of[group] .. group .. '.lua') do
@@ -31,7 +31,8 @@ local function about(group)
   return text:sub(1, 1):upper() .. text:sub(2)
 end
 
--- Not what only the library's own Lua calls (sparse_coo_tensor, beneath torch.sparse_coo_tensor).
+-- False for operations that only the library's own Lua calls (sparse_coo_tensor, below
+-- torch.sparse_coo_tensor).
 local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil and not op.variants.library end
 
 local function where_of(op)

@@ -1,10 +1,11 @@
--- sparse.lua - what the public function of an op does with sparse arguments (src/core/sparse.h): for autograd.lua. One word of each
--- tensor is looked at; what follows says the field `sparse` of the declaration:
---   nil        the op has no sparse form: an error
---   'values'   the op is done to the values; the result has the pattern of self
---   'form'     lt_<name>_sparse of src/core/ops/sparse does it; 'form inplace': and lt_<name>__sparse what is done in place
---   true       the implementation takes sparse tensors: nothing is looked at
--- In place and with out=, the result of such a form takes the place of what is written.
+-- sparse.lua - generates the part of an operation's public function that handles sparse arguments
+-- (src/core/sparse.h), for autograd.lua. It tests one word of each tensor; the field `sparse` of the
+-- declaration selects the action:
+--   nil        the operation has no sparse implementation: an error
+--   'values'   the operation applies to the values; the result has the pattern of self
+--   'form'     lt_<name>_sparse of src/core/ops/sparse implements it; 'form inplace': and lt_<name>__sparse in place
+--   true       the implementation accepts sparse tensors: no test
+-- In place and with out=, the result replaces the components of the written tensor.
 
 local declarations = require 'declarations'
 
@@ -40,7 +41,7 @@ local function source_of(op)
   return op.sparse:find '^form' and ('lt_%s_sparse'):format(op.cname) or nil
 end
 
--- Done to the values: those of self, as a tensor of their own.
+-- Applies the operation to the values of self, as a separate tensor.
 local function emit_values(text, op)
   local given = arguments(op, 'values')
   given[#given + 1] = '&result'

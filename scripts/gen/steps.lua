@@ -8,7 +8,7 @@ package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local declarations = require 'declarations'
 local functions = require 'functions'
 
--- What C is given for an argument that has a default; nil where that has no short form.
+-- The C expression of an argument's default; nil without a short form.
 local function default_of(a)
   local base = functions.base_of(a)
   if a.default == 'nil' then return functions.absent[base] or 'NULL' end

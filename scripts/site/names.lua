@@ -28,7 +28,7 @@ local ENDINGS = { c = true, h = true, cu = true, cuh = true, inc = true, cpp = t
 -- Files that users have.
 local OTHERS = { ['hubconf.lua'] = true, ['lib/lua/5.4/torch.so'] = true }
 
--- Every path of the repository and of its folders, and each of their ends: 'src/core/mem.c', 'core/mem.c', 'mem.c'. Generated files, too.
+-- Every path of the repository and of its folders, and each of their ends: 'src/core/iter.c', 'core/iter.c', 'iter.c'. Generated files, too.
 local find_generated = ("; find %s/gen -name '*.[ch]'"):format(build)
 local paths, c_names = {}, {}
 for _, path in ipairs(lines_of('git ls-files' .. find_generated)) do

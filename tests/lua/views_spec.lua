@@ -115,7 +115,7 @@ describe('from_numpy and numpy #cpu', function()
   end)
 end)
 
--- Copies take short rows together (cpu/pointwise/copy_rows.c): of every width and size of elements, dense, repeated and filled.
+-- Copies of short rows: of every width and size of elements, dense, repeated and filled.
 describe('rows of a copy', function()
   local DTYPES = { 'bool', 'uint8', 'int16', 'float16', 'int32', 'float32', 'float64', 'complex64', 'complex128' }
   local function same(wanted, got, ...) assert.is_true(torch.equal(wanted, got), table.concat({ ... }, ' ')) end

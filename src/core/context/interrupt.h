@@ -8,6 +8,8 @@
 
 /* Simple steps between two looks, at most: a few milliseconds on a slow machine. */
 #define LT_INTERRUPT_STEP ((int64_t)1 << 20)
+/* The same of multiplications in products, which take a fraction of a cycle each. */
+#define LT_INTERRUPT_WORK (1024 * LT_INTERRUPT_STEP)
 
 extern _Atomic int lt_interrupt_flag; /* lt_interrupt(): every context */
 

@@ -4,6 +4,7 @@
 #include "loops.h"
 
 #include "dtypes/dtype.h"
+#include "cpu/common/sizes.h"
 
 static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
 
@@ -25,11 +26,10 @@ static void to_complex(lt_dtype part, lt_dtype from, char *const *ptrs, const in
 
 static void to_truth(lt_dtype part, char *const *ptrs, const int64_t *strides, int64_t n)
 {
-    enum { BLOCK = 256 };
-    uint8_t other[BLOCK];
+    uint8_t other[LT_BLOCK];
     const char *imaginary = ptrs[1] + lt_dtype_size(part);
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        const int64_t m = n - from < BLOCK ? n - from : BLOCK;
+    for (int64_t from = 0; from < n; from += LT_BLOCK) {
+        const int64_t m = n - from < LT_BLOCK ? n - from : LT_BLOCK;
         char *out = ptrs[0] + from * strides[0];
         cast_parts(LT_BOOL, part, (char *)other, (int64_t[]){1, strides[1]},
                    (char *)imaginary + from * strides[1], m);

@@ -5,7 +5,6 @@
 #include "threads.h"
 
 #define ALONE (2 * LT_CPU_GRAIN / LT_CPU_MOVED) /* fewer elements are one thread's */
-#define CHUNK ((int64_t)131072)                 /* most elements that a thread takes at a time */
 /* An inner dimension shorter than this is exchanged with a long outer one: few calls of long runs
  * beat many calls of short ones, although the long runs are strided. */
 #define SHORT_RUN 16
@@ -65,7 +64,7 @@ static void run_chunk(const void *context, int64_t c)
 static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
 {
     const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
-    const walk w = {it, loop, context, lt_cpu_piece(it->numel, CHUNK, threads)};
+    const walk w = {it, loop, context, lt_cpu_piece(it->numel, LT_CPU_GRAIN, threads)};
     return lt_cpu_share((it->numel + w.piece - 1) / w.piece, threads, run_chunk, &w);
 }
 

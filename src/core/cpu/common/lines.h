@@ -1,16 +1,15 @@
 /* lines.h - the lines of views of one shape along a dimension: where each begins, and blocks of
  * them brought into contiguous memory and back with conversion.
  *
- * Kernels take LT_LINES_TILE neighbouring lines at a time and move them block by block: where lines
+ * Kernels take LT_LANES neighbouring lines at a time and move them block by block: where lines
  * lie across memory, a cache line that was fetched for one serves its neighbours. */
 #ifndef LT_CPU_LINES_H
 #define LT_CPU_LINES_H
 
 #include "devices/backend.h"
+#include "cpu/common/sizes.h"
 
 #define LT_LINES_VIEWS 3
-#define LT_LINES_TILE  16
-#define LT_LINES_BLOCK 256 /* elements of each line moved at a time */
 
 typedef struct lt_lines {
     int ndim;                                     /* dimensions other than the lines' own */

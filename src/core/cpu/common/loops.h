@@ -10,6 +10,7 @@
 #include "cpu/fft/lanes.h"
 #include "devices/backend.h"
 #include "dtypes/half.h"
+#include "cpu/common/sizes.h"
 #include "kernel_families.h" /* generated from the declarations */
 
 /* n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers (lt_scalar), or
@@ -120,7 +121,7 @@ typedef struct lt_scan_loops {
                          int64_t length, int64_t n, lt_total *so_far);
 } lt_scan_loops;
 
-/* At most LT_SORT_GROUP dense lines, some elements apart, sorted stably; nan is the largest. Of
+/* At most LT_LANES dense lines, some elements apart, sorted stably; nan is the largest. Of
  * each line the first `wanted` values and places in it, from 0, are stored; NULL: not wanted. */
 typedef struct lt_short_lines {
     int64_t n, lines, wanted;
@@ -133,10 +134,9 @@ typedef struct lt_sort_loops {
     void (*lines)(const lt_short_lines *s);
     int64_t most; /* elements of a line */
 } lt_sort_loops;
-#define LT_SORT_GROUP 16
 
-/* Softmax of some contiguous lines of n elements, at most LT_SOFTMAX_TOGETHER, each from its in to
- * its out (which may be the same); of `width` neighbouring lines, at most LT_SOFTMAX_COLUMNS, whose
+/* Softmax of some contiguous lines of n elements, at most LT_LANES, each from its in to
+ * its out (which may be the same); of `width` neighbouring lines, at most LT_COLUMNS, whose
  * elements lie `step` elements apart. ahead: how many elements later lies what is asked for
  * meanwhile, which no other thread writes to; 0: nothing is. */
 typedef struct lt_softmax_loops {
@@ -149,9 +149,6 @@ typedef struct lt_softmax_loops {
                              int64_t grad_step, const void *result, int64_t result_step, int64_t n,
                              int64_t width);
 } lt_softmax_loops;
-
-#define LT_SOFTMAX_COLUMNS  1024
-#define LT_SOFTMAX_TOGETHER 8
 
 /* Normalization of rows or channels [first, last), all of the type of the statistics. What a
  * backward adds up for the parameters goes to sums and products (of grad and the normalized input),
@@ -180,6 +177,10 @@ typedef struct lt_attention_loops {
 /* Products that are added up before they go to C: two vectors of columns of so many lines leave
  * room in the first cache. */
 #define LT_PRODUCT_DEPTH 256
+/* Rows of A, and of triangles, that the loops take at a time, at most. */
+#define LT_PRODUCT_ROWS 12
+/* Multiplications that take as long as an element of a simple loop. */
+#define LT_PRODUCT_COST 3
 /* Bytes of each of these lines that are brought side by side at a time, in the second cache, while
  * rows of A stay in the first. */
 #define LT_PRODUCT_TOGETHER 1024
@@ -203,8 +204,6 @@ typedef struct lt_product {
     const void *row_bias;
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
-
-#define LT_TRIANGLE_ROWS 12 /* of a triangle, at most */
 
 /* A lower triangle, or with `backward` an upper one: element (i, p) is a[i * a_row + p * a_column].
  * unit: those of the diagonal are 1, whatever is there. */

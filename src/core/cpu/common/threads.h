@@ -10,7 +10,9 @@
  * twice as many must be there before a second one is started, since the threads' meeting costs as
  * much as tens of thousands of elements. */
 #define LT_CPU_GRAIN 131072
-#define LT_CPU_MOVED 4 /* what an element costs that comes from memory or goes there */
+#define LT_CPU_MOVED 4 /* cost of an element that is read from memory or written there */
+/* Elements of a job whose elements cost more than one that is moved. */
+#define LT_CPU_PIECE (LT_CPU_GRAIN / 8)
 
 /* Threads for a loop of so many elements of work: 1 for a small one. */
 int lt_cpu_threads_for(int64_t work);

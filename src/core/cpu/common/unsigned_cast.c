@@ -5,6 +5,7 @@
 #include "loops.h"
 
 #include "dtypes/dtype.h"
+#include "cpu/common/sizes.h"
 
 static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
 
@@ -42,11 +43,10 @@ WITH_INTEGER(uint32_t, uint64_t)
 void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs,
                        const int64_t *strides, int64_t n)
 {
-    enum { BLOCK = 256 };
-    _Alignas(64) char between[BLOCK * sizeof(double)];
+    _Alignas(64) char between[LT_BLOCK * sizeof(double)];
     const int64_t size = (int64_t)lt_dtype_size(middle);
-    for (int64_t at = 0; at < n; at += BLOCK) {
-        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+    for (int64_t at = 0; at < n; at += LT_BLOCK) {
+        const int64_t m = n - at < LT_BLOCK ? n - at : LT_BLOCK;
         casts[middle][from]((char *[]){between, ptrs[1] + at * strides[1]},
                             (int64_t[]){size, strides[1]}, m, NULL);
         casts[to][middle]((char *[]){ptrs[0] + at * strides[0], between},

@@ -62,21 +62,20 @@ typedef struct halves {
     bool back;
 } halves;
 
-enum { PART = 16384 /* elements of a job */ };
-
 static void run_halves(const void *context, int64_t k)
 {
     const halves *t = context;
     const int64_t h = t->plan->n / 2, end = h / 2 + 1;
-    const int64_t last = (k + 1) * PART < end ? (k + 1) * PART : end;
-    lt_loops.fft[t->plan->is_double].halves(t->in, t->out, h, t->plan->roots, k * PART, last,
-                                            t->back);
+    const int64_t last = (k + 1) * LT_CPU_PIECE < end ? (k + 1) * LT_CPU_PIECE : end;
+    lt_loops.fft[t->plan->is_double].halves(t->in, t->out, h, t->plan->roots, k * LT_CPU_PIECE,
+                                            last, t->back);
 }
 
 static lt_status all_halves(const lt_fft_plan *p, const void *in, void *out, bool back)
 {
     const halves t = {p, in, out, back};
-    return lt_cpu_share((p->n / 4 + PART) / PART, lt_cpu_threads_for(p->n), run_halves, &t);
+    return lt_cpu_share((p->n / 4 + LT_CPU_PIECE) / LT_CPU_PIECE, lt_cpu_threads_for(p->n),
+                        run_halves, &t);
 }
 
 static lt_status even_line(const lines *l, int64_t k)

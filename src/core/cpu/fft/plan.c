@@ -2,6 +2,8 @@
  * up to a number of bytes. */
 #include "plan.h"
 
+#include "cpu/common/sizes.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 #include "line.h"
 #include "memory/alloc.h"
 
-enum { CACHED = 32, SHORT = 64 /* lines alone that are not worth a matrix */ };
+enum { CACHED = 32 };
 #define CACHE_BYTES ((int64_t)64 << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -235,7 +237,7 @@ static lt_status plan_complex(lt_fft_plan *p)
         p->whole = r;
         LT_TRY(tabulate(p, &p->whole));
     }
-    const int64_t rows = p->n > SHORT ? divide(p->n, lt_fft_lanes(p)) : 1;
+    const int64_t rows = p->n > 2 * LT_SHORT_LINE ? divide(p->n, lt_fft_lanes(p)) : 1;
     return rows > 1 ? plan_matrix(p, rows) : LT_OK;
 }
 

@@ -49,12 +49,6 @@ lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, con
     char element[8];
     iterate(&it, &args, src, out, dim, index);
     args.fresh = fresh;
-    if (src == NULL && mode == LT_SCATTER_ADD && out->dtype == LT_INT64 &&
-        value.kind == LT_SCALAR_INT) {
-        bool done;
-        const lt_status status = lt_cpu_count(out, index, value.v.i, &done);
-        if (done) return status;
-    }
     if (src == NULL) {
         lt_store_scalar(element, out->dtype, value);
         it.data[0] = element;

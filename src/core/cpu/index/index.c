@@ -21,14 +21,11 @@
 #include "context/interrupt.h"
 #include "kernels_arithmetic.h"
 #include "cpu/common/threads.h"
+#include "cpu/common/sizes.h"
 
-#define BLOCK     256    /* elements located at a time */
-#define CHUNK     131072 /* elements in which threads take work */
-#define SHORT_RUN 16     /* as in for_each.c */
-#define ROWS      (-1)
-#define LONG_ROW  32  /* elements of a row that threads share */
-#define AHEAD     8   /* rows that are asked for before they are combined, and */
-#define ASKED     512 /* how many bytes of them */
+#define ROWS  (-1)
+#define AHEAD 8   /* rows that are asked for before they are combined, and */
+#define ASKED 512 /* how many bytes of them */
 
 /* n elements at base + offsets, and n dense ones (or values) at a distance. */
 typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride,
@@ -217,12 +214,12 @@ static void combine_run(const indexing *x, char *at, int64_t stride, char *value
 {
     const int64_t size = (int64_t)lt_dtype_size(x->it.dtype[1]);
     const bool as_they_are = value_stride == size || value_stride == 0;
-    _Alignas(64) char old[BLOCK * 8], added[BLOCK * 8];
+    _Alignas(64) char old[LT_BLOCK * 8], added[LT_BLOCK * 8];
     if (stride == size && as_they_are) {
         x->combine((char *[]){at, at, values}, (int64_t[]){size, size, value_stride}, n, x->params);
         return;
     }
-    const int64_t block = stride == 0 ? 1 : BLOCK;
+    const int64_t block = stride == 0 ? 1 : LT_BLOCK;
     for (int64_t from = 0; from < n; from += block) {
         const int64_t m = n - from < block ? n - from : block;
         char *to = at + from * stride, *value = values + from * value_stride;
@@ -261,7 +258,7 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
 {
     const part *mine = context;
     indexing *x = mine->x;
-    int64_t offsets[BLOCK];
+    int64_t offsets[LT_BLOCK];
     const int64_t bytes = mine->row * (int64_t)lt_dtype_size(x->it.dtype[1]);
     if (__atomic_load_n(&x->bad_index, __ATOMIC_RELAXED) >= 0 || lt_interrupted()) return;
     if (x->row == 1 && x->copy != NULL && constant_along(x->args, strides)) {
@@ -277,8 +274,8 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
     }
     char *p[LT_ITER_OPERANDS];
     for (int k = 0; k < x->it.operands; k++) p[k] = ptrs[k];
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        const int64_t m = n - from < BLOCK ? n - from : BLOCK;
+    for (int64_t from = 0; from < n; from += LT_BLOCK) {
+        const int64_t m = n - from < LT_BLOCK ? n - from : LT_BLOCK;
         if (x->put) ask(p[0], strides[0], m);
         if (lt_interrupted() || !locate(x, p, strides, m, offsets)) return;
         if (x->args->count > 0) ask(p[2], strides[2], m);
@@ -323,7 +320,7 @@ static void take_rows(indexing *x)
 /* A short inner dimension changes places with a long one. */
 static void avoid_short_runs(lt_iter *it)
 {
-    if (it->ndim < 2 || it->sizes[0] >= SHORT_RUN || it->sizes[1] <= 4 * it->sizes[0]) return;
+    if (!lt_cpu_exchanges(it)) return;
     const int64_t size = it->sizes[0];
     it->sizes[0] = it->sizes[1];
     it->sizes[1] = size;
@@ -373,7 +370,7 @@ static void split_writing(indexing *x, int threads)
         longest = x->it.sizes[d];
         x->split = d;
     }
-    if (x->row > longest && x->row >= LONG_ROW) {
+    if (x->row > longest && x->row >= LT_SHORT_LINE) {
         longest = x->row;
         x->split = ROWS;
     }
@@ -385,14 +382,14 @@ static lt_status run_all(indexing *x)
     const int64_t numel = x->it.numel;
     const int threads = lt_cpu_threads_for(numel * x->row);
     lt_status status;
-    if (threads == 1 && numel <= CHUNK / x->row) {
+    if (threads == 1 && numel <= LT_CPU_GRAIN / x->row) {
         lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, &(part){x, x->row});
         status = lt_interrupted() ? lt_stopped() : LT_OK;
     } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
         status = lt_cpu_share(x->parts, x->parts, run_part, x);
     } else { /* one thread takes the chunks in their order */
-        x->chunk = x->row < CHUNK ? CHUNK / x->row : 1;
+        x->chunk = x->row < LT_CPU_GRAIN ? LT_CPU_GRAIN / x->row : 1;
         status = lt_cpu_share((numel + x->chunk - 1) / x->chunk, threads, run_part, x);
     }
     return x->bad_index >= 0 ? range_error(x) : status;

@@ -11,10 +11,7 @@
 #include "cpu/common/loops.h"
 #include "memory/alloc.h"
 #include "cpu/common/threads.h"
-
-#define CHUNK 65536
-#define BLOCK 1024 /* elements looked at at a time; a multiple of WORD */
-#define WORD  8    /* flags skipped at once where none is set */
+#include "cpu/common/sizes.h"
 
 typedef struct search {
     const lt_array *in, *out;
@@ -35,7 +32,7 @@ static search search_of(const lt_array *in, const lt_array *out)
            (s.outer > last || in->strides[s.outer - 1] == lt_mul_within(s.run, in->strides[last]));
          s.outer--)
         s.run = lt_times(s.run, in->sizes[s.outer - 1]);
-    s.chunk = CHUNK;
+    s.chunk = LT_CPU_GRAIN;
     return s;
 }
 
@@ -68,10 +65,10 @@ static void count_chunk(const void *context, int64_t chunk)
 {
     const search *s = context;
     const int64_t end = chunk_end(s, chunk);
-    uint8_t buffer[BLOCK];
+    uint8_t buffer[LT_BLOCK];
     int64_t count = 0;
-    for (int64_t from = chunk * s->chunk; from < end; from += BLOCK) {
-        const int n = end - from < BLOCK ? (int)(end - from) : BLOCK;
+    for (int64_t from = chunk * s->chunk; from < end; from += LT_BLOCK) {
+        const int n = end - from < LT_BLOCK ? (int)(end - from) : LT_BLOCK;
         const uint8_t *flags = flags_of(s, from, n, buffer);
         int set = 0;
         for (int i = 0; i < n; i++) set += flags[i];
@@ -84,11 +81,11 @@ static void count_chunk(const void *context, int64_t chunk)
 static int set_flags(const uint8_t *flags, int n, uint16_t *set)
 {
     int count = 0, i = 0;
-    for (; i + WORD <= n; i += WORD) {
+    for (; i + (int)sizeof(uint64_t) <= n; i += (int)sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, flags + i, sizeof word);
         if (word == 0) continue;
-        for (int k = i; k < i + WORD; k++) {
+        for (int k = i; k < i + (int)sizeof(uint64_t); k++) {
             set[count] = (uint16_t)k;
             count += flags[k];
         }
@@ -106,14 +103,14 @@ static void write_chunk(const void *context, int64_t chunk)
     const int last = s->in->ndim - 1;
     const int64_t end = chunk_end(s, chunk), *sizes = s->in->sizes, *strides = s->out->strides;
     int64_t *out = (int64_t *)s->out->data + s->counts[chunk] * strides[0], row[LT_MAX_DIMS];
-    uint8_t buffer[BLOCK];
-    uint16_t set[BLOCK];
+    uint8_t buffer[LT_BLOCK];
+    uint16_t set[LT_BLOCK];
     /* the row along the last dimension, then where it starts */
     int64_t start = chunk * s->chunk / sizes[last];
     for (int64_t d = last - 1, rest = start; d >= 0; rest /= sizes[d--]) row[d] = rest % sizes[d];
     start *= sizes[last];
-    for (int64_t from = chunk * s->chunk; from < end; from += BLOCK) {
-        const int n = end - from < BLOCK ? (int)(end - from) : BLOCK;
+    for (int64_t from = chunk * s->chunk; from < end; from += LT_BLOCK) {
+        const int n = end - from < LT_BLOCK ? (int)(end - from) : LT_BLOCK;
         const int count = set_flags(flags_of(s, from, n, buffer), n, set);
         for (int k = 0; k < count; k++, out += strides[0]) {
             const int64_t at = from + set[k];

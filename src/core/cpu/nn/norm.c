@@ -12,7 +12,6 @@
 #include "cpu/common/threads.h"
 
 /* rows whose parts of the parameters' gradients are summed before they are added in double */
-#define CHUNK 256
 
 static const lt_norm_loops *loops_of(const lt_norm_args *n)
 {
@@ -149,9 +148,9 @@ static void run_rows_backward(const void *context, int64_t t)
     char *sums = j->chunks + (size_t)t * 2 * bytes, *products = sums + bytes;
     double *totals = j->totals + t * 2 * j->entries;
     memset(totals, 0, 2 * (size_t)j->entries * sizeof *totals);
-    for (int64_t r = first; r < last && !lt_interrupted(); r += CHUNK) {
+    for (int64_t r = first; r < last && !lt_interrupted(); r += LT_COLUMNS_FLUSH) {
         memset(sums, 0, 2 * bytes);
-        rows_backward(j, t, r, r + CHUNK < last ? r + CHUNK : last,
+        rows_backward(j, t, r, r + LT_COLUMNS_FLUSH < last ? r + LT_COLUMNS_FLUSH : last,
                       n->norm.grad_bias != NULL ? sums : NULL,
                       n->norm.grad_weight != NULL ? products : NULL);
         add_chunk(totals, sums, 2 * j->entries, n->norm.dtype);

@@ -7,9 +7,7 @@
 #include "cpu/common/loops.h"
 #include "memory/alloc.h"
 #include "cpu/common/threads.h"
-
-#define PIECE 16384 /* elements that a thread takes at a time */
-#define BLOCK 512   /* elements of a buffer */
+#include "cpu/common/sizes.h"
 
 typedef struct job {
     const lt_optim *o;
@@ -21,7 +19,7 @@ typedef struct job {
 static void run_block(const job *j, char *const *at, int64_t n)
 {
     const lt_optim *o = j->o;
-    _Alignas(64) float buffers[LT_OPTIM_ARRAYS][BLOCK];
+    _Alignas(64) float buffers[LT_OPTIM_ARRAYS][LT_BLOCK];
     void *arrays[LT_OPTIM_ARRAYS] = {NULL};
     const int64_t half = j->size, full = sizeof(float);
     for (int k = 0; k < o->arrays; k++) {
@@ -47,9 +45,9 @@ static void run_part(const job *j, int64_t i, int64_t from, int64_t to)
         j->loop(arrays, to - from, o->numbers);
         return;
     }
-    for (int64_t n = to - from; n > 0; n -= BLOCK) {
-        run_block(j, (char *const *)arrays, n < BLOCK ? n : BLOCK);
-        for (int k = 0; k < o->arrays; k++) arrays[k] = (char *)arrays[k] + BLOCK * j->size;
+    for (int64_t n = to - from; n > 0; n -= LT_BLOCK) {
+        run_block(j, (char *const *)arrays, n < LT_BLOCK ? n : LT_BLOCK);
+        for (int k = 0; k < o->arrays; k++) arrays[k] = (char *)arrays[k] + LT_BLOCK * j->size;
     }
 }
 
@@ -64,8 +62,8 @@ static void run_piece(const void *context, int64_t piece)
         else
             high = middle;
     }
-    int64_t from = (piece - j->first[low]) * PIECE, n = j->o->numel[low];
-    run_part(j, low, from, from + PIECE < n ? from + PIECE : n);
+    int64_t from = (piece - j->first[low]) * LT_CPU_PIECE, n = j->o->numel[low];
+    run_part(j, low, from, from + LT_CPU_PIECE < n ? from + LT_CPU_PIECE : n);
 }
 
 lt_status lt_cpu_optimize(const lt_optim *o)
@@ -83,7 +81,7 @@ lt_status lt_cpu_optimize(const lt_optim *o)
     if (first == NULL) return LT_ERR_MEMORY;
     for (int64_t i = 0; i < o->n; i++) {
         first[i] = pieces;
-        pieces += (o->numel[i] + PIECE - 1) / PIECE;
+        pieces += (o->numel[i] + LT_CPU_PIECE - 1) / LT_CPU_PIECE;
     }
     j.first = first;
     lt_status status = lt_cpu_share(pieces, threads, run_piece, &j);

@@ -4,8 +4,6 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-#define WORK ((int64_t)131072) /* bytes of the result in a job */
-
 typedef struct job {
     const lt_padding *p;
     char *y;
@@ -71,7 +69,7 @@ lt_status lt_cpu_pad(const lt_padding *p, void *y, const void *x)
     job j = {.p = p,
              .y = y,
              .x = x,
-             .rows = 1 + WORK / (p->out[2] * p->size),
+             .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / p->out[2],
              .all = p->outer * p->out[0] * p->out[1]};
     return lt_cpu_share((j.all + j.rows - 1) / j.rows,
                         lt_cpu_threads_for(LT_CPU_MOVED * j.all * p->out[2]), run, &j);

@@ -12,8 +12,6 @@
 #include "cpu/pointwise/chain_lines.h"
 #include "memory/block.h"
 
-#define ROW 1024 /* windows side by side whose places are held at a time */
-
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
@@ -104,14 +102,14 @@ static bool quarters(const lt_pooling *p)
     return true;
 }
 
-/* Windows [from, to) of a row, at most ROW, which are gone through together. */
+/* Windows [from, to) of a row, at most LT_COLUMNS, which are gone through together. */
 typedef struct piece {
     int64_t from, to;
 } piece;
 
 static piece next_piece(const lt_pooling *p, int64_t from)
 {
-    return (piece){from, p->out[2] - from < ROW ? p->out[2] : from + ROW};
+    return (piece){from, p->out[2] - from < LT_COLUMNS ? p->out[2] : from + LT_COLUMNS};
 }
 
 /* Those of a piece whose element k lies within the input. */
@@ -169,6 +167,7 @@ static bool by_rows(const lt_pooling *p)
 #define LOWEST  INT64_MIN
 #define S(name) name##_i64
 #include "pool.inc"
+#include "cpu/common/sizes.h"
 #undef T
 #undef SUM
 #undef KIND

@@ -10,8 +10,7 @@
 #include "dtypes/dtype.h"
 #include "memory/block.h"
 
-#define LINES LT_RESAMPLED_LINES
-#define WORK  ((int64_t)32768) /* elements of the result in a job */
+#define LINES LT_LANES
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -162,7 +161,7 @@ lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in)
              .in = in,
              .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
              .size = (int64_t)lt_dtype_size(r->dtype),
-             .rows = 1 + WORK / (r->inner + 1)};
+             .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / (r->inner + 1)};
     const int64_t numel = r->outer * r->out * r->inner;
     if (numel == 0) return LT_OK;
     const int threads = lt_cpu_threads_for(numel * (1 + r->taps / r->out));

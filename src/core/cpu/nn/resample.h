@@ -5,8 +5,7 @@
 
 #include "cpu/common/loops.h"
 #include "devices/backend.h"
-
-#define LT_RESAMPLED_LINES 16 /* that are turned at a time */
+#include "cpu/common/sizes.h"
 
 bool lt_has_one_place_each(const lt_resampling *r);
 bool lt_is_weighted(const lt_resampling *r); /* not all weights are 1 */
@@ -29,7 +28,7 @@ void lt_line_resampler_close(lt_line_resampler *l);
 
 /* Elements that a thread needs to turn lines. */
 int64_t lt_turned_elements(const lt_line_resampler *l);
-/* n lines, at most LT_RESAMPLED_LINES, one after the other on both sides. turned:
+/* n lines, at most LT_LANES, one after the other on both sides. turned:
  * lt_turned_elements of them. */
 void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n,
                        char *turned);

@@ -10,10 +10,10 @@
 #include "dtypes/dtype.h"
 #include "memory/block.h"
 #include "checked.h"
+#include "cpu/common/sizes.h"
+#include "cpu_info.h"
 
-#define LINES  LT_RESAMPLED_LINES
-#define TILE   ((int64_t)32)     /* lines that rows are made of at a time, where they are short */
-#define CACHED ((int64_t)262144) /* bytes of lines that are kept for the rows */
+#define LINES LT_LANES
 
 typedef struct job {
     const lt_resampling *rows;
@@ -145,7 +145,8 @@ static lt_status share_tiles(job *j)
     const lt_resampling *r = j->rows;
     const int64_t line = j->lines->r->out * j->lines->size;
     size_t capacity;
-    j->tile = CACHED / line < TILE ? CACHED / line : TILE;
+    const int64_t most = lt_processor.l2 / 4 / line;
+    j->tile = most < LT_SHORT_LINES ? most : LT_SHORT_LINES;
     for (int64_t o = 0; o < r->out; o++)
         if (r->starts[o + 1] - r->starts[o] > j->tile) j->tile = r->starts[o + 1] - r->starts[o];
     j->buffer = lt_plus(lt_times(words_of(j), (int64_t)sizeof(int64_t)),

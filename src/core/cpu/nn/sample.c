@@ -7,8 +7,6 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 
-#define POINTS 4096 /* of a job */
-
 typedef struct job {
     const lt_sampling *s;
     const lt_sample_loops *loops;
@@ -94,7 +92,7 @@ static int threads_for(const lt_sampling *s)
 
 lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid)
 {
-    return share(job_of(s, y, NULL, x, grid), run_forward, s->points, POINTS, threads_for(s));
+    return share(job_of(s, y, NULL, x, grid), run_forward, s->points, LT_CPU_PIECE, threads_for(s));
 }
 
 lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
@@ -110,7 +108,7 @@ lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_
     if (grad_x != NULL)
         status = share(job_of(s, grad_x, grad, x, grid), run_grad_x, s->channels, piece, threads);
     if (status == LT_OK && grad_grid != NULL)
-        status =
-            share(job_of(s, grad_grid, grad, x, grid), run_grad_grid, s->points, POINTS, threads);
+        status = share(job_of(s, grad_grid, grad, x, grid), run_grad_grid, s->points, LT_CPU_PIECE,
+                       threads);
     return status;
 }

@@ -13,11 +13,8 @@
 #include "memory/block.h"
 #include "checked.h"
 #include "cpu/common/threads.h"
-
-#define NEAR   524288 /* bytes that a near cache keeps from one pass to the next */
-#define FIRST  8192   /* bytes of lines that the first cache keeps beside their results */
-#define SHORT  32     /* elements of a dense line that is turned */
-#define TURNED 64     /* such lines at a time */
+#include "cpu/common/sizes.h"
+#include "cpu_info.h"
 
 /* Forward: view 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's
  * result. */
@@ -36,15 +33,16 @@ typedef struct job {
 /* Lines of one size, and where each is found. */
 typedef struct group {
     int lines;
-    char *out[LT_SOFTMAX_TOGETHER];
-    const char *in[LT_SOFTMAX_TOGETHER], *result[LT_SOFTMAX_TOGETHER];
+    char *out[LT_LANES];
+    const char *in[LT_LANES], *result[LT_LANES];
 } group;
 
-/* How many lines are taken together: those that the first cache holds from one pass to the next. */
+/* How many lines are taken together: those that L1 holds from one pass to the next, beside their
+ * results. */
 static int64_t together(const job *j)
 {
-    const int64_t lines = FIRST / (j->lines.length * j->size);
-    return lines < 1 ? 1 : lines < LT_SOFTMAX_TOGETHER ? lines : LT_SOFTMAX_TOGETHER;
+    const int64_t lines = lt_processor.l1 / 4 / (j->lines.length * j->size);
+    return lines < 1 ? 1 : lines < LT_LANES ? lines : LT_LANES;
 }
 
 static void compute(const job *j, const group *g, int64_t ahead)
@@ -78,8 +76,8 @@ static void compute_dense(const job *j, int64_t first, int64_t last, const char 
 static void move_tile(const job *j, int v, int64_t first, int64_t last, char *buffer, bool back)
 {
     const lt_lines *lines = &j->lines;
-    for (int64_t from = 0; from < lines->length; from += LT_LINES_BLOCK) {
-        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+    for (int64_t from = 0; from < lines->length; from += LT_BLOCK) {
+        int64_t n = lines->length - from < LT_BLOCK ? lines->length - from : LT_BLOCK;
         for (int64_t l = first; l < last; l++) {
             char *dense = buffer + ((l - first) * lines->length + from) * j->size;
             if (back)
@@ -99,7 +97,7 @@ static void run_tile(const job *j, int64_t first, int64_t last, char *buffer)
         compute_dense(j, first, last, NULL, j->ahead);
         return;
     }
-    char *results = buffer + LT_LINES_TILE * n * j->size;
+    char *results = buffer + LT_LANES * n * j->size;
     move_tile(j, 0, first, last, buffer, false);
     if (j->backward) move_tile(j, 2, first, last, results, false);
     for (int64_t l = 0; l < last - first; l++) {
@@ -123,7 +121,7 @@ static void run_share(const void *context, int64_t t)
     const int64_t count = s->job->lines.count;
     char *buffer = s->buffers != NULL ? s->buffers + t * s->tile_bytes : NULL;
     for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
-        int64_t first = tile * LT_LINES_TILE, last = first + LT_LINES_TILE;
+        int64_t first = tile * LT_LANES, last = first + LT_LANES;
         if (!lt_interrupted()) run_tile(s->job, first, last < count ? last : count, buffer);
     }
 }
@@ -148,7 +146,7 @@ static void run_columns(const void *context, int64_t tile)
                        lines->length, width);
 }
 
-/* At most TURNED short dense lines of each view, turned so that they lie side by side. in: where
+/* At most LT_SHORT_LINES short dense lines of each view, turned so that they lie side by side. in: where
  * those of view 0 lie one after the other; NULL: where it says. */
 static void turn_lines(const job *j, int64_t first, int64_t last, const char *in)
 {
@@ -157,28 +155,31 @@ static void turn_lines(const job *j, int64_t first, int64_t last, const char *in
     const lt_turn_loop turn = lt_loops.turn[j->type == LT_FLOAT64];
     const int64_t length = lines->length,
                   step = in != NULL ? length : lines->strides[0][0] / j->size;
-    _Alignas(64) char rows[TURNED * SHORT * 8], result[TURNED * SHORT * 8];
+    _Alignas(64) char rows[LT_SHORT_LINES * LT_SHORT_LINE * 8],
+        result[LT_SHORT_LINES * LT_SHORT_LINE * 8];
     for (int64_t l = first, n; l < last; l += n) {
         n = lt_lines_in_row(lines, l, last);
-        turn(rows, TURNED,
+        turn(rows, LT_SHORT_LINES,
              in != NULL ? in + (l - first) * length * j->size : lt_line_at(lines, 0, l), step, n,
              length);
         if (j->backward) {
-            turn(result, TURNED, lt_line_at(lines, 2, l), lines->strides[2][0] / j->size, n,
+            turn(result, LT_SHORT_LINES, lt_line_at(lines, 2, l), lines->strides[2][0] / j->size, n,
                  length);
-            loops->columns_backward(j->log, rows, TURNED, rows, TURNED, result, TURNED, length, n);
+            loops->columns_backward(j->log, rows, LT_SHORT_LINES, rows, LT_SHORT_LINES, result,
+                                    LT_SHORT_LINES, length, n);
         } else {
-            loops->columns(j->log, rows, TURNED, rows, TURNED, length, n);
+            loops->columns(j->log, rows, LT_SHORT_LINES, rows, LT_SHORT_LINES, length, n);
         }
-        turn(lt_line_at(lines, 1, l), lines->strides[1][0] / j->size, rows, TURNED, length, n);
+        turn(lt_line_at(lines, 1, l), lines->strides[1][0] / j->size, rows, LT_SHORT_LINES, length,
+             n);
     }
 }
 
 static void run_turned(const void *context, int64_t tile)
 {
     const job *j = context;
-    const int64_t last = (tile + 1) * TURNED;
-    turn_lines(j, tile * TURNED, last < j->lines.count ? last : j->lines.count, NULL);
+    const int64_t last = (tile + 1) * LT_SHORT_LINES;
+    turn_lines(j, tile * LT_SHORT_LINES, last < j->lines.count ? last : j->lines.count, NULL);
 }
 
 /* ---- lines of view 0 that a chain computes --------------------------------------------------- */
@@ -237,7 +238,7 @@ static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int thr
 {
     lt_chain_lines in; /* not zeroed */
     size_t capacity = 0;
-    lt_chain_lines_of(&in, fed, j->lines.length, turned ? TURNED : 0, j->type);
+    lt_chain_lines_of(&in, fed, j->lines.length, turned ? LT_SHORT_LINES : 0, j->type);
     fed_job f = {.job = j,
                  .in = &in,
                  .turned = turned,
@@ -271,27 +272,28 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     j->dense = direct && lt_lines_dense(&j->lines, n);
     j->ahead = ahead_of(&j->lines, j->size);
     const int64_t count = j->lines.count,
-                  tile_bytes = lt_times(j->lines.length, 2 * LT_LINES_TILE * j->size);
+                  tile_bytes = lt_times(j->lines.length, 2 * LT_LANES * j->size);
     const int threads = lt_cpu_threads_for(count > 1 ? count * j->lines.length * 4 : 0);
     if (count == 0 || j->lines.length == 0) return LT_OK;
     if (direct && lt_lines_side_by_side(&j->lines, n)) {
-        j->width = NEAR / (j->lines.length * j->size) / 64 * 64;
+        j->width = lt_processor.l2 / 2 / (j->lines.length * j->size) / 64 * 64;
         if (j->width < 64) j->width = 64;
-        if (j->width > LT_SOFTMAX_COLUMNS) j->width = LT_SOFTMAX_COLUMNS;
+        if (j->width > LT_COLUMNS) j->width = LT_COLUMNS;
         const int64_t tiles = (j->lines.sizes[0] + j->width - 1) / j->width;
         return lt_cpu_share(count / j->lines.sizes[0] * tiles, threads, run_columns, j);
     }
-    const bool turned = j->dense && j->lines.length <= SHORT && j->lines.ndim > 0 &&
-                        j->lines.sizes[0] >= TURNED / 4;
+    const bool turned = j->dense && j->lines.length <= LT_SHORT_LINE && j->lines.ndim > 0 &&
+                        j->lines.sizes[0] >= LT_SHORT_LINES / 4;
     if (views[0]->fed != NULL) return share_fed(j, views[0]->fed, turned, threads);
-    if (turned) return lt_cpu_share((count + TURNED - 1) / TURNED, threads, run_turned, j);
+    if (turned)
+        return lt_cpu_share((count + LT_SHORT_LINES - 1) / LT_SHORT_LINES, threads, run_turned, j);
     size_t capacity = 0;
     char *buffers = NULL;
     if (!j->dense) {
         buffers = lt_block_array(tile_bytes, (size_t)threads, &capacity);
         if (buffers == NULL) return LT_ERR_MEMORY;
     }
-    const int64_t tiles = (count + LT_LINES_TILE - 1) / LT_LINES_TILE;
+    const int64_t tiles = (count + LT_LANES - 1) / LT_LANES;
     const share s = {j, buffers, tile_bytes, tiles, threads};
     lt_status status = lt_cpu_share(threads, threads, run_share, &s);
     lt_block_free(buffers, capacity);

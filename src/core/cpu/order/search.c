@@ -3,9 +3,7 @@
 #include "cpu/cpu.h"
 #include "error.h"
 #include "cpu/common/threads.h"
-
-#define CHUNK 4096
-#define LANES 16
+#include "cpu/common/sizes.h"
 
 typedef struct search_job {
     bool right;
@@ -15,14 +13,14 @@ typedef struct search_job {
     int64_t *out;
 } search_job;
 
-/* The first place of `sorted` whose element does not lie before the value. LANES values are halved
+/* The first place of `sorted` whose element does not lie before the value. LT_LANES values are halved
  * at once, so that their reads from memory overlap. */
 #define SEARCH(s, T)                                                                               \
     static void search_##s(bool right, const T *sorted, int64_t n, const T *values, int64_t count, \
                            int64_t *out)                                                           \
     {                                                                                              \
-        for (int64_t i = 0; i < count; i += LANES, values += LANES, out += LANES) {                \
-            const int lanes = count - i < LANES ? (int)(count - i) : LANES;                        \
+        for (int64_t i = 0; i < count; i += LT_LANES, values += LT_LANES, out += LT_LANES) {       \
+            const int lanes = count - i < LT_LANES ? (int)(count - i) : LT_LANES;                  \
             for (int k = 0; k < lanes; k++) out[k] = 0;                                            \
             for (int64_t left = n, half; left > 0; left -= half) {                                 \
                 half = (left + 1) / 2;                                                             \
@@ -44,8 +42,8 @@ SEARCH(i64, int64_t)
 static void run_search(const void *context, int64_t chunk)
 {
     const search_job *j = context;
-    const int64_t line = chunk / j->chunks, from = chunk % j->chunks * CHUNK;
-    const int64_t n = j->count - from < CHUNK ? j->count - from : CHUNK,
+    const int64_t line = chunk / j->chunks, from = chunk % j->chunks * LT_CPU_PIECE;
+    const int64_t n = j->count - from < LT_CPU_PIECE ? j->count - from : LT_CPU_PIECE,
                   at = line * j->count + from, start = line * j->n;
     switch (j->dtype) {
     case LT_FLOAT32:
@@ -79,7 +77,7 @@ lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t 
                     .values = values,
                     .n = n,
                     .count = count,
-                    .chunks = (count + CHUNK - 1) / CHUNK,
+                    .chunks = (count + LT_CPU_PIECE - 1) / LT_CPU_PIECE,
                     .out = out};
     return lt_cpu_share(lines * j.chunks, lt_cpu_threads_for(8 * lines * count), run_search, &j);
 }

@@ -23,12 +23,8 @@
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 
-#define RUN        16                 /* elements sorted by insertion before they are merged */
-#define MERGED     512                /* elements up to which merging is faster */
-#define BLOCK      32                 /* elements compared with a limit at once */
-#define FEW        32                 /* places wanted up to which a line is only looked through */
-#define STORED     256                /* elements stored at a time */
-#define PART       ((int64_t)1 << 21) /* elements */
+#define MERGED     512 /* elements up to which merging is faster */
+#define FEW        32  /* places wanted up to which a line is only looked through */
 #define MOST_PARTS 64
 
 typedef struct sort_job {
@@ -198,6 +194,7 @@ static const pair_kind pair_kinds[] = {
 #define OF_KEY  long_of_key
 #define S(name) name##_long
 #include "sort_elements.inc"
+#include "cpu/common/sizes.h"
 #undef T
 #undef K
 #undef KEY_OF
@@ -303,9 +300,9 @@ static void store_part(const void *context, int64_t part)
     const int64_t end = part_start(l, l->stored, part + 1);
     char *values = j->values ? lt_line_at(&j->lines, 1, l->line) : NULL;
     char *positions = j->indices ? lt_line_at(&j->lines, 2, l->line) : NULL;
-    int64_t block[STORED];
-    for (int64_t at = part_start(l, l->stored, part); at < end; at += STORED) {
-        const int64_t n = end - at < STORED ? end - at : STORED;
+    int64_t block[LT_BLOCK];
+    for (int64_t at = part_start(l, l->stored, part); at < end; at += LT_BLOCK) {
+        const int64_t n = end - at < LT_BLOCK ? end - at : LT_BLOCK;
         if (j->values) {
             l->elements->values[l->wide](l, l->place + at, n, block);
             lt_line_store(&j->lines, 1, values, at, n, block, j->read);
@@ -424,14 +421,14 @@ static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
            (j->lines.length == 1 || j->lines.step[v] == (int64_t)lt_dtype_size(dtype));
 }
 
-/* Few lines take as long as LT_SORT_GROUP of them, and the longer ones the longer. */
+/* Few lines take as long as LT_LANES of them, and the longer ones the longer. */
 static bool side_by_side(const sort_job *j)
 {
     const lt_lines *lines = &j->lines;
     return !j->one && lines->length <= lt_loops.sort[j->read].most && lines->ndim > 0 &&
-           lines->sizes[0] >= LT_SORT_GROUP / 4 &&
-           lines->sizes[0] >= lines->length / LT_SORT_GROUP && dense_in(j, 0, j->read) &&
-           (!j->values || dense_in(j, 1, j->read)) && (!j->indices || dense_in(j, 2, LT_INT64));
+           lines->sizes[0] >= LT_LANES / 4 && lines->sizes[0] >= lines->length / LT_LANES &&
+           dense_in(j, 0, j->read) && (!j->values || dense_in(j, 1, j->read)) &&
+           (!j->indices || dense_in(j, 2, LT_INT64));
 }
 
 static void sort_short_lines(const void *context, int64_t job)
@@ -446,7 +443,7 @@ static void sort_short_lines(const void *context, int64_t job)
     for (int64_t line = lines->count * job / j->jobs; line < last && !lt_interrupted();
          line += s.lines) {
         s.lines = lt_lines_in_row(lines, line, last);
-        if (s.lines > LT_SORT_GROUP) s.lines = LT_SORT_GROUP;
+        if (s.lines > LT_LANES) s.lines = LT_LANES;
         s.in = lt_line_at(lines, 0, line);
         s.values = j->values ? lt_line_at(lines, 1, line) : NULL;
         s.places = j->indices ? (int64_t *)(void *)lt_line_at(lines, 2, line) : NULL;
@@ -468,7 +465,9 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
     j->threads = count >= threads ? 1 : threads;
     if (side_by_side(j)) return lt_cpu_share(j->jobs, (int)j->jobs, sort_short_lines, j);
     j->parts = j->threads;
-    if (n / PART >= j->parts) j->parts = n / PART < MOST_PARTS ? (int)(n / PART) + 1 : MOST_PARTS;
+    if (n / (2 * LT_INTERRUPT_STEP) >= j->parts)
+        j->parts = n / (2 * LT_INTERRUPT_STEP) < MOST_PARTS ? (int)(n / (2 * LT_INTERRUPT_STEP)) + 1
+                                                            : MOST_PARTS;
     const size_t pair =
         lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
     j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) +

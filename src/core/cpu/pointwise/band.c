@@ -6,8 +6,6 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-#define WORK ((int64_t)65536) /* bytes of a job */
-
 typedef struct job {
     const lt_band *band;
     char *y;
@@ -44,8 +42,11 @@ static void run(const void *context, int64_t index)
 lt_status lt_cpu_band(const lt_band *b, void *y, const void *x)
 {
     const int64_t all = b->matrices * b->rows;
-    const job j = {
-        .band = b, .y = y, .x = x, .rows = 1 + WORK / (b->columns * b->size), .all = all};
+    const job j = {.band = b,
+                   .y = y,
+                   .x = x,
+                   .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / b->columns,
+                   .all = all};
     return lt_cpu_share((all + j.rows - 1) / j.rows,
                         lt_cpu_threads_for(LT_CPU_MOVED * all * b->columns), run, &j);
 }

@@ -1,17 +1,13 @@
 /* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between
  * layouts that are each other's transpose go by square tiles, so that both sides are walked in
  * cache lines. */
-#include <string.h>
-
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
 #include "cpu/common/threads.h"
-#include "copy_rows.h"
 
-#define TILE     32
-#define REVERSED 65536 /* elements of a job of lines that are read from their ends */
+#define TILE 32
 
 /* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not
  * help. */
@@ -137,9 +133,10 @@ static void reverse_lines(const void *context, int64_t job)
 
 static lt_status copy_reversed(const lt_iter *it)
 {
-    if (it->ndim != 2 || it->sizes[0] > REVERSED) return lt_cpu_for_each(it, reverse_run, NULL);
+    if (it->ndim != 2 || it->sizes[0] > LT_CPU_GRAIN / LT_CPU_MOVED)
+        return lt_cpu_for_each(it, reverse_run, NULL);
     const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
-    const reversal job = {it, REVERSED / it->sizes[0]};
+    const reversal job = {it, LT_CPU_GRAIN / LT_CPU_MOVED / it->sizes[0]};
     return lt_cpu_share((it->sizes[1] + job.lines - 1) / job.lines, threads, reverse_lines, &job);
 }
 
@@ -156,7 +153,6 @@ lt_status lt_cpu_copy(const lt_iter *it)
     if (it->numel == 0) return LT_OK;
     int d = transposed_dim(it);
     if (d > 0) return copy_transposed(it, d);
-    if (lt_cpu_copies_rows(it)) return lt_cpu_copy_rows(it);
     if (runs_backwards(it)) return copy_reversed(it);
     return lt_cpu_for_each(it, lt_loops.cast[it->dtype[0]][it->dtype[1]], NULL);
 }
@@ -176,13 +172,5 @@ lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value)
 {
     filling f = {.copy = lt_loops.cast[it->dtype[0]][it->dtype[0]]};
     lt_store_scalar(f.element, it->dtype[0], value);
-    if (it->ndim > 1 && it->numel > 0) { /* rows, as those of a copy of one element */
-        lt_iter from = *it;
-        from.operands = 2;
-        from.dtype[1] = it->dtype[0];
-        from.data[1] = f.element;
-        memset(from.strides[1], 0, sizeof from.strides[1]);
-        if (lt_cpu_copies_rows(&from)) return lt_cpu_copy_rows(&from);
-    }
     return lt_cpu_for_each(it, fill_run, &f);
 }

@@ -9,14 +9,12 @@
 #include "blocks.h"
 #include "cpu/common/for_each.h"
 #include "ops/pointwise.h"
-
-#define BLOCK 512 /* elements of 8 bytes; half as many of 16 */
-#define FEW   512 /* elements that are not worth an interrupt or a thread */
+#include "cpu/common/sizes.h"
 
 static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride,
                     int64_t n)
 {
-    _Alignas(64) char narrow[BLOCK * 8];
+    _Alignas(64) char narrow[LT_BLOCK * 8];
     if (c->narrow != NULL) {
         c->narrow((char *[]){narrow, from}, (int64_t[]){c->narrow_size, stride}, n, NULL);
         from = narrow;
@@ -110,7 +108,7 @@ void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, c
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const lt_blocks *b = context;
-    _Alignas(64) char buffer[LT_BLOCKS_OPERANDS][BLOCK * 8];
+    _Alignas(64) char buffer[LT_BLOCKS_OPERANDS][LT_BLOCK * 8];
     char *at[LT_BLOCKS_OPERANDS];
     int64_t step[LT_BLOCKS_OPERANDS];
     bool as_it_is[LT_BLOCKS_OPERANDS], all = true;
@@ -167,11 +165,11 @@ typedef struct divisor {
 static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const divisor *d = context;
-    uint64_t values[BLOCK];
+    uint64_t values[LT_BLOCK];
     const bool as_it_is = d->convert.same && strides[2] == (int64_t)sizeof *values;
     if (strides[2] == 0) n = 1;
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        const int64_t m = n - from < BLOCK ? n - from : BLOCK;
+    for (int64_t from = 0; from < n; from += LT_BLOCK) {
+        const int64_t m = n - from < LT_BLOCK ? n - from : LT_BLOCK;
         char *const at = ptrs[2] + from * strides[2];
         if (!as_it_is) convert(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
         const uint64_t *const divisors = as_it_is ? (const uint64_t *)(const void *)at : values;
@@ -234,7 +232,7 @@ void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int op
     b->loop = loop_of(op, compute, &computed);
     b->operands = operands;
     b->params = params;
-    b->length = computed == LT_COMPLEX128 ? BLOCK / 2 : BLOCK;
+    b->length = computed == LT_COMPLEX128 ? LT_BLOCK / 2 : LT_BLOCK;
     for (int k = 0; k < operands; k++) {
         lt_dtype wanted = operand_dtype(facts, k, computed);
         b->size[k] = (int64_t)lt_dtype_size(wanted);
@@ -304,7 +302,7 @@ lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt
         return lt_cpu_for_each(it, loop, params);
 
     const bool exact = facts->exact_number && it->operands > 2 && is_one_number(it, 2);
-    if (it->contiguous && it->numel <= FEW &&
+    if (it->contiguous && it->numel <= LT_BLOCK &&
         run_few(facts, loop, it, compute, computed, exact, params))
         return LT_OK;
     lt_blocks b;

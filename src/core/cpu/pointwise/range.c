@@ -3,9 +3,7 @@
 #include "dtypes/dtype.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
-
-#define BLOCK 1024
-#define CHUNK ((int64_t)65536) /* elements of a job */
+#include "cpu/common/sizes.h"
 
 typedef struct range {
     char *out;
@@ -37,20 +35,20 @@ static void integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
 static void run_chunk(const void *context, int64_t job)
 {
     const range *r = context;
-    const int64_t end = (job + 1) * CHUNK < r->n ? (job + 1) * CHUNK : r->n;
+    const int64_t end = (job + 1) * LT_CPU_GRAIN < r->n ? (job + 1) * LT_CPU_GRAIN : r->n;
     const uint64_t step_of_integers = (uint64_t)r->step.v.i,
                    by = (uint64_t)r->direction * step_of_integers;
     const uint64_t first = (uint64_t)r->start.v.i + (uint64_t)r->zeroth * step_of_integers;
     const double start = lt_scalar_double(r->start), step = lt_scalar_double(r->step),
                  direction = (double)r->direction;
     union {
-        uint64_t i[BLOCK];
-        double d[BLOCK];
+        uint64_t i[LT_BLOCK];
+        double d[LT_BLOCK];
     } block;
     uint64_t *i = block.i;
     double *d = block.d;
-    for (int64_t from = job * CHUNK; from < end; from += BLOCK) {
-        const int64_t m = end - from < BLOCK ? end - from : BLOCK;
+    for (int64_t from = job * LT_CPU_GRAIN; from < end; from += LT_BLOCK) {
+        const int64_t m = end - from < LT_BLOCK ? end - from : LT_BLOCK;
         if (r->as_computed) {
             i = (uint64_t *)r->out + from;
             d = (double *)r->out + from;
@@ -83,6 +81,6 @@ lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, boo
     r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
     r.as_computed = out->dtype == (r.integers ? LT_INT64 : LT_FLOAT64);
     r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];
-    return lt_cpu_share((r.n + CHUNK - 1) / CHUNK, lt_cpu_threads_for(LT_CPU_MOVED * r.n),
-                        run_chunk, &r);
+    return lt_cpu_share((r.n + LT_CPU_GRAIN - 1) / LT_CPU_GRAIN,
+                        lt_cpu_threads_for(LT_CPU_MOVED * r.n), run_chunk, &r);
 }

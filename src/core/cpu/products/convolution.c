@@ -15,13 +15,11 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu_info.h"
+#include "cpu/common/sizes.h"
 
 #define MOST_SUMS ((int64_t)1 << 20) /* elements of weights that are summed apart from each other */
 /* multiplications of a call of the library: an interrupt waits for its end */
-#define MOST_WORK      ((int64_t)1 << 30)
-#define LEAST_CHANNELS 16 /* of a call */
-#define FEW_WINDOWS    8
-#define MANY_TAPS      64
+#define FEW_WINDOWS 8
 /* multiplications below which the library's preparations take longer */
 #define LITTLE 20000
 
@@ -60,11 +58,7 @@ static bool trivial(const lt_conv *c)
 
 /* Whether few windows see many elements each: a product then reads the weights once, in the order
  * in which they lie, and nothing has to be brought into another. */
-static bool few_windows(const lt_conv *c)
-{
-    return lt_volume(c->out) <= FEW_WINDOWS &&
-           c->in_channels / c->groups * lt_volume(c->kernel) >= MANY_TAPS;
-}
+static bool few_windows(const lt_conv *c) { return lt_volume(c->out) <= FEW_WINDOWS; }
 
 static void move(const job *j, bool back, char *image, char *columns)
 {
@@ -274,7 +268,7 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
                            const void *bias, bool *done)
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  least = c->batch / (work_of(c) / MOST_WORK + 1);
+                  least = c->batch / (work_of(c) / LT_INTERRUPT_WORK + 1);
     const int64_t piece = least > 0 ? least : 1, x_image = x_count(c) / c->batch * size,
                   y_image = y_count(c) / c->batch * size;
     lt_widened sums = {NULL, 0};
@@ -306,7 +300,8 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
                   reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
     const int64_t x_row = lt_volume(c->in) / c->in[d] * size,
                   y_row = lt_volume(c->out) / c->out[d] * size;
-    const int64_t least = c->out[d] / (work_of(c) / MOST_WORK + 1), piece = least > 0 ? least : 1;
+    const int64_t least = c->out[d] / (work_of(c) / LT_INTERRUPT_WORK + 1),
+                  piece = least > 0 ? least : 1;
     const int64_t seen = (piece - 1) * c->stride[d] + reach,
                   most = seen < c->in[d] ? seen : c->in[d];
     const int64_t y_at = c->in_channels * most * x_row;
@@ -353,9 +348,8 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
                                 bool *done)
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  least = c->in_channels / (work_of(c) / MOST_WORK + 1);
-    const int64_t piece =
-        least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+                  least = c->in_channels / (work_of(c) / LT_INTERRUPT_WORK + 1);
+    const int64_t piece = least > LT_LANES ? least / LT_LANES * LT_LANES : LT_LANES;
     const int64_t kernel = lt_volume(c->kernel) * size, row = c->in_channels * kernel;
     size_t capacity;
     lt_conv some = *c;
@@ -385,7 +379,7 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
 /* Whether the channels of an image are many enough for pieces of them. */
 static bool has_in_channels(lt_conv_part part, const lt_conv *c)
 {
-    return part != LT_CONV_Y && c->batch == 1 && c->groups == 1 && c->in_channels > LEAST_CHANNELS;
+    return part != LT_CONV_Y && c->batch == 1 && c->groups == 1 && c->in_channels > LT_LANES;
 }
 
 /* Some of the channels that one image's result has, with their weights. */
@@ -393,9 +387,8 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
                              const void *bias, bool *done)
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  least = c->out_channels / (work_of(c) / MOST_WORK + 1);
-    const int64_t piece =
-        least > LEAST_CHANNELS ? least / LEAST_CHANNELS * LEAST_CHANNELS : LEAST_CHANNELS;
+                  least = c->out_channels / (work_of(c) / LT_INTERRUPT_WORK + 1);
+    const int64_t piece = least > LT_LANES ? least / LT_LANES * LT_LANES : LT_LANES;
     const int64_t w_channel = w_count(c) / c->out_channels * size,
                   y_channel = y_count(c) / c->out_channels * size;
     lt_conv some = *c;
@@ -406,9 +399,9 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
         if (lt_interrupted()) return lt_stopped();
         void *of_w = (char *)w + o * w_channel, *of_y = (char *)y + o * y_channel;
         const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
-        if (work_of(&some) > MOST_WORK && has_rows(part, &some))
+        if (work_of(&some) > LT_INTERRUPT_WORK && has_rows(part, &some))
             status = by_rows(&some, x, of_w, of_y, of_bias, done);
-        else if (work_of(&some) > MOST_WORK && has_in_channels(part, &some))
+        else if (work_of(&some) > LT_INTERRUPT_WORK && has_in_channels(part, &some))
             status = by_in_channels(part, &some, x, of_w, of_y, done);
         else
             status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias,
@@ -422,12 +415,13 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
                            const void *bias, bool *done)
 {
     if (lt_interrupted()) return lt_stopped();
-    if (work_of(c) > MOST_WORK && c->batch > 1) return by_images(part, c, x, w, y, bias, done);
-    if (work_of(c) > MOST_WORK && part != LT_CONV_X && c->groups == 1 &&
-        c->out_channels > LEAST_CHANNELS)
+    if (work_of(c) > LT_INTERRUPT_WORK && c->batch > 1)
+        return by_images(part, c, x, w, y, bias, done);
+    if (work_of(c) > LT_INTERRUPT_WORK && part != LT_CONV_X && c->groups == 1 &&
+        c->out_channels > LT_LANES)
         return by_channels(part, c, x, w, y, bias, done);
-    if (work_of(c) > MOST_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
-    if (work_of(c) > MOST_WORK && has_in_channels(part, c))
+    if (work_of(c) > LT_INTERRUPT_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
+    if (work_of(c) > LT_INTERRUPT_WORK && has_in_channels(part, c))
         return by_in_channels(part, c, x, w, y, done);
     return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
 }

@@ -18,8 +18,7 @@
 #include "dtypes/dtype.h"
 #include "memory/block.h"
 #include "checked.h"
-
-#define CHANNELS 16 /* of a part: a multiple of the vectors of oneDNN's layouts */
+#include "cpu/common/sizes.h"
 
 typedef enum axis { WHOLE, IMAGES, OUT_CHANNELS, IN_CHANNELS } axis;
 
@@ -61,7 +60,7 @@ static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 static axis channel_axis(lt_conv_part part, const lt_conv *c)
 {
     const int64_t channels = part == LT_CONV_X ? c->in_channels : c->out_channels;
-    if (c->groups > 1 || channels < 2 * CHANNELS) return WHOLE;
+    if (c->groups > 1 || channels < 2 * LT_LANES) return WHOLE;
     return part == LT_CONV_X ? IN_CHANNELS : OUT_CHANNELS;
 }
 
@@ -92,13 +91,13 @@ static void set_parts(job *j, int threads)
         j->steps[2] = y_count(c) / total * of_y;
     } else if (j->axis == OUT_CHANNELS) {
         total = c->out_channels;
-        unit = CHANNELS;
+        unit = LT_LANES;
         j->steps[1] = w_count(c) / total * size;
         j->steps[2] = (last ? 1 : lt_volume(c->out)) * of_y;
         j->bias_step = size;
     } else if (j->axis == IN_CHANNELS) {
         total = c->in_channels;
-        unit = CHANNELS;
+        unit = LT_LANES;
         j->steps[0] = (last ? 1 : lt_volume(c->in)) * size;
         j->steps[1] = lt_volume(c->kernel) * size;
     }
@@ -164,13 +163,12 @@ static void run_part(const void *context, int64_t i)
 
 /* elements of weights that a thread adds up at a time: in the first-level cache together with their
  * sum */
-#define BLOCK 16384
 
 static void add_block(const void *context, int64_t block)
 {
     const job *j = context;
-    const int64_t count = w_count(j->c), at = block * BLOCK,
-                  n = count - at < BLOCK ? count - at : BLOCK;
+    const int64_t count = w_count(j->c), at = block * LT_CPU_PIECE,
+                  n = count - at < LT_CPU_PIECE ? count - at : LT_CPU_PIECE;
     for (int64_t i = 0; i < j->n - 1; i++)
         lt_loops.pool[0].sums((float *)(void *)j->arrays[1] + at,
                               (const float *)(const void *)j->sums + i * count + at, 1, 1, n);
@@ -189,7 +187,7 @@ static lt_status run_parts(job *j, int threads)
     }
     status = lt_cpu_share(j->n, threads, run_part, j);
     if (status == LT_OK && j->sums != NULL)
-        status = lt_cpu_share(divide_up(w_count(j->c), BLOCK),
+        status = lt_cpu_share(divide_up(w_count(j->c), LT_CPU_PIECE),
                               lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
 done:
     lt_block_free(j->room, capacity);

@@ -13,18 +13,10 @@
 #include "checked.h"
 #include "cpu/common/threads.h"
 #include "tiles.h"
+#include "cpu_info.h"
 
-/* multiplications that take as long as an element of a simple loop */
-#define COST 3
-/* that the loops take at a time, twice or four times as many as some of them do */
-#define COLUMNS 32
-#define STRIP   12 /* rows that they take at a time, likewise */
-#define FEW     8  /* columns */
-/* columns, from which on bringing the rows of A side by side costs little */
-#define MANY 512
-/* bytes of such rows, in the second cache beside what passes through it */
-#define ROOM ((int64_t)640 << 10)
-#define MOST ((int64_t)1 << 31) /* multiplications of a piece: an interrupt waits for its end */
+#define COLUMNS (2 * LT_LANES) /* that the loops take at a time */
+#define FEW     8              /* columns */
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {
@@ -82,15 +74,11 @@ static int64_t part_of(int64_t n, int64_t parts, int64_t unit)
     return up((n + parts - 1) / parts, unit);
 }
 
-/* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS columns,
- * and rows 4 KB apart, as those are of which columns are rows, push one another out of the first
- * cache. Dense columns are read a few times as fast from the second. */
-static bool gathers(const lt_product *p, int64_t size)
+/* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS
+ * columns. */
+static bool gathers(const lt_product *p)
 {
-    const int64_t apart = p->a_row * size % 4096, line = 64;
-    if (p->m < 2 * STRIP) return false;
-    if (p->a_column != 1) return p->n > 4 * COLUMNS;
-    return p->n >= MANY || (p->n >= MANY / 4 && (apart < line || apart > 4096 - line));
+    return p->m >= 2 * LT_PRODUCT_ROWS && p->n > 4 * COLUMNS;
 }
 
 /* Pieces whose rows of A fit their room, as long as an interrupt may wait; and as many as the
@@ -98,7 +86,8 @@ static bool gathers(const lt_product *p, int64_t size)
 static void cut(floats *f, int64_t batch, int threads)
 {
     const lt_product *p = &f->whole;
-    const int64_t most = ROOM / f->size / LT_PRODUCT_DEPTH / STRIP * STRIP;
+    const int64_t most =
+        lt_processor.l2 / 8 * 5 / f->size / LT_PRODUCT_DEPTH / LT_PRODUCT_ROWS * LT_PRODUCT_ROWS;
     int64_t row_parts = (p->m + most - 1) / most, col_parts = 1;
     const int64_t wanted = threads == 1 ? 1 : batch >= 4 * threads ? 1 : 2 * threads;
     for (;;) {
@@ -107,9 +96,10 @@ static void cut(floats *f, int64_t batch, int threads)
         f->row_pieces = (p->m + f->rows - 1) / f->rows;
         f->col_pieces = (p->n + f->columns - 1) / f->columns;
         const bool enough = batch * f->row_pieces * f->col_pieces >= wanted &&
-                            f->rows * f->columns <= MOST / (p->k + 1);
-        const bool by_columns = f->columns > COLUMNS && (f->columns > f->rows || f->rows <= STRIP);
-        if (enough || (!by_columns && f->rows <= STRIP)) return;
+                            f->rows * f->columns <= LT_INTERRUPT_WORK / (p->k + 1);
+        const bool by_columns =
+            f->columns > COLUMNS && (f->columns > f->rows || f->rows <= LT_PRODUCT_ROWS);
+        if (enough || (!by_columns && f->rows <= LT_PRODUCT_ROWS)) return;
         if (by_columns)
             col_parts = f->col_pieces * 2;
         else
@@ -184,12 +174,13 @@ static lt_status multiply_floats(const lt_gemm *g)
         put_row_bias(g);
         f.whole.beta = 1;
     }
-    f.threads = lt_pool_busy()
-                    ? 1
-                    : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : COST));
+    f.threads =
+        lt_pool_busy()
+            ? 1
+            : lt_cpu_threads_for(g->batch * g->m * g->n * g->k / (vector ? 1 : LT_PRODUCT_COST));
     cut(&f, g->batch, f.threads);
     lt_scratch scratch;
-    if (!vector && !f.whole.few && gathers(&f.whole, size)) {
+    if (!vector && !f.whole.few && gathers(&f.whole)) {
         const int64_t depth = g->k < LT_PRODUCT_DEPTH ? g->k : LT_PRODUCT_DEPTH;
         f.room_bytes = LT_PRODUCT_ROOM + (size_t)up(f.rows * depth * size, 64);
         f.room = lt_scratch_take(&scratch, f.threads, f.room_bytes);

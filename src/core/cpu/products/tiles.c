@@ -33,7 +33,6 @@
 #define PANEL (2 * SIDE)    /* rows or columns */
 /* panels of rows by as many of columns that a thread takes at a time, in the second cache */
 #define GROUP 4
-#define LEAST ((int64_t)1 << 15) /* multiplications: fewer are not worth the tiles */
 
 static bool available;
 
@@ -50,7 +49,6 @@ bool lt_cpu_tiles_take(const lt_gemm *g)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE)
         return false;
-    if (lt_times(lt_times(g->m, g->n), g->k) < LEAST) return false;
     pthread_once(&once, ask);
     return available;
 }

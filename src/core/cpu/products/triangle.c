@@ -1,4 +1,4 @@
-/* triangle.c - see triangle.h. LT_TRIANGLE_ROWS rows at a time: the products of those that are done
+/* triangle.c - see triangle.h. LT_PRODUCT_ROWS rows at a time: the products of those that are done
  * are taken off them (vector/products/product.c), then they are solved for, or factorized, in
  * registers (vector/products/triangle.c). */
 #include "triangle.h"
@@ -11,10 +11,10 @@
 #include "error.h"
 #include "memory/block.h"
 
-#define ROWS    LT_TRIANGLE_ROWS
-#define STRIP   96 /* rows, from which threads take off the products of those above at once */
-#define COLUMNS 32 /* of right-hand sides that are solved for at a time, in the nearest cache */
-#define COST    3  /* multiplications that take as long as an element of a simple loop */
+#define COLUMNS (2 * LT_LANES) /* that the loops take at a time */
+#define ROWS    LT_PRODUCT_ROWS
+/* Rows from which threads subtract the products of the rows above at once. */
+#define STRIP (8 * LT_PRODUCT_ROWS)
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -111,8 +111,8 @@ lt_status lt_cpu_triangular(const lt_factor *f, const void *a, void *b)
     s.room_bytes = n * COLUMNS * s.size;
     s.room = lt_block_array(jobs, (size_t)s.room_bytes, &capacity);
     if (s.room == NULL) return LT_ERR_MEMORY;
-    const lt_status status =
-        lt_cpu_share(jobs, lt_cpu_threads_for(n * n / 2 * s.columns / COST), run_columns, &s);
+    const lt_status status = lt_cpu_share(
+        jobs, lt_cpu_threads_for(n * n / 2 * s.columns / LT_PRODUCT_COST), run_columns, &s);
     lt_block_free(s.room, capacity);
     return status;
 }

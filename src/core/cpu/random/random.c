@@ -10,6 +10,7 @@
 #include "dtypes/half.h"
 #include "error.h"
 #include "pointwise_ops.h"
+#include "cpu/common/sizes.h"
 
 #define TWO_PI 6.283185307179586476925286766559
 
@@ -42,10 +43,9 @@ static float round_to(lt_dtype dtype, float x)
 /* n uniform numbers in [0, 1). */
 static void uniforms(float *x, int64_t n, lt_generator *g)
 {
-    enum { BLOCK = 512 };
-    uint32_t raw[BLOCK];
-    for (int64_t at = 0; more(at, n); at += BLOCK) {
-        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+    uint32_t raw[LT_BLOCK];
+    for (int64_t at = 0; more(at, n); at += LT_BLOCK) {
+        const int64_t m = n - at < LT_BLOCK ? n - at : LT_BLOCK;
         lt_generator_fill32(g, raw, m);
 #pragma omp simd
         for (int64_t i = 0; i < m; i++) x[at + i] = (float)(int32_t)(raw[i] & 0xffffff) * 0x1p-24f;
@@ -78,7 +78,7 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
 /* Every sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
 static void normal_groups(float *x, int64_t groups, float mean, float deviation)
 {
-    enum { GROUPS = 32, EACH = 8 };
+    enum { GROUPS = 32, EACH = 8 }; /* EACH as PyTorch */
     float radius[GROUPS * EACH], angle[GROUPS * EACH], turned[GROUPS * EACH];
     const int64_t dense[] = {sizeof(float), sizeof(float)};
     for (int64_t done = 0; more(done, groups); done += GROUPS) {
@@ -189,14 +189,13 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
 /* 64 bits are drawn where 32 would favour some numbers noticeably. */
 static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
 {
-    enum { BLOCK = 256 };
     /* of all of int64: 2^64 - 1 */
     const uint64_t base = (uint64_t)from, range = (uint64_t)to - base;
     const int64_t size = (int64_t)lt_dtype_size(out->dtype);
-    uint32_t raw[BLOCK];
-    int64_t drawn[BLOCK];
-    for (int64_t at = 0; more(at, n); at += BLOCK) {
-        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+    uint32_t raw[LT_BLOCK];
+    int64_t drawn[LT_BLOCK];
+    for (int64_t at = 0; more(at, n); at += LT_BLOCK) {
+        const int64_t m = n - at < LT_BLOCK ? n - at : LT_BLOCK;
         if (range >> 28 == 0) {
             lt_generator_fill32(g, raw, m);
             for (int64_t i = 0; i < m; i++) drawn[i] = (int64_t)(raw[i] % (uint32_t)range + base);
@@ -234,12 +233,11 @@ static void full_range(const lt_array *out, int64_t n, lt_generator *g)
 /* As lt_generator_uniform draws them, a block at a time. */
 static void bernoulli(const lt_array *out, int64_t n, double probability, lt_generator *g)
 {
-    enum { BLOCK = 256 };
-    uint32_t raw[2 * BLOCK];
-    uint8_t chosen[BLOCK];
+    uint32_t raw[2 * LT_BLOCK];
+    uint8_t chosen[LT_BLOCK];
     const int64_t size = (int64_t)lt_dtype_size(out->dtype);
-    for (int64_t at = 0; more(at, n); at += BLOCK) {
-        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+    for (int64_t at = 0; more(at, n); at += LT_BLOCK) {
+        const int64_t m = n - at < LT_BLOCK ? n - at : LT_BLOCK;
         lt_generator_fill32(g, raw, 2 * m);
         for (int64_t i = 0; i < m; i++) {
             const uint64_t bits =
@@ -255,12 +253,11 @@ static void bernoulli(const lt_array *out, int64_t n, double probability, lt_gen
 /* Of numbers u as lt_generator_uniform draws them, a block at a time: 1 - u is exact. */
 static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)
 {
-    enum { BLOCK = 256 };
-    uint32_t raw[2 * BLOCK];
-    double x[BLOCK];
+    uint32_t raw[2 * LT_BLOCK];
+    double x[LT_BLOCK];
     const int64_t dense[] = {sizeof *x, sizeof *x};
-    for (int64_t at = 0; more(at, n); at += BLOCK) {
-        const int64_t m = n - at < BLOCK ? n - at : BLOCK;
+    for (int64_t at = 0; more(at, n); at += LT_BLOCK) {
+        const int64_t m = n - at < LT_BLOCK ? n - at : LT_BLOCK;
         lt_generator_fill32(g, raw, 2 * m);
         for (int64_t i = 0; i < m; i++) {
             const uint64_t bits =
@@ -276,12 +273,11 @@ static void exponential(const lt_array *out, int64_t n, double rate, lt_generato
  * for. */
 static void permutation(int64_t *x, int64_t n, lt_generator *g)
 {
-    enum { BLOCK = 64 };
-    uint32_t raw[BLOCK];
-    int64_t other[BLOCK];
+    uint32_t raw[LT_BLOCK];
+    int64_t other[LT_BLOCK];
     for (int64_t i = 0; more(i, n); i++) x[i] = i;
-    for (int64_t at = 0; more(at, n - 1); at += BLOCK) {
-        const int64_t m = n - 1 - at < BLOCK ? n - 1 - at : BLOCK;
+    for (int64_t at = 0; more(at, n - 1); at += LT_BLOCK) {
+        const int64_t m = n - 1 - at < LT_BLOCK ? n - 1 - at : LT_BLOCK;
         lt_generator_fill32(g, raw, m);
         for (int64_t i = 0; i < m; i++) {
             other[i] = at + i + (int64_t)(raw[i] % (uint64_t)(n - at - i));

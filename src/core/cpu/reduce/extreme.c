@@ -12,12 +12,7 @@
 #include "memory/alloc.h"
 #include "checked.h"
 #include "cpu/common/threads.h"
-
-#define BLOCK   1024 /* elements of a line of which the extreme is taken before it is compared */
-#define COLUMNS 512  /* lines side by side at a time */
-#define CHUNK   ((int64_t)131072)
-#define SHORT   128 /* elements of a dense line that is turned */
-#define TURNED  32  /* such lines at a time */
+#include "cpu/common/sizes.h"
 
 /* What a line, or a part of it, has come to. */
 typedef struct best {
@@ -50,15 +45,15 @@ static void extend(const extreme_job *j, best *b, const char *x, int64_t from, i
 {
     const int64_t size = (int64_t)lt_dtype_size(j->read);
     int64_t winner = -1;
-    for (int64_t at = 0; at < n; at += BLOCK) {
+    for (int64_t at = 0; at < n; at += LT_BLOCK) {
         lt_total value = j->most->identity;
-        j->most->line(&value, x + at * size, 0, 1, n - at < BLOCK ? n - at : BLOCK, 0);
+        j->most->line(&value, x + at * size, 0, 1, n - at < LT_BLOCK ? n - at : LT_BLOCK, 0);
         if (!beats(j, b, value)) continue;
         winner = at;
         *b = (best){value, from + at};
     }
     if (winner < 0) return;
-    const int64_t m = n - winner < BLOCK ? n - winner : BLOCK;
+    const int64_t m = n - winner < LT_BLOCK ? n - winner : LT_BLOCK;
     b->index = from + winner + j->loops->find(x + winner * size, m, b->value);
 }
 
@@ -70,21 +65,21 @@ static void store(const extreme_job *j, int64_t line, const best *b)
     if (j->indices) *(int64_t *)(void *)lt_line_at(&j->lines, 2, line) = b->index;
 }
 
-/* Elements [from, to) of lines [first, last), at most LT_LINES_TILE. */
+/* Elements [from, to) of lines [first, last), at most LT_LANES. */
 static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int64_t from,
                          int64_t to, best *found)
 {
     const lt_lines *lines = &j->lines;
-    _Alignas(64) char block[LT_LINES_BLOCK * 8];
-    char *at[LT_LINES_TILE];
+    _Alignas(64) char block[LT_BLOCK * 8];
+    char *at[LT_LANES];
     for (int64_t l = first; l < last; l++) {
         at[l - first] = lt_line_at(lines, 0, l);
         found[l - first].index = -1;
         if (j->dense)
             extend(j, &found[l - first], at[l - first] + from * lines->step[0], from, to - from);
     }
-    for (; !j->dense && from < to; from += LT_LINES_BLOCK) {
-        int64_t n = to - from < LT_LINES_BLOCK ? to - from : LT_LINES_BLOCK;
+    for (; !j->dense && from < to; from += LT_BLOCK) {
+        int64_t n = to - from < LT_BLOCK ? to - from : LT_BLOCK;
         for (int64_t l = 0; l < last - first; l++) {
             lt_line_load(lines, 0, at[l], from, n, block, j->read);
             extend(j, &found[l], block, from, n);
@@ -114,15 +109,16 @@ static void run_turned(const void *context, int64_t job)
     const lt_lines *lines = &j->lines;
     const int64_t end = (job + 1) * j->batch, last = end < lines->count ? end : lines->count;
     const int64_t size = (int64_t)lt_dtype_size(j->read), length = lines->length;
-    _Alignas(64) char rows[TURNED * SHORT * 8], value[TURNED * 8], place[TURNED * 8];
+    _Alignas(64) char rows[LT_SHORT_LINES * LT_SHORT_LINE * 8], value[LT_SHORT_LINES * 8],
+        place[LT_SHORT_LINES * 8];
     for (int64_t l = job * j->batch, n; l < last; l += n) {
-        n = lt_lines_in_row(lines, l, l + TURNED < last ? l + TURNED : last);
-        lt_loops.turn[size == 8](rows, TURNED, lt_line_at(lines, 0, l), lines->strides[0][0] / size,
-                                 n, length);
+        n = lt_lines_in_row(lines, l, l + LT_SHORT_LINES < last ? l + LT_SHORT_LINES : last);
+        lt_loops.turn[size == 8](rows, LT_SHORT_LINES, lt_line_at(lines, 0, l),
+                                 lines->strides[0][0] / size, n, length);
         memcpy(value, rows, (size_t)(n * size));
         memset(place, 0, sizeof place);
-        j->loops->across(j->maximum, false, value, place, rows + TURNED * size, TURNED * size,
-                         length - 1, n, 1);
+        j->loops->across(j->maximum, false, value, place, rows + LT_SHORT_LINES * size,
+                         LT_SHORT_LINES * size, length - 1, n, 1);
         store_row(j, l, n, value, place);
     }
 }
@@ -131,9 +127,9 @@ static void run_lines(const void *context, int64_t job)
 {
     const extreme_job *j = context;
     const int64_t end = (job + 1) * j->batch, last = end < j->lines.count ? end : j->lines.count;
-    best found[LT_LINES_TILE];
-    for (int64_t l = job * j->batch; l < last; l += LT_LINES_TILE) {
-        const int64_t n = last - l < LT_LINES_TILE ? last - l : LT_LINES_TILE;
+    best found[LT_LANES];
+    for (int64_t l = job * j->batch; l < last; l += LT_LANES) {
+        const int64_t n = last - l < LT_LANES ? last - l : LT_LANES;
         extreme_tile(j, l, l + n, 0, j->lines.length, found);
         for (int64_t i = 0; i < n; i++) store(j, l + i, &found[i]);
     }
@@ -149,8 +145,8 @@ static void run_chunk(const void *context, int64_t job)
 
 static lt_status run_long_lines(extreme_job *j, int threads)
 {
-    j->chunk = CHUNK;
-    j->chunks = (j->lines.length + CHUNK - 1) / CHUNK;
+    j->chunk = LT_CPU_GRAIN;
+    j->chunks = (j->lines.length + LT_CPU_GRAIN - 1) / LT_CPU_GRAIN;
     j->parts = lt_mem_array(lt_times(j->lines.count, j->chunks), sizeof *j->parts);
     if (j->parts == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(j->lines.count * j->chunks, threads, run_chunk, j);
@@ -168,17 +164,17 @@ static void run_columns(const void *context, int64_t job)
 {
     const extreme_job *j = context;
     const lt_lines *lines = &j->lines;
-    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
-    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
-    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS,
+    const int64_t across = lines->sizes[0], tiles = (across + LT_COLUMNS - 1) / LT_COLUMNS;
+    const int64_t column = job % tiles * LT_COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < LT_COLUMNS ? across - column : LT_COLUMNS,
                   size = (int64_t)lt_dtype_size(j->read);
-    _Alignas(64) char row[COLUMNS * 8], value[COLUMNS * 8], place[COLUMNS * 8] = {0};
+    _Alignas(64) char row[LT_COLUMNS * 8], value[LT_COLUMNS * 8], place[LT_COLUMNS * 8] = {0};
     const lt_loop load = lt_loops.cast[j->read][lines->dtype[0]];
     const int64_t load_strides[] = {size, lines->strides[0][0]};
     char *in = lt_line_at(lines, 0, first);
     load((char *[]){value, in}, load_strides, n, NULL);
     if (lines->dtype[0] == j->read) {
-        const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
+        const int64_t rows = LT_INTERRUPT_STEP / LT_COLUMNS;
         for (int64_t i = 1; i < lines->length && !lt_interrupted(); i += rows)
             j->loops->across(j->maximum, false, value, place, in + i * lines->step[0],
                              lines->step[0], lines->length - i < rows ? lines->length - i : rows, n,
@@ -204,13 +200,13 @@ lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *i
     const int64_t length = j.lines.length;
     const int threads = lt_cpu_threads_for(j.lines.count * length);
     if (lt_lines_side_by_side(&j.lines, 1) && length < INT32_MAX) {
-        const int64_t tiles = (j.lines.sizes[0] + COLUMNS - 1) / COLUMNS;
+        const int64_t tiles = (j.lines.sizes[0] + LT_COLUMNS - 1) / LT_COLUMNS;
         return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
     }
-    if (length >= 2 * CHUNK) return run_long_lines(&j, threads);
-    j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (length + 1) / (4 * LT_LINES_TILE));
-    const bool turned = j.dense && length <= SHORT && length > 0 && j.lines.ndim > 0 &&
-                        j.lines.sizes[0] >= TURNED / 2;
+    if (length >= 2 * LT_CPU_GRAIN) return run_long_lines(&j, threads);
+    j.batch = LT_LANES * (1 + LT_CPU_GRAIN / (length + 1) / (4 * LT_LANES));
+    const bool turned = j.dense && length <= LT_SHORT_LINE && length > 0 && j.lines.ndim > 0 &&
+                        j.lines.sizes[0] >= LT_SHORT_LINES / 2;
     return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads,
                         turned ? run_turned : run_lines, &j);
 }

@@ -25,9 +25,9 @@
 #include "memory/alloc.h"
 #include "checked.h"
 #include "cpu/common/threads.h"
+#include "cpu_info.h"
 
 #define BLOCK LT_LINE_BLOCK /* elements converted at a time */
-#define NEAR  16384         /* elements that a near cache keeps between two passes */
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
@@ -284,7 +284,7 @@ static void reduce_some(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
         lt_reduce_store(p, ptrs[0], to, totals, NULL, n);
         return;
     }
-    const int64_t at_once = 1 + NEAR / (p->count + 1);
+    const int64_t at_once = 1 + lt_processor.l1 / 4 / (p->count + 1);
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
         char *const here[] = {ptrs[0], ptrs[1] + j * step};

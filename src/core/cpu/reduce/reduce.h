@@ -8,15 +8,20 @@
 #include "devices/reduction.h"
 #include "dtypes/dtype.h"
 #include "iter.h"
+#include "cpu/common/threads.h"
+#include "cpu/common/sizes.h"
 
-#define LT_REDUCE_CHUNKS 64                /* at most so many pieces of one result */
-#define LT_REDUCE_CHUNK  ((int64_t)131072) /* and of at least so many elements */
-#define LT_REDUCE_BATCH  256               /* results at a time */
-/* short lines are cut after multiples of it, so that the loops take the same ones together */
-#define LT_REDUCE_LINES 64
-#define LT_REDUCE_TILE  2048 /* columns at a time */
-/* elements of a result from which it is reduced in pieces */
+/* Pieces of one result, at most, and results that are reduced together. */
+#define LT_REDUCE_CHUNKS 64
+#define LT_REDUCE_BATCH  256
+/* Elements of a piece, at least. */
+#define LT_REDUCE_CHUNK ((int64_t)LT_CPU_GRAIN)
+/* Elements of a result from which it is reduced in pieces. */
 #define LT_REDUCE_LONG (2 * LT_REDUCE_CHUNK)
+/* Columns at a time. */
+#define LT_REDUCE_TILE LT_STRIP
+/* Short lines are cut after multiples of it, so that the loops take the same ones together. */
+#define LT_REDUCE_LINES LT_SHORT_LINES
 
 typedef struct lt_reduce_plan {
     lt_reduction op;

@@ -10,14 +10,11 @@
 #include "checked.h"
 #include "reduce.h"
 #include "cpu/common/threads.h"
+#include "cpu/common/sizes.h"
 
-#define TILE  LT_REDUCE_TILE
 #define NEAR  4096 /* elements of a chain between its steps and the reduction */
 #define FOUR  4    /* rows that are added first */
 #define BLOCK FOUR /* rows converted at a time */
-#define WIDE  64   /* columns that narrow rows are made into */
-#define CHUNK ((int64_t)262144)
-#define SLICE 512 /* columns whose chunks are joined at a time */
 
 typedef struct columns {
     const lt_reduce_plan *plan;
@@ -43,7 +40,7 @@ static void flush_lanes(const columns *c)
 static void add_rows(const columns *c, const char *row, int64_t stride, int64_t m)
 {
     const lt_reduce_plan *p = c->plan;
-    _Alignas(64) char block[BLOCK * TILE * 8];
+    _Alignas(64) char block[BLOCK * LT_REDUCE_TILE * 8];
     if (p->convert != NULL) {
         for (int64_t i = 0; i < m; i++)
             p->convert((char *[]){block + i * c->width * p->size, (char *)row + i * stride},
@@ -107,10 +104,10 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
                         char *const *ptrs, int64_t from, int64_t to, lt_total *totals,
                         int64_t width)
 {
-    _Alignas(64) char lanes[TILE * 8], spread_out[TILE * 8];
+    _Alignas(64) char lanes[LT_REDUCE_TILE * 8], spread_out[LT_REDUCE_TILE * 8];
     int64_t pending = 0;
     const bool dense = p->convert == NULL && p->it->strides[1][0] == width * p->size;
-    const int64_t group = dense && width <= WIDE / 2 ? WIDE / width : 1;
+    const int64_t group = dense && width <= LT_LINE_ROW / 2 ? LT_LINE_ROW / width : 1;
     columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
     c.parameters = spread(p, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
@@ -121,7 +118,7 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     flush_lanes(&c);
 }
 
-/* Tiles of up to TILE columns, each cut into `chunks` runs of rows; totals of several chunks are
+/* Tiles of up to LT_REDUCE_TILE columns, each cut into `chunks` runs of rows; totals of several chunks are
  * kept and joined. */
 typedef struct tiled {
     const lt_reduce_plan *plan;
@@ -136,9 +133,9 @@ typedef struct tiled {
 static void tile_at(const tiled *t, int64_t tile, int64_t *n, char **ptrs)
 {
     const lt_reduce_plan *p = t->plan;
-    const int64_t column = tile % t->tiles_across * TILE,
+    const int64_t column = tile % t->tiles_across * LT_REDUCE_TILE,
                   left = p->it->sizes[p->reduced_dims] - column;
-    *n = left < TILE ? left : TILE;
+    *n = left < LT_REDUCE_TILE ? left : LT_REDUCE_TILE;
     lt_reduce_result_at(p->it, p->reduced_dims + 1, tile / t->tiles_across, ptrs);
     ptrs[0] += column * p->it->strides[0][p->reduced_dims];
     ptrs[1] += column * p->in_size;
@@ -151,7 +148,7 @@ static void tile_job(const void *context, int64_t job)
     char *ptrs[2];
     int64_t n;
     tile_at(t, job, &n, ptrs);
-    lt_total totals[TILE], parameters[TILE], first[TILE];
+    lt_total totals[LT_REDUCE_TILE], parameters[LT_REDUCE_TILE], first[LT_REDUCE_TILE];
     if (p->npasses == 2) {
         const lt_total *before = lt_reduce_before(p, ptrs[1], p->in_size, n, first);
         reduce_tile(p, 0, before, ptrs, 0, p->count, parameters, n);
@@ -181,13 +178,13 @@ static void join_job(const void *context, int64_t job)
 {
     const tiled *t = context;
     const lt_reduce_plan *p = t->plan;
-    const int64_t slices = (t->width + SLICE - 1) / SLICE, tile = job / slices,
-                  from = job % slices * SLICE;
+    const int64_t slices = (t->width + LT_BLOCK - 1) / LT_BLOCK, tile = job / slices,
+                  from = job % slices * LT_BLOCK;
     char *ptrs[2];
     int64_t n;
     tile_at(t, tile, &n, ptrs);
     if (from >= n) return;
-    if (n > from + SLICE) n = from + SLICE;
+    if (n > from + LT_BLOCK) n = from + LT_BLOCK;
     lt_total *totals = t->parts + tile * t->chunks * t->width + from,
              *parameters = t->parameters + tile * t->width + from;
     for (int64_t chunk = 1; chunk < t->chunks; chunk++)
@@ -203,10 +200,13 @@ static void join_job(const void *context, int64_t job)
 
 lt_status lt_reduce_columns(const lt_reduce_plan *p)
 {
-    const int64_t across = p->it->sizes[p->reduced_dims], tiles_across = (across + TILE - 1) / TILE;
-    const int64_t tiles = p->results / across * tiles_across, width = across < TILE ? across : TILE;
-    const int64_t chunks =
-        tiles >= LT_REDUCE_CHUNKS ? 1 : lt_cpu_cut(p->count * width / CHUNK, LT_REDUCE_CHUNKS);
+    const int64_t across = p->it->sizes[p->reduced_dims],
+                  tiles_across = (across + LT_REDUCE_TILE - 1) / LT_REDUCE_TILE;
+    const int64_t tiles = p->results / across * tiles_across,
+                  width = across < LT_REDUCE_TILE ? across : LT_REDUCE_TILE;
+    const int64_t chunks = tiles >= LT_REDUCE_CHUNKS
+                               ? 1
+                               : lt_cpu_cut(p->count * width / LT_REDUCE_LONG, LT_REDUCE_CHUNKS);
     int threads = lt_cpu_threads_for(p->it->numel);
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
@@ -222,7 +222,7 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
         tile_at(&t, tile, &n, ptrs);
         lt_reduce_before(p, ptrs[1], p->in_size, n, t.first + tile * width);
     }
-    const int64_t slices = (width + SLICE - 1) / SLICE;
+    const int64_t slices = (width + LT_BLOCK - 1) / LT_BLOCK;
     lt_status status = LT_OK;
     for (; t.pass < p->npasses && status == LT_OK; t.pass++) {
         status = lt_cpu_share(tiles * chunks, threads, chunk_job, &t);

@@ -9,9 +9,7 @@
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
-
-#define COLUMNS 1024 /* lines side by side at a time */
-#define SHORT   32   /* elements of dense lines of which some are taken at once */
+#include "cpu/common/sizes.h"
 
 /* log(exp(a) + exp(b)); two infinities alike stay what they are. */
 static double log_add(double a, double b)
@@ -50,17 +48,17 @@ static void accumulate(const scan_job *j, void *block, int64_t n, lt_total *so_f
 static void scan_tile(const scan_job *j, int64_t first, int64_t last)
 {
     const lt_lines *lines = &j->lines;
-    lt_total totals[LT_LINES_TILE];
-    char *in[LT_LINES_TILE], *out[LT_LINES_TILE];
-    _Alignas(64) char block[LT_LINES_BLOCK * 8];
+    lt_total totals[LT_LANES];
+    char *in[LT_LANES], *out[LT_LANES];
+    _Alignas(64) char block[LT_BLOCK * 8];
     const lt_dtype computed = j->type == LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64;
     begin_totals(j, totals, last - first);
     for (int64_t l = 0; l < last - first; l++) {
         in[l] = lt_line_at(lines, 0, first + l);
         out[l] = lt_line_at(lines, 1, first + l);
     }
-    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_LINES_BLOCK) {
-        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_BLOCK) {
+        int64_t n = lines->length - from < LT_BLOCK ? lines->length - from : LT_BLOCK;
         for (int64_t l = 0; l < last - first; l++) {
             lt_line_load(lines, 0, in[l], from, n, block, computed);
             accumulate(j, block, n, &totals[l]);
@@ -73,9 +71,9 @@ static void run_lines(const void *context, int64_t job)
 {
     const scan_job *j = context;
     const int64_t end = (job + 1) * j->batch, last = end < j->lines.count ? end : j->lines.count;
-    for (int64_t l = job * j->batch; l < last; l += j->dense ? 1 : LT_LINES_TILE) {
+    for (int64_t l = job * j->batch; l < last; l += j->dense ? 1 : LT_LANES) {
         if (!j->dense) {
-            scan_tile(j, l, l + LT_LINES_TILE < last ? l + LT_LINES_TILE : last);
+            scan_tile(j, l, l + LT_LANES < last ? l + LT_LANES : last);
             continue;
         }
         lt_total total;
@@ -108,14 +106,14 @@ static void run_columns(const void *context, int64_t job)
 {
     const scan_job *j = context;
     const lt_lines *lines = &j->lines;
-    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
-    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
-    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS;
+    const int64_t across = lines->sizes[0], tiles = (across + LT_COLUMNS - 1) / LT_COLUMNS;
+    const int64_t column = job % tiles * LT_COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < LT_COLUMNS ? across - column : LT_COLUMNS;
     const char *in = lt_line_at(lines, 0, first);
     char *out = lt_line_at(lines, 1, first);
-    lt_total totals[COLUMNS];
+    lt_total totals[LT_COLUMNS];
     begin_totals(j, totals, n);
-    const int64_t rows = LT_INTERRUPT_STEP / COLUMNS;
+    const int64_t rows = LT_INTERRUPT_STEP / LT_COLUMNS;
     for (int64_t row = 0; row < lines->length && !lt_interrupted(); row += rows)
         lt_loops.scan[j->type].side_by_side(
             j->op, out + row * lines->step[1], lines->step[1], in + row * lines->step[0],
@@ -132,12 +130,12 @@ lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int d
     const bool direct = in->dtype == read && out->dtype == read && op != LT_SCAN_LOGSUMEXP;
     const int threads = lt_cpu_threads_for(lines->count > 1 ? lines->count * lines->length : 0);
     if (direct && lt_lines_side_by_side(lines, 2)) {
-        const int64_t tiles = (lines->sizes[0] + COLUMNS - 1) / COLUMNS;
+        const int64_t tiles = (lines->sizes[0] + LT_COLUMNS - 1) / LT_COLUMNS;
         return lt_cpu_share(lines->count / lines->sizes[0] * tiles, threads, run_columns, &j);
     }
     j.dense = direct && lt_lines_dense(lines, 2);
-    j.batch = LT_LINES_TILE * (1 + LT_CPU_GRAIN / (lines->length + 1) / (4 * LT_LINES_TILE));
-    const bool some = j.dense && lines->length <= SHORT && lines->ndim > 0;
+    j.batch = LT_LANES * (1 + LT_CPU_GRAIN / (lines->length + 1) / (4 * LT_LANES));
+    const bool some = j.dense && lines->length <= LT_SHORT_LINE && lines->ndim > 0;
     return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads,
                         some ? run_short : run_lines, &j);
 }

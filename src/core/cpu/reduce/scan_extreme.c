@@ -10,9 +10,7 @@
 #include "cpu/common/lines.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
-
-#define COLUMNS 512 /* lines side by side at a time, */
-#define LEAST   32  /* and so many at least */
+#include "cpu/common/sizes.h"
 
 typedef struct extreme_job {
     lt_lines lines; /* view 0: input, 1: values, 2: positions */
@@ -44,10 +42,10 @@ static void run_line(const extreme_job *j, int64_t line)
         return;
     }
     lt_line_load(lines, 0, in, 0, 1, &best, j->read);
-    _Alignas(64) char block[LT_LINES_BLOCK * 8];
-    int64_t index[LT_LINES_BLOCK];
-    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_LINES_BLOCK) {
-        int64_t n = lines->length - from < LT_LINES_BLOCK ? lines->length - from : LT_LINES_BLOCK;
+    _Alignas(64) char block[LT_BLOCK * 8];
+    int64_t index[LT_BLOCK];
+    for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_BLOCK) {
+        int64_t n = lines->length - from < LT_BLOCK ? lines->length - from : LT_BLOCK;
         lt_line_load(lines, 0, in, from, n, block, j->read);
         loops->follow(j->maximum, &best, &place, block, index, block, from, n);
         lt_line_store(lines, 1, values, from, n, block, j->read);
@@ -66,14 +64,14 @@ static void run_columns(const void *context, int64_t job)
 {
     const extreme_job *j = context;
     const lt_lines *lines = &j->lines;
-    const int64_t across = lines->sizes[0], tiles = (across + COLUMNS - 1) / COLUMNS;
-    const int64_t column = job % tiles * COLUMNS, first = job / tiles * across + column;
-    const int64_t n = across - column < COLUMNS ? across - column : COLUMNS,
+    const int64_t across = lines->sizes[0], tiles = (across + LT_COLUMNS - 1) / LT_COLUMNS;
+    const int64_t column = job % tiles * LT_COLUMNS, first = job / tiles * across + column;
+    const int64_t n = across - column < LT_COLUMNS ? across - column : LT_COLUMNS,
                   size = (int64_t)lt_dtype_size(j->read);
     const lt_dtype place_dtype = j->type == LT_ROWS_F32 ? LT_INT32 : LT_INT64;
     const lt_loop widen = lt_loops.cast[LT_INT64][place_dtype];
     const int64_t widen_strides[] = {sizeof(int64_t), (int64_t)lt_dtype_size(place_dtype)};
-    _Alignas(64) char best[COLUMNS * 8], place[COLUMNS * 8] = {0};
+    _Alignas(64) char best[LT_COLUMNS * 8], place[LT_COLUMNS * 8] = {0};
     char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first),
          *indices = lt_line_at(lines, 2, first);
     memcpy(best, in, (size_t)(n * size));
@@ -93,9 +91,9 @@ lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_arr
     j.type = lt_lines_type(in->dtype, &j.read);
     j.dense = in->dtype == j.read && lt_lines_dense(&j.lines, 3);
     const int threads = lt_cpu_threads_for(j.lines.count > 1 ? j.lines.count * j.lines.length : 0);
-    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.sizes[0] >= LEAST &&
+    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.sizes[0] >= LT_LANES &&
         j.lines.length < INT32_MAX) {
-        const int64_t tiles = (j.lines.sizes[0] + COLUMNS - 1) / COLUMNS;
+        const int64_t tiles = (j.lines.sizes[0] + LT_COLUMNS - 1) / LT_COLUMNS;
         return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
     }
     j.batch = 1 + LT_CPU_GRAIN / 4 / (j.lines.length + 1);

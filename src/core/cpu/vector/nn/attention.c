@@ -3,8 +3,6 @@
 #include "cpu/common/loops.h"
 #include "cpu/vector/vector_math.h"
 
-#define LANES 32
-
 #define T       float
 #define S(name) name##_f32
 #define M(g)    g##f

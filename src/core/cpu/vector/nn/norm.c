@@ -7,13 +7,6 @@
 #include "cpu/vector/turn.h"
 #include "cpu/vector/vector_math.h"
 
-#define BLOCK 8192 /* elements summed before their sum is added in double */
-#define LANES 64
-#define TILE  64  /* neighbouring channels at a time */
-#define ROWS  256 /* rows of them summed before the sums are added in double */
-#define SHORT 32  /* elements of a row of which GROUP are taken at once, one in each lane */
-#define GROUP 16
-
 #define SIMD _Pragma("omp simd")
 
 #define turn_rows_f32 turn_all_f32

@@ -8,8 +8,6 @@
 #include "cpu/common/mean.h"
 #include "cpu/vector/fold.h"
 
-#define STRIP 2048 /* elements */
-
 /* Windows of a plane without a third dimension, some rows of them at a time: the extremes of the
  * rows that they see lie side by side, each row with its padding and a whole number of strides
  * wide, so that all windows of the strip are as far from each other and a tap of theirs is one
@@ -28,7 +26,7 @@ static int64_t windows_across(const lt_pooling *p)
 /* Rows of windows at a time; 0: one is too wide. */
 static int64_t strip_of(const lt_pooling *p)
 {
-    return (STRIP - reach_of(p)) / (windows_across(p) * p->stride[2]);
+    return (LT_STRIP - reach_of(p)) / (windows_across(p) * p->stride[2]);
 }
 
 static bool takes_rectangles(const lt_pooling *p)
@@ -36,10 +34,10 @@ static bool takes_rectangles(const lt_pooling *p)
     if (p->adaptive || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 || p->padding[0] != 0)
         return false;
     for (int d = 1; d < 3; d++)
-        if (p->in[d] > STRIP || p->padding[d] > STRIP || p->kernel[d] > STRIP ||
-            p->dilation[d] > STRIP || p->stride[d] > STRIP)
+        if (p->in[d] > LT_STRIP || p->padding[d] > LT_STRIP || p->kernel[d] > LT_STRIP ||
+            p->dilation[d] > LT_STRIP || p->stride[d] > LT_STRIP)
             return false;
-    return reach_of(p) < STRIP && strip_of(p) > 0;
+    return reach_of(p) < LT_STRIP && strip_of(p) > 0;
 }
 
 #define T       float

@@ -10,12 +10,6 @@
 #include "cpu/vector/fold.h"
 #include "cpu/vector/vector_math.h"
 
-#define BLOCK 2048
-#define LANES 64
-#define REST  16 /* elements that the loops take at once, which may be left over */
-/* rows of lines side by side that are summed before their sums are added in double */
-#define ROWS 128
-
 #define SIMD _Pragma("omp simd")
 
 #define T       float
@@ -29,6 +23,7 @@
 #define S(name) name##_f64
 #define EXP     exp
 #include "softmax.inc"
+#include "cpu/common/sizes.h"
 #undef T
 #undef S
 #undef EXP

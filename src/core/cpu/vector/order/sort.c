@@ -6,14 +6,16 @@
 
 #include "cpu/common/loops.h"
 
-#define GROUP LT_SORT_GROUP
-#if defined(__AVX512F__) /* bytes of the longest line: longer ones are sorted faster one by one */
-#define LONGEST 1024
+#if defined(__AVX512F__)
+#define VECTOR 64
 #elif defined(__AVX2__)
-#define LONGEST 512
+#define VECTOR 32
 #else
-#define LONGEST 128
+#define VECTOR 16
 #endif
+/* bytes of the longest line, of which VECTOR is a register's: longer lines are sorted faster one by
+ * one */
+#define LONGEST (LT_LANES * VECTOR)
 /* fewer than one in so many come to the front; it takes twice as long for each exchange, which
  * waits for the last one */
 #define FEW  4

@@ -24,19 +24,19 @@
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
+        _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                   \
         for (int64_t i = 0, count; i < n; i += count) {                                            \
             const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            count = in == x || out == y ? WIDTH : steady_run(i, n, run);                           \
+            count = in == x || out == y ? LT_LANES : steady_run(i, n, run);                        \
             int beyond = 0;                                                                        \
             _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++) beyond +=    \
                 !NEAR_TEST(name, s, in[j]);                                                        \
-            for (int64_t k = 0; k < count && beyond == 0; k += WIDTH) {                            \
-                steady_fetch(in + k, WIDTH * sizeof(T));                                           \
-                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            for (int64_t k = 0; k < count && beyond == 0; k += LT_LANES) {                         \
+                steady_fetch(in + k, LT_LANES * sizeof(T));                                        \
+                SIMD for (int j = 0; j < LT_LANES; j++) out[k + j] = near_##name##_##s(in[k + j]); \
             }                                                                                      \
-            for (int64_t k = 0; k < count && beyond > 0; k += WIDTH)                               \
+            for (int64_t k = 0; k < count && beyond > 0; k += LT_LANES)                            \
                 BEYOND(name, s, in + k, out + k)                                                   \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
@@ -62,34 +62,33 @@
 #define near_sin_f64 vector_sin
 #define near_cos_f64 vector_cos
 #define near_tan_f64 lt_tan_f64
-#define RUN_ANGLE    512
 
 /* Of the elements of a vector of which some are beyond NEAR. */
 #define MIXED_ANGLES(name, s, T)                                                                   \
     ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
     static void name##_beyond_##s(const T *x, T *y)                                                \
     {                                                                                              \
-        _Alignas(64) T far[WIDTH], result[WIDTH];                                                  \
+        _Alignas(64) T far[LT_LANES], result[LT_LANES];                                            \
         int alone = 0;                                                                             \
-        _Pragma("omp simd reduction(+ : alone)") for (int j = 0; j < WIDTH; j++)                   \
+        _Pragma("omp simd reduction(+ : alone)") for (int j = 0; j < LT_LANES; j++)                \
         {                                                                                          \
             const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
             far[j] = a >= NEAR_##name##_##s && a < FAR_##s ? x[j] : NEAR_##name##_##s;             \
             alone += !(a < FAR_##s);                                                               \
         }                                                                                          \
-        SIMD for (int j = 0; j < WIDTH; j++) result[j] = lt_##name##_##s(far[j]);                  \
-        SIMD for (int j = 0; j < WIDTH; j++) y[j] =                                                \
+        SIMD for (int j = 0; j < LT_LANES; j++) result[j] = lt_##name##_##s(far[j]);               \
+        SIMD for (int j = 0; j < LT_LANES; j++) y[j] =                                             \
             (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##name##_##s ? result[j] : y[j];                     \
-        for (int j = 0; j < WIDTH && alone > 0; j++)                                               \
+        for (int j = 0; j < LT_LANES && alone > 0; j++)                                            \
             if (!((x[j] < 0 ? -x[j] : x[j]) < FAR_##s)) y[j] = name##_alone_##s(x[j]);             \
     }                                                                                              \
     static void name##_mixed_##s(const T *in, T *out)                                              \
     {                                                                                              \
-        _Alignas(64) T x[WIDTH], near[WIDTH];                                                      \
+        _Alignas(64) T x[LT_LANES], near[LT_LANES];                                                \
         memcpy(x, in, sizeof x); /* out may be where in is */                                      \
-        SIMD for (int j = 0; j < WIDTH; j++) near[j] =                                             \
+        SIMD for (int j = 0; j < LT_LANES; j++) near[j] =                                          \
             (x[j] < 0 ? -x[j] : x[j]) < NEAR_##name##_##s ? x[j] : 0;                              \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name##_##s(near[j]);                  \
+        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = near_##name##_##s(near[j]);               \
         name##_beyond_##s(x, out);                                                                 \
     }
 
@@ -97,30 +96,29 @@
 #define MIXED_ANGLE(name, s, in, out) name##_mixed_##s(in, out);
 #define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
     MIXED_ANGLES(name, s, T)                                                                       \
-    LOOP_LOOKED_AT(name, s, T, RUN_ANGLE, IS_NEAR_ANGLE, MIXED_ANGLE)
+    LOOP_LOOKED_AT(name, s, T, LT_BLOCK, IS_NEAR_ANGLE, MIXED_ANGLE)
 
 /* ---- what is near ---------------------------------------------------------------------------- */
 
 /* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less
- * work. They are looked at RUN_exp at a time. */
+ * work. They are looked at LT_BLOCK at a time. */
 #define IS_NEAR(name, s, x) is_near_##name##_##s(x)
 #define BEYOND(name, s, in, out)                                                                   \
-    SIMD for (int j = 0; j < WIDTH; j++)(out)[j] = lt_##name##_##s((in)[j]);
-#define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
+    SIMD for (int j = 0; j < LT_LANES; j++)(out)[j] = lt_##name##_##s((in)[j]);
+#define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, LT_BLOCK, IS_NEAR, BEYOND)
 
-/* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, PARTED at most, go
- * through erf_far_f64, which takes WIDTH of them in place, side by side, and back to where they
+/* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, LT_BLOCK at most, go
+ * through erf_far_f64, which takes LT_LANES of them in place, side by side, and back to where they
  * belong. */
-#define PARTED 512
 
 #ifdef __AVX512F__
 typedef struct collected {
-    double far[PARTED];
-    __mmask8 places[PARTED / 8];
+    double far[LT_BLOCK];
+    __mmask8 places[LT_BLOCK / 8];
 } collected;
 
 /* How many of n elements are not below `least` in size: they lie in c->far then. n is a multiple of
- * WIDTH. */
+ * LT_LANES. */
 static inline int64_t collect(collected *c, const double *x, int64_t n, double least)
 {
     int64_t beyond = 0;
@@ -145,8 +143,8 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 }
 #else
 typedef struct collected {
-    double far[PARTED];
-    uint16_t places[PARTED];
+    double far[LT_BLOCK];
+    uint16_t places[LT_BLOCK];
     int64_t beyond;
 } collected;
 
@@ -175,19 +173,19 @@ static inline void put_back(const collected *c, double *y, int64_t n)
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[WIDTH], y[WIDTH];                                                         \
+        _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                   \
         _Alignas(64) collected c;                                                                  \
         for (int64_t i = 0, count; i < n; i += count) {                                            \
             const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            count = in == x || out == y ? WIDTH : steady_run(i, n, PARTED);                        \
+            count = in == x || out == y ? LT_LANES : steady_run(i, n, LT_BLOCK);                   \
             const int64_t beyond = collect(&c, in, count, BELOW_##name);                           \
-            for (int64_t k = 0; k < count && beyond < count; k += WIDTH) {                         \
-                steady_fetch(in + k, WIDTH * sizeof(T));                                           \
-                SIMD for (int j = 0; j < WIDTH; j++) out[k + j] = near_##name##_##s(in[k + j]);    \
+            for (int64_t k = 0; k < count && beyond < count; k += LT_LANES) {                      \
+                steady_fetch(in + k, LT_LANES * sizeof(T));                                        \
+                SIMD for (int j = 0; j < LT_LANES; j++) out[k + j] = near_##name##_##s(in[k + j]); \
             }                                                                                      \
-            for (int64_t j = beyond; j % WIDTH != 0; j++) c.far[j] = c.far[0];                     \
-            for (int64_t k = 0; k < beyond; k += WIDTH) name##_far_##s(c.far + k);                 \
+            for (int64_t j = beyond; j % LT_LANES != 0; j++) c.far[j] = c.far[0];                  \
+            for (int64_t k = 0; k < beyond; k += LT_LANES) name##_far_##s(c.far + k);              \
             if (beyond > 0) put_back(&c, out, count);                                              \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
@@ -232,25 +230,25 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 QUOTIENTS(f32, float, f)
 QUOTIENTS(f64, double, )
 
-/* WIDTH elements, at once where all quotients are small. */
+/* LT_LANES elements, at once where all quotients are small. */
 #define BLOCKS_OF_QUOTIENT(name, s, T)                                                             \
     ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
     static inline bool name##_all_small_##s(T *out, const T *a, const T *b)                        \
     {                                                                                              \
         int large = 0;                                                                             \
         if (QUOTIENT_##s == 0) return false;                                                       \
-        _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < WIDTH; j++) large +=          \
+        _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < LT_LANES; j++) large +=       \
             !quotient_small_##s(a[j], b[j]);                                                       \
         if (large > 0) return false;                                                               \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] =                                              \
+        SIMD for (int j = 0; j < LT_LANES; j++) out[j] =                                           \
             lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);                            \
         return true;                                                                               \
     }                                                                                              \
     static inline void name##_any_##s(T *out, const T *a, const T *b)                              \
     {                                                                                              \
-        _Alignas(64) T x[2][WIDTH], near[2][WIDTH];                                                \
+        _Alignas(64) T x[2][LT_LANES], near[2][LT_LANES];                                          \
         int beyond = 0;                                                                            \
-        _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++)                  \
+        _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < LT_LANES; j++)               \
         {                                                                                          \
             const bool within = quotient_within_##s(a[j], b[j]);                                   \
             near[0][j] = within ? a[j] : 1;                                                        \
@@ -260,8 +258,8 @@ QUOTIENTS(f64, double, )
         if (beyond > 0)                                                                            \
             memcpy(x[0], a, sizeof x[0]),                                                          \
                 memcpy(x[1], b, sizeof x[1]); /* out may be where they are */                      \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]);     \
-        for (int j = 0; j < WIDTH && beyond > 0; j++)                                              \
+        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]);  \
+        for (int j = 0; j < LT_LANES && beyond > 0; j++)                                           \
             if (!quotient_within_##s(x[0][j], x[1][j]))                                            \
                 out[j] = name##_alone_##s(x[0][j], x[1][j]);                                       \
     }
@@ -271,13 +269,13 @@ QUOTIENTS(f64, double, )
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[2][WIDTH], y[WIDTH];                                                      \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+        _Alignas(64) T x[2][LT_LANES], y[LT_LANES];                                                \
+        for (int64_t i = 0; i < n; i += LT_LANES) {                                                \
             const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
             const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            steady_fetch(a, WIDTH * sizeof(T));                                                    \
-            steady_fetch(b, WIDTH * sizeof(T));                                                    \
+            steady_fetch(a, LT_LANES * sizeof(T));                                                 \
+            steady_fetch(b, LT_LANES * sizeof(T));                                                 \
             if (!name##_all_small_##s(out, a, b)) name##_any_##s(out, a, b);                       \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
@@ -357,20 +355,20 @@ static inline int64_t near_remainder(int64_t a, int64_t b)
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[2][WIDTH], y[WIDTH];                                                      \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+        _Alignas(64) T x[2][LT_LANES], y[LT_LANES];                                                \
+        for (int64_t i = 0; i < n; i += LT_LANES) {                                                \
             const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
             const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
             T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            steady_fetch(a, WIDTH * sizeof(T));                                                    \
-            steady_fetch(b, WIDTH * sizeof(T));                                                    \
+            steady_fetch(a, LT_LANES * sizeof(T));                                                 \
+            steady_fetch(b, LT_LANES * sizeof(T));                                                 \
             int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < WIDTH; j++) beyond +=    \
+            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < LT_LANES; j++) beyond += \
                 !within_double(a[j], b[j]);                                                        \
             if (beyond == 0)                                                                       \
-                SIMD for (int j = 0; j < WIDTH; j++) out[j] = near_##name(a[j], b[j]);             \
+                SIMD for (int j = 0; j < LT_LANES; j++) out[j] = near_##name(a[j], b[j]);          \
             else                                                                                   \
-                for (int j = 0; j < WIDTH; j++) out[j] = lt_##name##_##s(a[j], b[j]);              \
+                for (int j = 0; j < LT_LANES; j++) out[j] = lt_##name##_##s(a[j], b[j]);           \
             if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
         }                                                                                          \
     }

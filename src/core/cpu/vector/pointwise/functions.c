@@ -41,9 +41,6 @@
 
 /* What is near (LOOP_NEAR, LOOP_PARTED): neither overflows nor is below the normal range, or takes
  * one polynomial of two. Where that would gain nothing the loop is a plain one. */
-#define RUN_exp             512
-#define RUN_log             512
-#define RUN_log2            512
 #define is_near_exp_f64(x)  (__builtin_fabs(x) < 708)
 #define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
 #define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
@@ -70,7 +67,7 @@
 #define LOOP_erf_f64  LOOP_PARTED
 static void erf_far_f64(double *x)
 {
-    SIMD for (int j = 0; j < WIDTH; j++) x[j] = vector_erf_far(x[j]);
+    SIMD for (int j = 0; j < LT_LANES; j++) x[j] = vector_erf_far(x[j]);
 }
 #ifdef __AVX512F__
 #define LOOP_BY_TABLE(name, NAME, s, T, D)                                                         \
@@ -78,7 +75,7 @@ static void erf_far_f64(double *x)
     {                                                                                              \
         (void)context;                                                                             \
         UNARY_STEPS(T, T,                                                                          \
-                    for (int j = 0; j < WIDTH; j += 8)                                             \
+                    for (int j = 0; j < LT_LANES; j += 8)                                          \
                         vector_##name##_by_table(out + k + j, in + k + j);)                        \
     }
 #endif

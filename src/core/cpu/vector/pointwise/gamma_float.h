@@ -87,11 +87,12 @@ static inline bool vector_igamma_takes(bool upper, double a, double x)
            !(upper & (x <= 1.1) & (a < 1));
 }
 
-/* Of WIDTH elements, those that it takes. */
+/* Of LT_LANES elements, those that it takes. */
 static inline void vector_igammaf(bool upper, const float *a, const float *x, float *y)
 {
-    double shape[WIDTH], at[WIDTH], n[WIDTH], term[WIDTH], sum[WIDTH], density[WIDTH];
-    _Pragma("omp simd") for (int j = 0; j < WIDTH; j++)
+    double shape[LT_LANES], at[LT_LANES], n[LT_LANES], term[LT_LANES], sum[LT_LANES],
+        density[LT_LANES];
+    _Pragma("omp simd") for (int j = 0; j < LT_LANES; j++)
     {
         const bool taken = vector_igamma_takes(upper, a[j], x[j]);
         shape[j] = taken ? a[j] : 1, at[j] = taken ? x[j] : 0.5, n[j] = shape[j],
@@ -101,9 +102,9 @@ static inline void vector_igammaf(bool upper, const float *a, const float *x, fl
         density[j] =
             vector_exp(vector_multiply_add(shape[j], vector_log(at[j]), -at[j] - above)) * product;
     }
-    for (int going = WIDTH; going > 0;) {
+    for (int going = LT_LANES; going > 0;) {
         going = 0;
-        _Pragma("omp simd reduction(+ : going)") for (int j = 0; j < WIDTH; j++)
+        _Pragma("omp simd reduction(+ : going)") for (int j = 0; j < LT_LANES; j++)
         {
             n[j] += 1;
             term[j] *= at[j] / n[j];
@@ -112,7 +113,7 @@ static inline void vector_igammaf(bool upper, const float *a, const float *x, fl
             going += on;
         }
     }
-    _Pragma("omp simd") for (int j = 0; j < WIDTH; j++)
+    _Pragma("omp simd") for (int j = 0; j < LT_LANES; j++)
     {
         const double share = density[j] * sum[j], part = upper ? 1 - share : share;
         y[j] = vector_igamma_takes(upper, a[j], x[j]) ? (float)part : y[j];

@@ -12,11 +12,11 @@
 
 /* The last few go through the same vectors as the others. */
 #define BLOCKS(T, CALL)                                                                            \
-    _Alignas(64) T x[WIDTH], y[WIDTH];                                                             \
-    for (int64_t i = 0; i < n; i += WIDTH) {                                                       \
+    _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                       \
+    for (int64_t i = 0; i < n; i += LT_LANES) {                                                    \
         const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                          \
         T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                              \
-        SIMD for (int j = 0; j < WIDTH; j++) out[j] = (T)CALL(in[j]);                              \
+        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = (T)CALL(in[j]);                           \
         if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                       \
     }
 
@@ -63,11 +63,11 @@ static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, 
 static void gammainc_f32(bool upper, char *const *ptrs, const int64_t *strides, int64_t n)
 {
     const float function = upper ? LT_RARE_GAMMAINCC : LT_RARE_GAMMAINC;
-    _Alignas(64) float a[WIDTH], x[WIDTH], y[WIDTH];
-    for (int64_t i = 0; i < n; i += WIDTH) {
-        const int64_t m = n - i < WIDTH ? n - i : WIDTH;
+    _Alignas(64) float a[LT_LANES], x[LT_LANES], y[LT_LANES];
+    for (int64_t i = 0; i < n; i += LT_LANES) {
+        const int64_t m = n - i < LT_LANES ? n - i : LT_LANES;
         int taken = 0;
-        for (int64_t j = 0; j < WIDTH; j++) {
+        for (int64_t j = 0; j < LT_LANES; j++) {
             a[j] = j < m ? *(const float *)element(ptrs[1], strides[1], i + j) : -1;
             x[j] = j < m ? *(const float *)element(ptrs[2], strides[2], i + j) : -1;
             taken += vector_igamma_takes(upper, a[j], x[j]);

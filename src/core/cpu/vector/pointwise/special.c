@@ -5,8 +5,6 @@
 #include "formulas/special.h"
 #include "kernels_special.h" /* generated from the declarations */
 
-#define RUN_erfc              64
-#define RUN_erfinv            64
 #define BELOW_erfc            1
 #define BELOW_erfinv          0.85
 #define is_near_erfc_f32(x)   (__builtin_fabsf(x) < 1)
@@ -16,7 +14,7 @@
 
 static void erfc_far_f64(double *x)
 {
-    SIMD for (int j = 0; j < WIDTH; j++) x[j] = vector_erfc_far(x[j]);
+    SIMD for (int j = 0; j < LT_LANES; j++) x[j] = vector_erfc_far(x[j]);
 }
 
 /* Of erfinv one of the polynomials, and of the logarithm what positive normal numbers need. */
@@ -59,14 +57,14 @@ static inline double erfinv_depth(double a)
 static void erfinv_far_f64(double *x)
 {
     int farther = 0;
-    double depth[WIDTH];
-    SIMD for (int j = 0; j < WIDTH; j++) depth[j] = erfinv_depth(__builtin_fabs(x[j]));
-    _Pragma("omp simd reduction(+ : farther)") for (int j = 0; j < WIDTH; j++) farther +=
+    double depth[LT_LANES];
+    SIMD for (int j = 0; j < LT_LANES; j++) depth[j] = erfinv_depth(__builtin_fabs(x[j]));
+    _Pragma("omp simd reduction(+ : farther)") for (int j = 0; j < LT_LANES; j++) farther +=
         !(__builtin_fabs(x[j]) < 0.999);
     if (farther > 0)
-        SIMD for (int j = 0; j < WIDTH; j++) x[j] = lt_erfinv_at_f64(x[j], depth[j]);
+        SIMD for (int j = 0; j < LT_LANES; j++) x[j] = lt_erfinv_at_f64(x[j], depth[j]);
     else
-        SIMD for (int j = 0; j < WIDTH; j++) x[j] *= lt_erfinv_middle_f64(depth[j]);
+        SIMD for (int j = 0; j < LT_LANES; j++) x[j] *= lt_erfinv_middle_f64(depth[j]);
 }
 
 #define LOOP_NEAR_f32 LOOP_NEAR

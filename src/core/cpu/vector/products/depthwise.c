@@ -8,9 +8,7 @@
 #include "cpu/common/loops.h"
 #include "lanes.h"
 
-#define STRIP  4096 /* elements of the rows */
-#define TAPS   3    /* of a row of the kernel at a time */
-#define FEWEST 16   /* windows: fewer are not worth the preparations */
+#define TAPS 3 /* of a row of the kernel at a time */
 
 typedef struct strip {
     /* windows and elements of a row; rows of windows at a time; rows a vertical stride apart */
@@ -25,7 +23,7 @@ static strip strip_of(const lt_conv *c)
                   seen = (c->out[2] - 1) * c->stride[2] + reach_of(c, 2);
     strip s = {.across = ((padded > seen ? padded : seen) + c->stride[2] - 1) / c->stride[2]};
     s.pitch = s.across * c->stride[2];
-    const int64_t most = (STRIP - reach_of(c, 2)) / s.pitch / c->stride[1],
+    const int64_t most = (LT_STRIP - reach_of(c, 2)) / s.pitch / c->stride[1],
                   more = (reach_of(c, 1) + c->stride[1] - 1) / c->stride[1];
     s.rows = most - more < c->out[1] ? most - more : c->out[1];
     s.phase = s.rows + more;
@@ -35,14 +33,14 @@ static strip strip_of(const lt_conv *c)
 static bool takes(const lt_conv *c)
 {
     if (c->dtype != LT_FLOAT32 || c->in_channels != c->groups || c->groups == 1 ||
-        c->out[1] * c->out[2] < FEWEST)
+        c->out[1] * c->out[2] < LT_LANES)
         return false;
     if (c->in[0] != 1 || c->kernel[0] != 1 || c->padding[0] != 0 || c->out[0] != 1) return false;
     for (int d = 1; d < 3; d++)
-        if (c->in[d] > STRIP || c->padding[d] > STRIP || c->kernel[d] > STRIP ||
-            c->dilation[d] > STRIP || c->stride[d] > STRIP)
+        if (c->in[d] > LT_STRIP || c->padding[d] > LT_STRIP || c->kernel[d] > LT_STRIP ||
+            c->dilation[d] > LT_STRIP || c->stride[d] > LT_STRIP)
             return false;
-    return reach_of(c, 1) < STRIP && reach_of(c, 2) < STRIP && strip_of(c).rows > 0;
+    return reach_of(c, 1) < LT_STRIP && reach_of(c, 2) < LT_STRIP && strip_of(c).rows > 0;
 }
 
 /* A call of the C library costs more than the few elements of a row. */
@@ -120,8 +118,8 @@ static inline __attribute__((always_inline)) void window_sums(const lt_conv *c, 
 static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w,
                    const float *bias, float *y)
 {
-    float lines[STRIP], sums[STRIP];
-    const float *rows[STRIP]; /* of the kernel */
+    float lines[LT_STRIP], sums[LT_STRIP];
+    const float *rows[LT_STRIP]; /* of the kernel */
     const strip s = strip_of(c);
     const int64_t area = c->kernel[1] * c->kernel[2], each = c->out_channels / c->groups;
     memset(lines, 0, (size_t)(s.phase * c->stride[1] * s.pitch + reach_of(c, 2)) * sizeof *lines);

@@ -7,31 +7,22 @@
  * and columns. The loops stand in product.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
+#include "cpu_info.h"
 #include "lanes.h"
 
 #define DEPTH LT_PRODUCT_DEPTH
-/* bytes of each line of B that are brought side by side at a time without a room */
-#define HERE  512
-#define LINES 16         /* of B that are read at a time */
-#define NEAR  (24 << 10) /* bytes: lines of B that stay in the first cache where they lie */
-#define LINE  64         /* bytes of a line of a cache: vectors that lie across two take longer */
-#define SHORT 128        /* rows, up to which bringing B side by side takes longer than that */
 
 #if defined(__AVX512F__)
-#define SECOND   (1 << 20) /* bytes: lines of B that the second cache holds beside the rest */
-#define FEW_ROWS 4         /* of few columns */
+#define FEW_ROWS 4 /* of few columns */
 /* times two sums are what the registers hold, and enough to hide how long one step takes */
 #define ROWS 12
 #else
-#define SECOND   (1 << 18)
 #define FEW_ROWS 3
 #define ROWS     6
 #endif
 
 /* a loop that counts registers: what gcc leaves a loop it keeps in memory */
 #define UNROLL _Pragma("GCC unroll 16")
-#define BLOCK  1024 /* products of which a long sum is made */
-#define WIDTH  1024 /* rows of a matrix whose columns are added up */
 
 #define T       float
 #define SIDE    4

@@ -7,9 +7,7 @@
 #include "cpu/vector/turn.h"
 #include "lanes.h"
 
-#define ROWS   LT_TRIANGLE_ROWS
-#define PADDED 16 /* columns of the square of ROWS: whole vectors */
-#define BLOCK  16
+#define ROWS   LT_PRODUCT_ROWS
 #define UNROLL _Pragma("GCC unroll 16")
 
 #define T       float

@@ -20,9 +20,6 @@
 #define FLUSH LT_ROWS_FLUSH
 /* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
 #define PARTS 8
-#define SHORT 24 /* elements of a line of which GROUP are taken at once, one in each lane */
-#define GROUP 16
-#define FEW   8             /* elements that one accumulator takes */
 #define BLOCK LT_LINE_BLOCK /* elements that mapped.inc takes at once */
 
 /* Steps: accumulator, element, parameter. Of those that add, what they add. */
@@ -70,15 +67,15 @@
 #define LOOK_HALF(lanes, n) SIMD for (int j = 0; j < (n); j++) LOOK(lanes[j], lanes[(n) + j])
 _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 
-/* Element i of each of GROUP lines to turned[i * GROUP], by squares where strides and sizes of
+/* Element i of each of LT_LANES lines to turned[i * LT_LANES], by squares where strides and sizes of
  * elements allow. */
 #define TURN_AS(s, E, turned, lines, stride, n)                                                    \
-    turn_all_##s((E *)(turned), GROUP, (const E *)(const void *)(lines),                           \
-                 (stride) / (int64_t)sizeof(E), GROUP, n);
+    turn_all_##s((E *)(turned), LT_LANES, (const E *)(const void *)(lines),                        \
+                 (stride) / (int64_t)sizeof(E), LT_LANES, n);
 #define TURN_BYTES(turned, lines, stride, n)                                                       \
-    for (int64_t l = 0; l < GROUP; l++)                                                            \
+    for (int64_t l = 0; l < LT_LANES; l++)                                                         \
         for (int64_t i = 0; i < (n); i++)                                                          \
-            (turned)[i * GROUP + l] = ((const T *)(lines + l * (stride)))[i];
+            (turned)[i * LT_LANES + l] = ((const T *)(lines + l * (stride)))[i];
 
 #define A         double
 #define FIELD     d

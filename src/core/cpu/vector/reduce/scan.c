@@ -9,7 +9,6 @@
 #include "cpu/common/loops.h"
 
 #define WIDE 8
-#define SPAN 16 /* elements of a line in which a new extreme is looked for at once */
 
 #define SIMD _Pragma("omp simd")
 

@@ -1,0 +1,99 @@
+-- tuning.lua - the tuning constants of src: numbers that a measurement chose, and that change the speed but not what is computed. `make lint` fails
+-- where there are more than MAX of them, or one does not state why it has its value:
+--
+--   /* tuning: elements; a buffer on the stack leaves room in L1; half as many 3 % slower (Zen 5, 2026-11-28) */
+--   #define LT_BLOCK 512
+--
+-- A marker has three parts: the unit, the reason, and the measurement with its date. In the folders of kernels every literal number of at least 8 that
+-- has a name carries such a marker, or `/* fixed: reason */` where a register, a format or a promise decides it. A number that is derived from
+-- another constant or from lt_cpu_info (src/core/cpu_info.h) needs none.
+
+local MAX = 60
+
+-- Fusion has its own folders and markers.
+local KERNELS, EXCLUDED = '^src/core/cpu/', { 'chain', 'fused', '/compile/', '/roll%.' }
+
+local faults, names, count = 0, {}, 0
+local function fault(path, line, format, ...)
+  io.stderr:write(('tuning: %s:%d: '):format(path, line), format:format(...), '\n')
+  faults = faults + 1
+end
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read 'a'
+  file:close()
+  return text
+end
+
+-- The words of a comment, without its frame.
+local function words_of(comment) return (comment:gsub('^/%*%s*', ''):gsub('%s*%*/$', ''):gsub('%s*\n%s*%*?%s*', ' ')) end
+
+local function check_marker(path, line, words)
+  local parts = {}
+  for part in (words:gsub('^tuning:', '') .. ';'):gmatch '%s*([^;]*);' do parts[#parts + 1] = part end
+  if #parts ~= 3 or parts[1] == '' or parts[2] == '' or not parts[3]:find '%d%d%d%d%-%d%d%-%d%d' then
+    fault(path, line, 'got "%s", expected "tuning: unit; reason; measurement (machine, year-month-day)"', words)
+  end
+end
+
+-- The largest number of an expression without names; nil where there are names.
+local function literal(value)
+  value = value:gsub('%(%s*[us]?%w+_t%s*%)', ''):gsub('%f[%w](%d+)[uUlL]+', '%1')
+  if value:find '%d%.' or value:find '0x%x*p' then return nil end -- a factor of a formula
+  if value:gsub('0x%x+', ''):find '[%a_]' then return nil end
+  local f = load('return ' .. value:gsub('/', '//'))
+  local ok, result = pcall(f or error)
+  return ok and math.tointeger(result) or nil
+end
+
+-- A definition, and the comments before it and behind it.
+local function check_definition(path, line, name, value, before, behind)
+  local marker = (before:find '^tuning:' and before) or (behind:find '^tuning:' and behind)
+  if marker then
+    check_marker(path, line, marker)
+    if not names[path .. name] then count = count + 1 end
+    names[path .. name] = true
+    return
+  end
+  local number = literal(value)
+  if not path:find(KERNELS) or not number or number < 8 or name:find '_F%d%d$' then return end
+  for _, pattern in ipairs(EXCLUDED) do
+    if path:find(pattern) then return end
+  end
+  if before:find '^fixed:' or behind:find '^fixed:' then return end
+  fault(path, line, '%s is %s without a reason; begin its comment with "tuning: unit; reason; measurement" or "fixed: reason"', name, value)
+end
+
+local function check(path)
+  local text = read(path)
+  -- Comments become one line each, so that a definition and its comments are neighbours; their newlines are kept behind for the line numbers.
+  local flat = text:gsub('/%*.-%*/', function(comment) return '/*' .. words_of(comment):gsub('%*/', '') .. '*/' .. ('\1'):rep(select(2, comment:gsub('\n', ''))) end)
+  local line, before = 1, ''
+  for row in (flat .. '\n'):gmatch '([^\n]*)\n' do
+    local code, behind = row:gsub('\1', ''), ''
+    code = code:gsub('/%*(.-)%*/', function(words)
+      behind = words
+      return ''
+    end)
+    local name, value = code:match '^%s*#%s*define%s+([%u%d_]+)%s+(.-)%s*$'
+    if name then check_definition(path, line, name, value, before, behind) end
+    if not name then
+      for enumerator, number in code:gmatch '%f[%w_](%u[%u%d_]+)%s*=%s*([^,;}=]+)' do
+        if code:find '^%s*enum' or code:find('^%s*' .. enumerator) then check_definition(path, line, enumerator, number, before, behind) end
+      end
+    end
+    line = line + 1 + select(2, row:gsub('\1', ''))
+    if code:match '%S' then before = '' elseif behind ~= '' then before = behind end
+  end
+end
+
+local pipe = assert(io.popen 'find src -name "*.[ch]" -o -name "*.inc" -o -name "*.cu" -o -name "*.cuh" -o -name "*.cpp" | sort')
+for path in pipe:lines() do check(path) end
+pipe:close()
+
+if count > MAX then
+  io.stderr:write(('tuning: %d tuning constants, at most %d are allowed: delete one, or derive it from another or from lt_cpu_info\n'):format(count, MAX))
+  faults = faults + 1
+end
+os.exit(faults == 0)

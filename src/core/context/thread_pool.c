@@ -24,10 +24,10 @@
 
 enum { EMPTY, POSTED, RUNNING };
 
-/* Seconds that a thread spins before it blocks: about the time that waking a blocked thread takes.
- * Measured with make bench-programs (2 virtual Zen 4 cores, 2026-11-28): 50, 150 and 300 us differ
- * by less than 1 % on an idle machine; beside two busy loops, programs take 0.93, 1.01 and 1.15 of
- * their time with one thread. */
+/* tuning: seconds that a thread spins before it blocks; about the time that waking a blocked thread
+ * takes; make bench-programs on 2 virtual Zen 4 cores, 2026-11-28: 50, 150 and 300 us differ by
+ * less than 1 % on an idle machine, and beside two busy loops programs take 0.93, 1.01 and 1.15 of
+ * their time with one thread */
 #define SPIN 50e-6
 
 typedef struct worker {

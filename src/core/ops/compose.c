@@ -4,9 +4,7 @@
 #include "op/sum.h"
 #include "op/to.h"
 #include "compile/window.h"
-
-/* elements, which with the other operands leave the second-level cache between two steps */
-#define TOGETHER 65536
+#include "cpu_info.h"
 
 void lt_scope_open(lt_scope *s, bool records)
 {
@@ -19,10 +17,11 @@ void lt_scope_open(lt_scope *s, bool records)
 
 void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
 {
+    /* elements that with the other operands no longer stay in L2 between two steps */
+    const int64_t least = lt_processor.l2 / 16;
     lt_scope_open(s, records);
-    if (like->device.type != LT_CPU || like->numel < TOGETHER || lt_here.open_window != NULL)
-        return;
-    s->status = lt_window_open_within(TOGETHER);
+    if (like->device.type != LT_CPU || like->numel < least || lt_here.open_window != NULL) return;
+    s->status = lt_window_open_within(least);
     s->together = s->status == LT_OK;
 }
 

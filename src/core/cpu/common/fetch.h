@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 enum {
-    LT_FETCHED_LINE = 64,   /* bytes that come from memory together */
-    LT_FETCHED_PAGE = 4096, /* bytes */
-    LT_FETCHED_PART = 2048  /* bytes of a page that are asked for together */
+    LT_FETCHED_LINE = 64,                 /* fixed: bytes of a cache line */
+    LT_FETCHED_PAGE = 4096,               /* fixed: bytes of a page */
+    LT_FETCHED_PART = LT_FETCHED_PAGE / 2 /* bytes of a page that are requested together */
 };
 
 /* Asks for bytes that lie in memory. It has to be inlined: of a function that does nothing else GCC

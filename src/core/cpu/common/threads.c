@@ -7,8 +7,10 @@
 #include "context/interrupt.h"
 #include "error.h"
 
+/* fixed: sums that one thread joins in the end; decides the order of additions */
 #define MOST_SHARES 16
-#define MOST_RANGES 64 /* more threads begin with parts of others */
+/* fixed: a list on the stack; more threads begin with parts of others */
+#define MOST_RANGES 64
 
 int lt_cpu_threads_for(int64_t work)
 {

@@ -8,11 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LT_FFT_FLOATS = 8, LT_FFT_DOUBLES = 4 }; /* lines side by side */
+#include "cpu/common/sizes.h"
+
+enum { LT_FFT_FLOATS = 8, LT_FFT_DOUBLES = 4 }; /* fixed: lines side by side, of a register */
 enum {
-    LT_FFT_PASSES = 32,
-    LT_FFT_LARGEST = 61, /* a prime factor of a length that goes by lanes */
-    LT_FFT_FINE = 32     /* rows of a matrix that have factors of their own (lt_fft_plan) */
+    LT_FFT_PASSES = 32,         /* fixed: radices of 4 of a length below 2^63, and one of 2 */
+    LT_FFT_LARGEST = 61,        /* fixed: a prime factor of a length that has a loop */
+    LT_FFT_FINE = LT_SHORT_LINE /* rows of a matrix that have factors of their own (lt_fft_plan) */
 };
 
 /* A length whose prime factors are small, as radices. */

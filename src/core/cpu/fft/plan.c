@@ -2,19 +2,19 @@
  * up to a number of bytes. */
 #include "plan.h"
 
-#include "cpu/common/sizes.h"
-
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "context/context.h"
 #include "context/fork.h"
+#include "cpu/common/sizes.h"
 #include "error.h"
 #include "line.h"
 #include "memory/alloc.h"
 
-enum { CACHED = 32 };
+enum { CACHED = 32 }; /* fixed: plans that are kept */
+/* fixed: bounds the memory of kept plans */
 #define CACHE_BYTES ((int64_t)64 << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

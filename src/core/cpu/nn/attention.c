@@ -13,8 +13,9 @@
 #include "memory/block.h"
 #include "cpu/common/threads.h"
 
-#define QUERIES 128
-#define KEYS    256
+/* A block of scores: as many keys as a product adds up before it stores its sums. */
+#define KEYS    LT_PRODUCT_DEPTH
+#define QUERIES (KEYS / 2)
 
 typedef struct job {
     const lt_attention *a;

@@ -4,8 +4,8 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-/* What a gate of a unit costs, next to an element of a simple loop: an exponential and a
- * division. */
+/* tuning: units of work; a gate of a unit takes an exponential and a division; with 8 a third of
+ * the work of an LSTM of 32x128 stayed on one of 2 threads, 2026-11-26 */
 #define GATE_WORK 16
 
 typedef struct job {

@@ -5,10 +5,12 @@
 
 #include "cpu/common/fetch.h"
 #include "cpu/common/loops.h"
+#include "cpu/common/sizes.h"
 
 #define LT_BLOCKS_OPERANDS 4
 
-enum { LT_FETCHED_AHEAD = 2048 }; /* elements before they are read, memory is asked for them */
+/* Elements that a strided operand is requested before it is read. */
+enum { LT_FETCHED_AHEAD = 4 * LT_BLOCK };
 
 /* How an operand is brought to a loop's dtype: by way of a narrower one when that is the op's dtype
  * (narrow: NULL if not), so that a number that it cannot hold wraps, or is rounded, first. */

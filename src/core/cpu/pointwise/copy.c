@@ -5,9 +5,10 @@
 #include "dtypes/dtype.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
+#include "cpu/common/sizes.h"
 #include "cpu/common/threads.h"
 
-#define TILE 32
+#define TILE (2 * LT_LANES) /* rows and columns of a square that is transposed at once */
 
 /* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not
  * help. */

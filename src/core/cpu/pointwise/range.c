@@ -21,7 +21,7 @@ typedef uint64_t two_integers __attribute__((vector_size(16), aligned(8), may_al
  * add them side by side. */
 static void integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
 {
-    enum { LANES = 8 };
+    enum { LANES = 8 }; /* fixed: four registers of two */
     two_integers a = {first, first + by}, b = a + 2 * by, c = b + 2 * by, d = c + 2 * by;
     int64_t j = 0;
     for (; j + LANES <= m; j += LANES) {

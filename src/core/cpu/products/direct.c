@@ -7,21 +7,23 @@
 
 #include <string.h>
 
-#include "cpu/common/loops.h"
-#include "memory/block.h"
 #include "checked.h"
+#include "cpu/common/loops.h"
+#include "cpu/common/sizes.h"
 #include "cpu/common/threads.h"
+#include "memory/block.h"
 
-#define SLACK 16 /* elements behind the last row that the loop may read */
-/* channels of images, for y: of more the library fills its registers better */
-#define MOST_INPUTS  3
-#define MOST_OF_X    8 /* for x */
-#define MOST_OUTPUTS 16
-#define MOST_WIDTH   128
-#define LEAST_LINE   256 /* elements of a line */
-#define MOST_OF_LINE 64  /* its channels */
-/* windows of a line that are taken at once: their elements stay in the first-level cache */
-#define PIECE 480
+/* tuning: input channels of images; oneDNN fills its registers better with more; a convolution of
+ * 3x32x32 images takes 2.47 of its time by oneDNN (Zen 5, 2026-11-28) */
+#define MOST_INPUTS 3
+/* tuning: input channels of images; the same for the gradient by the image, which takes 2.33 of its
+ * time by oneDNN for 6x32x32 images; (Zen 5, 2026-11-28) */
+#define MOST_OF_X 8
+/* tuning: columns of an image; a row of sums stays in L1; a convolution of 3x100x100 images takes
+ * 2.48 of its time by oneDNN (Zen 5, 2026-11-28) */
+#define MOST_WIDTH 128
+/* channels of a line; oneDNN reuses the elements of more channels more often */
+#define MOST_OF_LINE (4 * LT_LANES)
 
 typedef struct job {
     lt_direct d;
@@ -51,9 +53,9 @@ bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
     if (part == LT_CONV_W || c->dtype != LT_FLOAT32 || c->groups != 1 || !is_one(c, 0))
         return false;
     if (is_line(c))
-        return c->out[2] >= LEAST_LINE && c->in[2] >= LEAST_LINE &&
+        return c->out[2] >= LT_BLOCK / 2 && c->in[2] >= LT_BLOCK / 2 &&
                c->in_channels <= MOST_OF_LINE && c->out_channels <= MOST_OF_LINE &&
-               reach(c) <= PIECE;
+               reach(c) <= LT_BLOCK;
     for (int d = 1; d < 3; d++) {
         if (c->stride[d] != 1 || c->dilation[d] != 1 || c->kernel[d] < 2) return false;
         if (c->padding[d] > c->kernel[d] - 1 ||
@@ -62,7 +64,7 @@ bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
     }
     if (c->out[2] > MOST_WIDTH || c->in[2] > MOST_WIDTH || c->in[1] > MOST_WIDTH) return false;
     return c->in_channels <= (part == LT_CONV_Y ? MOST_INPUTS : MOST_OF_X) &&
-           c->out_channels <= MOST_OUTPUTS;
+           c->out_channels <= LT_LANES;
 }
 
 /* [outputs / tile][inputs][kernel...][tile], zeros for channels that fill up a tile; turned: of the
@@ -113,7 +115,7 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
     d->tile = d->outputs % 6 == 0 ? 6 : 4;
     d->row = j.in_size[1] + 2 * j.around[1];
     d->plane = (j.in_size[0] + 2 * j.around[0]) * d->row;
-    j.frame = d->inputs * d->plane + SLACK;
+    j.frame = d->inputs * d->plane + LT_LANES;
     j.threads = threads < c->batch ? threads : (int)c->batch;
     const int64_t weights = (d->outputs + d->tile) * d->inputs * d->kernel[0] * d->kernel[1];
     size_t capacity;
@@ -146,7 +148,8 @@ static void run_piece(const void *context, int64_t i)
     const line_job *j = context;
     const lt_direct_loops *loops = lt_loops.direct;
     lt_direct d = j->d;
-    const int64_t at = i % j->pieces * PIECE, n = d.out[1] - at < PIECE ? d.out[1] - at : PIECE;
+    const int64_t at = i % j->pieces * LT_BLOCK,
+                  n = d.out[1] - at < LT_BLOCK ? d.out[1] - at : LT_BLOCK;
     const int64_t first = at - j->before,
                   count = (n < loops->windows ? loops->windows : n) + j->reach;
     const float *in = j->in + i / j->pieces * d.inputs * d.plane + first;
@@ -182,8 +185,8 @@ static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x
                         .bias = bias}};
     j.before = turned ? j.reach - c->padding[2] : c->padding[2];
     j.d.plane = j.length;
-    j.pieces = (j.d.out[1] + PIECE - 1) / PIECE;
-    j.frame = j.d.inputs * (PIECE + j.reach);
+    j.pieces = (j.d.out[1] + LT_BLOCK - 1) / LT_BLOCK;
+    j.frame = j.d.inputs * (LT_BLOCK + j.reach);
     const int64_t weights = (j.d.outputs + j.d.tile) * j.d.inputs * c->kernel[2];
     size_t capacity;
     float *room =

@@ -37,7 +37,9 @@ bool lt_dnnl_multiplies_int8(void) { return lt_processor.avx512_vnni && lt_dnnl_
 
 /* ---- what is kept by shape ------------------------------------------------------------------- */
 
-#define KEPT      64
+/* fixed: plans that are kept, which bounds their memory */
+#define KEPT 64
+/* fixed: whole pages */
 #define ALIGNMENT ((size_t)4096)
 
 typedef lt_dnnl_convolution_shape key;

@@ -16,7 +16,9 @@
 #include "cpu_info.h"
 
 #define COLUMNS (2 * LT_LANES) /* that the loops take at a time */
-#define FEW     8              /* columns */
+/* tuning: rows or columns of the result; for so few sums go along dense rows of A and columns of B;
+ * linear of 6 rows, 512 to 512, takes 1.86 of its time with 4 (Zen 5, 2026-11-28) */
+#define FEW 8
 
 static const void *at(const void *base, int64_t elements, int64_t size)
 {

@@ -26,19 +26,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SIDE  16            /* lines of a tile, and words of a line */
+/* fixed: lines of a tile of AMX, and words of a line */
+#define SIDE  16
 #define WORDS (SIDE * SIDE) /* of a tile */
 #define BYTES (4 * SIDE)    /* of a line */
 #define DEPTH (2 * SIDE)    /* elements along k that a tile has */
 #define PANEL (2 * SIDE)    /* rows or columns */
-/* panels of rows by as many of columns that a thread takes at a time, in the second cache */
+/* fixed: panels of rows by as many of columns that a thread takes at a time; no processor with AMX
+ * was at hand to measure another number */
 #define GROUP 4
 
 static bool available;
 
 static void ask(void)
 {
-    /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
+    /* fixed: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
     available = strcmp(lt_loops.isa, "avx512") == 0 && lt_processor.amx_bf16 &&
                 syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;

@@ -78,7 +78,7 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
 /* Every sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
 static void normal_groups(float *x, int64_t groups, float mean, float deviation)
 {
-    enum { GROUPS = 32, EACH = 8 }; /* EACH as PyTorch */
+    enum { GROUPS = LT_SHORT_LINE, EACH = 8 /* fixed: PyTorch pairs numbers 8 apart */ };
     float radius[GROUPS * EACH], angle[GROUPS * EACH], turned[GROUPS * EACH];
     const int64_t dense[] = {sizeof(float), sizeof(float)};
     for (int64_t done = 0; more(done, groups); done += GROUPS) {

@@ -11,9 +11,10 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-/* Pieces of one result, at most, and results that are reduced together. */
+/* fixed: pieces of one result, at most; decides the order of additions */
 #define LT_REDUCE_CHUNKS 64
-#define LT_REDUCE_BATCH  256
+/* Results that are reduced together. */
+#define LT_REDUCE_BATCH (LT_BLOCK / 2)
 /* Elements of a piece, at least. */
 #define LT_REDUCE_CHUNK ((int64_t)LT_CPU_GRAIN)
 /* Elements of a result from which it is reduced in pieces. */

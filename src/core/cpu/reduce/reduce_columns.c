@@ -12,7 +12,6 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-#define NEAR  4096 /* elements of a chain between its steps and the reduction */
 #define FOUR  4    /* rows that are added first */
 #define BLOCK FOUR /* rows converted at a time */
 
@@ -95,7 +94,7 @@ static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, v
  * they are added. */
 static int64_t rows_at_once(const columns *c)
 {
-    const int64_t four = FOUR * c->group, fours = NEAR / c->width / four;
+    const int64_t four = FOUR * c->group, fours = (2 * LT_STRIP) / c->width / four;
     return fours > 0 ? fours * four : four;
 }
 
@@ -118,8 +117,8 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     flush_lanes(&c);
 }
 
-/* Tiles of up to LT_REDUCE_TILE columns, each cut into `chunks` runs of rows; totals of several chunks are
- * kept and joined. */
+/* Tiles of up to LT_REDUCE_TILE columns, each cut into `chunks` runs of rows; totals of several
+ * chunks are kept and joined. */
 typedef struct tiled {
     const lt_reduce_plan *plan;
     int pass;

@@ -101,11 +101,11 @@
 /* ---- what is near ---------------------------------------------------------------------------- */
 
 /* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less
- * work. They are looked at LT_BLOCK at a time. */
+ * work. They are looked at RUN_exp at a time. */
 #define IS_NEAR(name, s, x) is_near_##name##_##s(x)
 #define BEYOND(name, s, in, out)                                                                   \
     SIMD for (int j = 0; j < LT_LANES; j++)(out)[j] = lt_##name##_##s((in)[j]);
-#define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, LT_BLOCK, IS_NEAR, BEYOND)
+#define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
 
 /* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, LT_BLOCK at most, go
  * through erf_far_f64, which takes LT_LANES of them in place, side by side, and back to where they

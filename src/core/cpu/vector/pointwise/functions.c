@@ -46,6 +46,9 @@
 #define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
 #define is_near_log2_f32(x) is_near_log_f32(x)
 #define is_near_log2_f64(x) is_near_log_f64(x)
+#define RUN_exp             LT_BLOCK
+#define RUN_log             LT_BLOCK
+#define RUN_log2            LT_BLOCK
 #define BELOW_erf           1
 #define near_exp_f64        vector_exp_near
 #define near_log_f32        near_logf

@@ -72,9 +72,8 @@ static void image(const lt_direct *d, const float *in, float *out)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Sums that the registers hold. */
 #if LANES == 16
-#define TILE 8
+#define TILE 8 /* fixed: sums that the registers hold, times VECTORS */
 #else
 #define TILE 4
 #endif

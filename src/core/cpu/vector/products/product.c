@@ -14,7 +14,7 @@
 
 #if defined(__AVX512F__)
 #define FEW_ROWS 4 /* of few columns */
-/* times two sums are what the registers hold, and enough to hide how long one step takes */
+/* fixed: times two sums are what the registers hold, and enough to hide the latency of a step */
 #define ROWS 12
 #else
 #define FEW_ROWS 3

@@ -18,7 +18,7 @@
 
 #define WIDTH LT_LINE_ROW
 #define FLUSH LT_ROWS_FLUSH
-/* lanes that are left of WIDTH before they become totals, and width of what remains of a line */
+/* fixed: lanes that are left of WIDTH before they become totals; HALVINGS ends there */
 #define PARTS 8
 #define BLOCK LT_LINE_BLOCK /* elements that mapped.inc takes at once */
 
@@ -54,9 +54,9 @@
 /* A loop whose accumulators are wider than its elements takes a vector of these: of elements, the
  * halves of one would have to be taken apart first. */
 #ifdef __AVX512F__
-#define VECTOR 64 /* bytes */
+#define VECTOR 64 /* fixed: bytes of a register */
 #else
-#define VECTOR 32
+#define VECTOR 32 /* fixed: bytes of a register */
 #endif
 
 /* WIDTH lanes become PARTS, the upper half joined with the lower one: by steps of constant lengths,
@@ -67,8 +67,8 @@
 #define LOOK_HALF(lanes, n) SIMD for (int j = 0; j < (n); j++) LOOK(lanes[j], lanes[(n) + j])
 _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 
-/* Element i of each of LT_LANES lines to turned[i * LT_LANES], by squares where strides and sizes of
- * elements allow. */
+/* Element i of each of LT_LANES lines to turned[i * LT_LANES], by squares where strides and sizes
+ * of elements allow. */
 #define TURN_AS(s, E, turned, lines, stride, n)                                                    \
     turn_all_##s((E *)(turned), LT_LANES, (const E *)(const void *)(lines),                        \
                  (stride) / (int64_t)sizeof(E), LT_LANES, n);

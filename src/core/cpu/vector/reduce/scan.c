@@ -8,7 +8,7 @@
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
 
-#define WIDE 8
+#define WIDE 8 /* fixed: lanes of a vector of prefix sums, three steps deep */
 
 #define SIMD _Pragma("omp simd")
 

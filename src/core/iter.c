@@ -156,33 +156,43 @@ static void finish(lt_iter *it)
     }
 }
 
-/* Byte strides of t in out's shape of rank ndim, innermost first; 0 where broadcast. */
-static lt_status broadcast_strides(const lt_tensor *t, int ndim, const int64_t *sizes,
+/* Byte strides of an operand in out's shape of rank ndim, innermost first; 0 where broadcast. */
+static lt_status broadcast_strides(const lt_iter_array *a, int ndim, const int64_t *sizes,
                                    int64_t *strides)
 {
-    int64_t element = lt_element_size((lt_dtype)t->dtype);
-    bool fits = t->ndim <= ndim;
+    int64_t element = lt_element_size(a->dtype);
+    bool fits = a->ndim <= ndim;
     for (int d = 0; d < ndim && fits; d++) {
-        int own = t->ndim - 1 - d;
+        int own = a->ndim - 1 - d;
         int64_t want = sizes[ndim - 1 - d];
-        if (own < 0 || (t->sizes[own] == 1 && want != 1))
+        if (own < 0 || (a->sizes[own] == 1 && want != 1))
             strides[d] = 0;
-        else if (t->sizes[own] == want)
-            strides[d] = lt_mul_within(t->strides[own], element);
+        else if (a->sizes[own] == want)
+            strides[d] = lt_mul_within(a->strides[own], element);
         else if (want != 1)
             return lt_error(LT_ERR_RUNTIME,
                             "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
                             "non-singleton "
                             "dimension %lld",
-                            (long long)want, (long long)t->sizes[own], lt_shown(ndim - d - 1));
+                            (long long)want, (long long)a->sizes[own], lt_shown(ndim - d - 1));
         else
             fits = false;
     }
     if (fits) return LT_OK;
-    char a[256], b[256];
+    char want[256], own[256];
     return lt_error(LT_ERR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
-                    lt_format_sizes(a, sizeof a, ndim, sizes),
-                    lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
+                    lt_format_sizes(want, sizeof want, ndim, sizes),
+                    lt_format_sizes(own, sizeof own, a->ndim, a->sizes));
+}
+
+static lt_iter_array array_of(const lt_tensor *t)
+{
+    return (lt_iter_array){.dtype = (lt_dtype)t->dtype,
+                           .device = t->device,
+                           .ndim = t->ndim,
+                           .sizes = t->sizes,
+                           .strides = t->strides,
+                           .data = lt_data(t)};
 }
 
 lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes,
@@ -197,7 +207,10 @@ lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int
     lt_iter it = {.ndim = ndim, .operands = n};
     int order[LT_MAX_DIMS];
     for (int d = 0; d < ndim; d++) it.sizes[d] = sizes[ndim - 1 - d];
-    for (int k = 0; k < n; k++) LT_TRY(broadcast_strides(inputs[k], ndim, sizes, it.strides[k]));
+    for (int k = 0; k < n; k++) {
+        const lt_iter_array a = array_of(inputs[k]);
+        LT_TRY(broadcast_strides(&a, ndim, sizes, it.strides[k]));
+    }
     order_dims(&it, 0, ndim, order);
     int64_t step = 1;
     for (int d = 0; d < ndim; d++) {
@@ -235,10 +248,29 @@ lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
     set_operands(it, operands, n);
     it->numel = out->numel;
     if (flat_case(it, operands, n)) return LT_OK;
+    lt_iter_array arrays[LT_ITER_OPERANDS];
+    for (int k = 0; k < n; k++) arrays[k] = array_of(operands[k]);
+    return lt_iter_arrays(it, arrays, n);
+}
+
+lt_status lt_iter_arrays(lt_iter *it, const lt_iter_array *operands, int n)
+{
+    const lt_iter_array *out = &operands[0];
+    it->operands = n;
+    it->device = out->device;
     it->ndim = out->ndim;
-    for (int d = 0; d < out->ndim; d++) it->sizes[d] = out->sizes[out->ndim - 1 - d];
-    for (int k = 0; k < n; k++)
-        LT_TRY(broadcast_strides(operands[k], out->ndim, out->sizes, it->strides[k]));
+    it->numel = 1;
+    for (int d = 0; d < out->ndim; d++) {
+        it->sizes[d] = out->sizes[out->ndim - 1 - d];
+        it->numel *= it->sizes[d];
+    }
+    for (int k = 0; k < n; k++) {
+        const lt_iter_array *a = &operands[k];
+        it->data[k] = a->data;
+        it->dtype[k] = a->dtype;
+        it->host_scalar[k] = a->ndim == 0 && a->device.type != it->device.type;
+        LT_TRY(broadcast_strides(a, out->ndim, out->sizes, it->strides[k]));
+    }
     sort_dims(it, 0, it->ndim);
     it->ndim = merge_dims(it, 0, it->ndim);
     finish(it);

@@ -29,9 +29,22 @@ typedef struct lt_iter {
     bool contiguous;
 } lt_iter;
 
+/* The facts of an operand in memory that no tensor owns. Plain data: it borrows sizes and strides,
+ * which count elements, outermost first. data: the first element. */
+typedef struct lt_iter_array {
+    lt_dtype dtype;
+    lt_device device;
+    int ndim;
+    const int64_t *sizes, *strides;
+    char *data;
+} lt_iter_array;
+
 /* Elementwise: inputs are broadcast to out's shape (out->sizes is final). Fails only when an input
  * cannot be broadcast. operands[0] is the output. */
 lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n);
+
+/* The same of arrays. */
+lt_status lt_iter_arrays(lt_iter *it, const lt_iter_array *operands, int n);
 
 /* Reduction of in over the dims set in mask (bit d = in's dimension d). out has in's rank with size
  * 1 in the reduced dims, or is the reduced tensor without them (keepdim either way). In the result

@@ -90,7 +90,7 @@ static void group_all(plan *s)
         for (int i = 0; i < p->n; i++) {
             lt_pending *input = lt_pending_of(p->inputs[i]->storage);
             if (input == NULL) continue;
-            const bool inside = p->roll.n == 0 && lt_is_whole(p->inputs[i], input) &&
+            const bool inside = p->gather.read == NULL && lt_is_whole(p->inputs[i], input) &&
                                 same_geometry(p, input->ndim, input->sizes, input->strides);
             if (!inside) input->written = true;
             const int from = inside ? input->group : input->group + 1;
@@ -117,29 +117,22 @@ static bool same_memory(const lt_tensor *a, const lt_tensor *b)
     return lt_same_elements(a, b);
 }
 
-/* How t lies beside the chain's elements. */
-static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value *value,
-                          lt_iter **walk)
+/* Describes an input of a group: one element for all, dense in the order of the group, or strided. */
+static lt_status describe(const lt_pending *shape, const lt_iter_array *input,
+                          lt_chain_value *value, lt_iter **walk)
 {
-    static lt_storage nowhere;
-    lt_tensor dense = {.dtype = t->dtype,
-                       .ndim = (uint8_t)shape->ndim,
-                       .numel = shape->numel,
-                       .storage = &nowhere};
+    const lt_iter_array dense = {.dtype = input->dtype,
+                                 .device = shape->storage->device,
+                                 .ndim = shape->ndim,
+                                 .sizes = shape->sizes,
+                                 .strides = shape->strides};
     lt_iter it;
-    dense.device = shape->storage->device;
-    memcpy(dense.sizes, shape->sizes, sizeof dense.sizes);
-    lt_contiguous_strides(dense.ndim, dense.sizes, dense.strides);
-    dense.flags = LT_FLAG_CONTIGUOUS;
-    lt_set_strides(&dense, shape->strides);
-    LT_TRY(lt_iter_elementwise(&it, (lt_tensor *[]){&dense, t}, 2));
+    LT_TRY(lt_iter_arrays(&it, (const lt_iter_array[]){dense, *input}, 2));
     bool number = true, flat = it.ndim <= 1;
     for (int d = 0; d < it.ndim; d++) number = number && it.strides[1][d] == 0;
-    if (it.ndim == 1) flat = it.strides[1][0] == (int64_t)lt_dtype_size((lt_dtype)t->dtype);
-    *value = (lt_chain_value){.dtype = (lt_dtype)t->dtype,
-                              .number = number,
-                              .host = it.host_scalar[1],
-                              .data = lt_data(t)};
+    if (it.ndim == 1) flat = it.strides[1][0] == (int64_t)lt_dtype_size(input->dtype);
+    *value = (lt_chain_value){
+        .dtype = input->dtype, .number = number, .host = it.host_scalar[1], .data = input->data};
     if (number || flat) return LT_OK;
     *walk = lt_mem_alloc(sizeof it);
     if (*walk == NULL) return LT_ERR_MEMORY;
@@ -148,27 +141,26 @@ static lt_status describe(const lt_pending *shape, lt_tensor *t, lt_chain_value 
     return LT_OK;
 }
 
-static bool same_roll(const lt_chain_roll *a, const lt_chain_roll *b)
+/* The i-th input of p in memory, which its storage may not have yet. */
+static lt_iter_array array_of(const plan *s, const lt_pending *p, int i)
 {
-    const int n = a != NULL ? a->n : 0;
-    bool same = n == (b != NULL ? b->n : 0);
-    for (int k = 0; k < n && same; k++)
-        same = a->size[k] == b->size[k] && a->step[k] == b->step[k] && a->by[k] == b->by[k];
-    return same;
+    const lt_tensor *t = p->inputs[i];
+    const lt_pending *input = lt_pending_of(t->storage);
+    char *data = t->storage->data;
+    for (int v = 0; v < s->n && input != NULL; v++)
+        if (s->values[v] == input) data = s->blocks[v].data;
+    return (lt_iter_array){.dtype = (lt_dtype)t->dtype,
+                           .device = t->device,
+                           .ndim = t->ndim,
+                           .sizes = t->sizes,
+                           .strides = t->strides,
+                           .data = data + t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype)};
 }
 
-/* The i-th input of p as it lies in memory, which its storage may not have yet. */
-static lt_tensor place_of(plan *s, const lt_pending *p, int i, lt_storage *memory)
+static bool same_gather(const lt_fused_gather *a, const lt_fused_gather *b)
 {
-    lt_tensor at = *p->inputs[i];
-    const lt_pending *input = lt_pending_of(at.storage);
-    if (input == NULL) return at;
-    *memory = *at.storage;
-    for (int v = 0; v < s->n; v++)
-        if (s->values[v] == input) memory->data = s->blocks[v].data;
-    memory->hollow = false;
-    at.storage = memory;
-    return at;
+    static const lt_fused_gather none;
+    return memcmp(a != NULL ? a : &none, b, sizeof none) == 0;
 }
 
 /* The chain's value that a step reads: an earlier result, or what lies in memory. */
@@ -181,11 +173,9 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
         *out = input->value;
         return LT_OK;
     }
-    lt_storage memory;
-    lt_tensor at = place_of(s, p, i, &memory);
     for (int v = 0; v < c->n_values && input == NULL; v++) {
         if (s->read[v] == NULL || !same_memory(s->read[v], t) ||
-            !same_roll(c->values[v].roll, &p->roll))
+            !same_gather(c->values[v].gather, &p->gather))
             continue;
         *out = v;
         return LT_OK;
@@ -194,9 +184,10 @@ static lt_status value_of(plan *s, const lt_pending *shape, lt_pending *p, int i
     s->read[made] = input == NULL ? t : NULL;
     s->walks[made] = NULL;
     *out = made;
-    if (p->roll.n == 0) return describe(shape, &at, &c->values[made], &s->walks[made]);
+    const lt_iter_array array = array_of(s, p, i);
+    if (p->gather.read == NULL) return describe(shape, &array, &c->values[made], &s->walks[made]);
     c->values[made] =
-        (lt_chain_value){.dtype = (lt_dtype)at.dtype, .data = lt_data(&at), .roll = &p->roll};
+        (lt_chain_value){.dtype = array.dtype, .data = array.data, .gather = &p->gather};
     return LT_OK;
 }
 
@@ -273,23 +264,17 @@ static lt_status run_alone(plan *s, int v)
 {
     const lt_pending *p = s->values[v];
     const lt_backend *backend = lt_backends[p->storage->device.type];
-    lt_storage memory[1 + LT_CHAIN_INPUTS];
-    lt_tensor at[1 + LT_CHAIN_INPUTS], *operands[1 + LT_CHAIN_INPUTS];
+    lt_iter_array arrays[1 + LT_CHAIN_INPUTS];
     lt_iter it;
     if (s->blocks[v].data == NULL) LT_TRY(find_block(s, v));
-    memory[0] = *p->storage;
-    memory[0].data = s->blocks[v].data;
-    memory[0].hollow = false;
-    at[0] = (lt_tensor){.dtype = (int8_t)p->dtype,
-                        .ndim = (uint8_t)p->ndim,
-                        .device = p->storage->device,
-                        .numel = p->numel,
-                        .storage = &memory[0]};
-    memcpy(at[0].sizes, p->sizes, sizeof p->sizes);
-    lt_set_strides(&at[0], p->strides);
-    for (int i = 0; i < p->n; i++) at[1 + i] = place_of(s, p, i, &memory[1 + i]);
-    for (int k = 0; k <= p->n; k++) operands[k] = &at[k];
-    LT_TRY(lt_iter_elementwise(&it, operands, 1 + p->n));
+    arrays[0] = (lt_iter_array){.dtype = p->dtype,
+                                .device = p->storage->device,
+                                .ndim = p->ndim,
+                                .sizes = p->sizes,
+                                .strides = p->strides,
+                                .data = s->blocks[v].data};
+    for (int i = 0; i < p->n; i++) arrays[1 + i] = array_of(s, p, i);
+    LT_TRY(lt_iter_arrays(&it, arrays, 1 + p->n));
     return p->op == LT_CHAIN_COPY ? backend->copy(&it)
                                   : backend->pointwise(p->op, &it, p->compute, p->params);
 }

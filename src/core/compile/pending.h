@@ -21,8 +21,8 @@ typedef struct lt_pending {
     lt_dtype compute, dtype;
     lt_tensor *inputs[LT_CHAIN_INPUTS];
     lt_scalar params[LT_CHAIN_PARAMS];
-    lt_chain_roll roll; /* of what it reads */
-    int ndim;           /* of the result: dense, from the start of its storage */
+    lt_fused_gather gather; /* of its input; read NULL: none */
+    int ndim;               /* of the result: dense, from the start of its storage */
     int64_t numel, sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     bool passed; /* computed once on the way to others; the next time its memory is kept */
 

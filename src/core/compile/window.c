@@ -256,9 +256,8 @@ lt_status lt_window_record(const lt_recorded *op, lt_tensor **out)
                         .compute = op->compute,
                         .dtype = op->dtype,
                         .n = op->n,
-                        .n_params = op->n_params,
-                        .roll.n = 0};
-    if (op->roll != NULL) facts.roll = *op->roll;
+                        .n_params = op->n_params};
+    if (op->gather != NULL) facts.gather = *op->gather;
     for (int i = 0; i < op->n_params; i++) facts.params[i] = op->params[i];
     lt_status status = lt_pending_new(w, result, &facts, op->inputs);
     if (status != LT_OK) {

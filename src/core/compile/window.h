@@ -53,7 +53,7 @@ typedef struct lt_recorded {
     const lt_scalar *params;
     int n_params, ndim;
     const int64_t *sizes;
-    const lt_chain_roll *roll; /* of what a copy reads; NULL: none */
+    const lt_fused_gather *gather; /* of the input of a copy, on the host; NULL: none */
 } lt_recorded;
 
 /* *out stays NULL where the op is to be done at once: there is no window, it is suspended, or it

@@ -11,17 +11,17 @@ enum {
     LT_CHAIN_PARAMS = 4,
     LT_CHAIN_STEPS = 48,  /* most of one chain */
     LT_CHAIN_VALUES = 96, /* its values: results of steps and what they read */
-    LT_CHAIN_ROLLED = 2,  /* dimensions along which one of them is rolled */
     LT_CHAIN_COPY = -1    /* the op of a step that converts its input to the dtype of its result */
 };
 
-/* Elements of dense memory that are read as if they had been moved on along n dimensions: entry i
- * of one is what lies at i - by, or, where there is none, at i - by + size. step: elements from one
- * entry to the next. */
-typedef struct lt_chain_roll {
-    int n;
-    int64_t size[LT_CHAIN_ROLLED], step[LT_CHAIN_ROLLED], by[LT_CHAIN_ROLLED];
-} lt_chain_roll;
+/* An input of which a function on the host brings elements together: n of them, from number `from`
+ * on in the order of the chain, one after the other at `to`. data: the input's first element. Two
+ * are the same where their bytes are. */
+typedef struct lt_fused_gather {
+    void (*read)(const struct lt_fused_gather *g, const char *data, char *to, int64_t from,
+                 int64_t n);
+    int64_t numbers[8]; /* the function's own */
+} lt_fused_gather;
 
 /* An operand of steps: numel elements in the order of the chain. */
 typedef struct lt_chain_value {
@@ -31,13 +31,13 @@ typedef struct lt_chain_value {
     char *data;  /* the first; NULL: results that nobody sees */
     /* elements elsewhere than one after the other: operand 1 beside a dense operand 0; else NULL */
     const struct lt_iter *walk;
-    const lt_chain_roll *roll; /* elements in another order, on the host alone; else NULL */
+    const lt_fused_gather *gather; /* the same by a function; else NULL */
 } lt_chain_value;
 
 /* Whether its elements are brought together before a step reads them. */
 static inline bool lt_is_gathered(const lt_chain_value *v)
 {
-    return v->walk != NULL || v->roll != NULL;
+    return v->walk != NULL || v->gather != NULL;
 }
 
 typedef struct lt_chain_step {

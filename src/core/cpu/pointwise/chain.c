@@ -9,7 +9,6 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
-#include "roll.h"
 
 enum {
     CHUNK = 131072, /* elements that a thread takes at once, at most */
@@ -26,19 +25,39 @@ _Static_assert(LT_CHAIN_VALUES *MIN_LENGTH * 16 <= LT_CHAIN_SCRATCH, "any chain 
 
 /* ---- from a chain to a program --------------------------------------------------------------- */
 
+/* An instruction that gathers `source` to where the value `to` is. */
+static void add_gather(lt_chain_program *p, int to, int source)
+{
+    lt_chain_instruction *in = &p->instructions[p->n++];
+    in->loop = NULL;
+    in->n = 1;
+    in->value[0] = to;
+    in->source = source;
+    in->converted[0] = false;
+}
+
+static bool needs_gather(const lt_chain_program *p, int v)
+{
+    return lt_is_gathered(&p->chain->values[v]) && p->period[v] == 0;
+}
+
+/* What a step reads and is not gathered yet, goes to a slot. */
 static void add_gathers(lt_chain_program *p, const lt_chain_step *step, bool *gathered)
 {
     for (int i = 0; i < step->n; i++) {
         const int v = step->in[i];
-        if (!lt_is_gathered(&p->chain->values[v]) || p->period[v] > 0 || gathered[v]) continue;
+        if (!needs_gather(p, v) || gathered[v]) continue;
         gathered[v] = true;
-        lt_chain_instruction *in = &p->instructions[p->n++];
-        in->step = NULL;
-        in->loop = NULL;
-        in->n = 1;
-        in->value[0] = v;
-        in->converted[0] = false;
+        add_gather(p, v, v);
     }
+}
+
+/* Whether a step only copies an input that is gathered: it is gathered to where the copy is. */
+static bool copies_gathered(const lt_chain_program *p, const lt_chain_step *step)
+{
+    const lt_chain_value *values = p->chain->values;
+    return step->op == LT_CHAIN_COPY && needs_gather(p, step->in[0]) &&
+           values[step->in[0]].dtype == values[step->out].dtype;
 }
 
 /* The loop of an op, given its operands as they are where it takes them: numbers are brought to its
@@ -67,7 +86,6 @@ static void add_step(lt_chain_program *p, const lt_chain_step *step)
 {
     const lt_chain_value *values = p->chain->values;
     lt_chain_instruction *in = &p->instructions[p->n++];
-    in->step = step;
     in->n = 1 + step->n;
     for (int k = 0; k < in->n; k++) {
         const int v = in->value[k] = k == 0 ? step->out : step->in[k - 1];
@@ -252,8 +270,8 @@ static void gather_repeated(const lt_chain_value *v, char *to, int64_t from, int
 /* Elements [from, from + n) of a value that is walked, one after the other. */
 static void gather(const lt_chain_value *v, char *to, int64_t from, int64_t n)
 {
-    if (v->roll != NULL)
-        lt_gather_rolled(v, to, from, n);
+    if (v->gather != NULL)
+        v->gather->read(v->gather, v->data, to, from, n);
     else if (v->walk->ndim > 1 && v->walk->strides[1][1] == 0 && v->walk->sizes[0] < n)
         gather_repeated(v, to, from, n);
     else
@@ -267,7 +285,7 @@ static void run_block(const lt_chain_run *run, int64_t from, int64_t n)
         if (in->loop != NULL)
             in->loop(run->call[i].address, in->stride, n, in->context);
         else
-            gather(&run->program->chain->values[in->value[0]], run->call[i].address[0], from, n);
+            gather(&run->program->chain->values[in->source], run->call[i].address[0], from, n);
     }
 }
 
@@ -326,6 +344,10 @@ void lt_chain_prepare(lt_chain_program *p, const lt_chain *c, int seen)
     p->n = 0;
     find_periods(p);
     for (int i = 0; i < c->n_steps; i++) {
+        if (copies_gathered(p, &c->steps[i])) {
+            add_gather(p, c->steps[i].out, c->steps[i].in[0]);
+            continue;
+        }
         add_gathers(p, &c->steps[i], gathered);
         add_step(p, &c->steps[i]);
     }
@@ -346,21 +368,10 @@ static void run_piece(const void *context, int64_t i)
     lt_chain_compute(&run, from, to < numel ? to : numel, NULL);
 }
 
-/* What is rolled, where nothing else is done; else NULL. */
-static const lt_chain_value *only_rolled(const lt_chain *c)
-{
-    const lt_chain_step *step = &c->steps[0];
-    if (c->n_steps != 1 || step->op != LT_CHAIN_COPY) return NULL;
-    const lt_chain_value *in = &c->values[step->in[0]];
-    return in->roll != NULL && in->dtype == c->values[step->out].dtype ? in : NULL;
-}
-
 lt_status lt_cpu_chain(const lt_chain *c, bool *done)
 {
     lt_chain_program p; /* not zeroed as a whole */
-    const lt_chain_value *rolled = only_rolled(c);
     *done = true;
-    if (rolled != NULL) return lt_cpu_roll(rolled, c->values[c->steps[0].out].data, c->numel);
     lt_chain_prepare(&p, c, -1);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};

@@ -15,9 +15,9 @@ enum {
 
 /* What is done for a block. */
 typedef struct lt_chain_instruction {
-    const lt_chain_step *step; /* NULL: it gathers */
-    lt_loop loop;              /* NULL: the elements of value[0] are gathered */
+    lt_loop loop; /* NULL: elements of `source` are gathered */
     const void *context;
+    int source;
     int n, value[LT_CHAIN_OPERANDS]; /* operands, the output first */
     int64_t stride[LT_CHAIN_OPERANDS];
     bool converted[LT_CHAIN_OPERANDS]; /* a number that lies in `number`, as the loop takes it */

@@ -1,6 +1,8 @@
-/* roll.c - entries moved on along some dimensions: on the host a chain of one step reads the
- * elements where they are (devices/chain.h), in a window together with what reads them; elsewhere
- * each of the dimensions is cut in two, and each of the parts goes where it belongs. */
+/* roll.c - entries moved on along some dimensions. On the host it is a copy of an input that is
+ * gathered (lt_fused_gather), which a trace evaluates together with the ops that read it; elsewhere each
+ * of the dimensions is cut in two, and each part is copied to its place. */
+#include <string.h>
+
 #include "checked.h"
 #include "compile/window.h"
 #include "counting.h"
@@ -68,23 +70,78 @@ static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
     return status;
 }
 
-/* Whether a chain may read self so: elements that lie one after the other, moved on along few
- * dimensions or none, on the host. */
-static bool find_roll(const lt_tensor *self, const int64_t *by, lt_chain_roll *roll)
+/* ---- as a gathered input --------------------------------------------------------------------- */
+
+enum { MAX_ROLLED = 2 }; /* dimensions of a roll that is gathered */
+
+/* The numbers of its lt_fused_gather: entry i of a dimension is read from i - by or, where there is none,
+ * from i - by + size; step: elements from one entry to the next. Dimensions innermost first. */
+typedef struct rolled {
+    int64_t n, element; /* element: its bytes */
+    int64_t size[MAX_ROLLED], step[MAX_ROLLED], by[MAX_ROLLED];
+} rolled;
+_Static_assert(sizeof(rolled) <= sizeof((lt_fused_gather *)NULL)->numbers,
+               "a gather has room for it");
+
+/* Elements [at, at + n), moved on along the first dimension alone, which leaves a block of all its
+ * entries together: two runs of elements take turns, its last entries first. */
+static void read_first(const rolled *r, const char *data, char *to, int64_t at, int64_t n)
 {
-    roll->n = 0;
+    const int64_t block = r->size[0] * r->step[0], back = r->by[0] * r->step[0];
+    int64_t place = at % block;
+    for (int64_t m; n > 0; at += m, n -= m, to += m * r->element) {
+        const bool wrapped = place < back;
+        m = (wrapped ? back : block) - place;
+        if (m > n) m = n;
+        memcpy(to, data + (at + (wrapped ? block : 0) - back) * r->element,
+               (size_t)(m * r->element));
+        place = place + m < block ? place + m : 0;
+    }
+}
+
+/* How much further element `at` lies than it would if the second dimension were not rolled; *run:
+ * so do all until that one. */
+static int64_t moved(const rolled *r, int64_t at, int64_t *run)
+{
+    *run = INT64_MAX;
+    if (r->n == 1) return 0;
+    const int64_t entries = at / r->step[1], i = entries % r->size[1],
+                  end = i < r->by[1] ? r->by[1] : r->size[1];
+    *run = (end - i) * r->step[1] - (at - entries * r->step[1]);
+    return ((i < r->by[1] ? r->size[1] : 0) - r->by[1]) * r->step[1];
+}
+
+static void read_rolled(const lt_fused_gather *g, const char *data, char *to, int64_t from,
+                        int64_t n)
+{
+    rolled r;
+    memcpy(&r, g->numbers, sizeof r);
+    for (int64_t run; n > 0; from += run, n -= run, to += run * r.element) {
+        const int64_t further = moved(&r, from, &run);
+        if (run > n) run = n;
+        read_first(&r, data + further * r.element, to, from, run);
+    }
+}
+
+/* Whether self is read so: contiguous, on the host, and moved along few dimensions. */
+static bool find_gather(const lt_tensor *self, const int64_t *by, lt_fused_gather *gather)
+{
+    rolled r = {.element = (int64_t)lt_dtype_size((lt_dtype)self->dtype)};
     if (self->device.type != LT_CPU || !lt_is_contiguous(self)) return false;
     for (int d = self->ndim - 1; d >= 0; d--) {
         if (by[d] == 0) continue;
-        if (roll->n == LT_CHAIN_ROLLED) return false;
-        roll->size[roll->n] = self->sizes[d];
-        roll->step[roll->n] = self->strides[d];
-        roll->by[roll->n++] = by[d];
+        if (r.n == MAX_ROLLED) return false;
+        r.size[r.n] = self->sizes[d];
+        r.step[r.n] = self->strides[d];
+        r.by[r.n++] = by[d];
     }
+    if (r.n == 0) return false;
+    *gather = (lt_fused_gather){.read = read_rolled};
+    memcpy(gather->numbers, &r, sizeof r);
     return true;
 }
 
-static lt_status read_rolled(lt_tensor *self, const lt_chain_roll *roll, lt_tensor **out)
+static lt_status gather_now(lt_tensor *self, const lt_fused_gather *gather, lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
     lt_chain c; /* not zeroed as a whole */
@@ -96,7 +153,7 @@ static lt_status read_rolled(lt_tensor *self, const lt_chain_roll *roll, lt_tens
     c.n_values = 2;
     c.steps[0] =
         (lt_chain_step){.op = LT_CHAIN_COPY, .compute = dtype, .n = 1, .in = {0}, .out = 1};
-    c.values[0] = (lt_chain_value){.dtype = dtype, .data = lt_data(self), .roll = roll};
+    c.values[0] = (lt_chain_value){.dtype = dtype, .data = lt_data(self), .gather = gather};
     c.values[1] = (lt_chain_value){.dtype = dtype, .data = lt_data(*out)};
     const lt_status status = lt_backend_of(self)->chain(&c, &done);
     if (status != LT_OK) {
@@ -111,18 +168,18 @@ lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *d
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
     int64_t by[LT_MAX_DIMS];
-    lt_chain_roll roll; /* not zeroed */
+    lt_fused_gather gather;
     LT_TRY(add_up(self, shifts, dims, by));
-    const bool in_place = find_roll(self, by, &roll);
-    if (in_place && lt_any_window()) {
+    const bool gathers = find_gather(self, by, &gather);
+    if (gathers && lt_any_window()) {
         LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0,
-                                               self->ndim, self->sizes, &roll},
+                                               self->ndim, self->sizes, &gather},
                                 out));
         if (*out != NULL) return LT_OK;
     }
     LT_AT_ONCE();
     if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("roll", self));
-    return in_place && roll.n > 0 ? read_rolled(self, &roll, out) : move_all(self, by, out);
+    return gathers ? gather_now(self, &gather, out) : move_all(self, by, out);
 }
 
 lt_status lt__roll_backward_impl(lt_tensor *grad_output, const lt_dims *shifts, const lt_dims *dims,

@@ -46,7 +46,7 @@ end
 
 declare.functions_with_options(M, ([[
   decode_image(string input, string mode='unchanged', *, integer? max_memory)
-  read_image(string path, string mode='unchanged', *, integer max_bytes=%d, integer? max_memory)
+  read_image(string path, string mode='unchanged', *, number max_bytes=%d, integer? max_memory)
 ]]):format(whole_file.MAX_BYTES))
 
 return M

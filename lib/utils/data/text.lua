@@ -142,7 +142,7 @@ function methods:tokens(ids)
 end
 
 declare.functions_with_options(M, ([[
-  read_lines(string path, *, boolean normalize=false, integer max_bytes=%d)
+  read_lines(string path, *, boolean normalize=false, number max_bytes=%d)
   Vocabulary(table? tokens, *, integer min_freq=1, table reserved={}, string|none unknown='<unk>')
 ]]):format(whole_file.MAX_BYTES))
 

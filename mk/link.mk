@@ -5,7 +5,8 @@
 # Link-time optimization makes static functions global and hidden; they become local again, so that two joined objects
 # may have the same.
 COMMA := ,
-LTO_FLAGS = $(filter-out -M% -I% -D%,$(CFLAGS_ALL)) $(NO_TABLES) -r -nostdlib -flinker-output=nolto-rel
+LTO_FLAGS = $(filter-out -M% -I% -D%,$(CFLAGS_ALL)) $(if $(filter %/ltensor.o,$@),$(NO_TABLES)) \
+            -r -nostdlib -flinker-output=nolto-rel
 JOIN = $(if $(LTO),$(CC) $(LTO_FLAGS) -Wl$(COMMA)-d$(COMMA)--unique -o $@ $^ && $(OBJCOPY) --localize-hidden $@,\
        $(LD) -r -d --unique -o $@ $^)
 $(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)

@@ -3,9 +3,10 @@
  * it is. The model's file is read by an interpreter with limits; the loss and the steps are the
  * host's own, and there is no Lua in it.
  *
- *   cc -std=c99 finetune.c $(pkg-config --cflags --libs ltensor_lua) -o finetune ./finetune
- *   classifier.onnx 3 16 32 last.safetensors     trains 3.weight and 3.bias, for pictures of 16 x
- *   32, and keeps them
+ *   cc -std=c99 finetune.c $(pkg-config --cflags --libs ltensor_lua) -o finetune
+ *   ./finetune classifier.onnx 3 16 32 last.safetensors
+ *
+ * This trains 3.weight and 3.bias for images of 16 x 32 and saves them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,10 @@
  * storage has no elements but a pattern (where values stand) and the values, which are ordinary
  * tensors on the same device. The elements that it has not are 0.
  *
- *   COO       indices [sparse_dim, nnz], values [nnz, dense sizes...]; a place may occur twice:
- *             values there add up CSR, CSC  compressed [n + 1], plain [nnz], values [nnz]: those of
- *             row (column) i are from compressed[i] to compressed[i + 1] - 1
+ *   COO       indices [sparse_dim, nnz], values [nnz, dense sizes...]; the values of equal
+ *             indices are added
+ *   CSR, CSC  compressed [n + 1], plain [nnz], values [nnz]; row (column) i has the entries from
+ *             compressed[i] to compressed[i + 1] - 1
  *
  * Components are never written: what changes a sparse tensor gives it others. They have no history:
  * a sparse tensor is a variable of its own, and the ops _sparse_values and _sparse_like lead from

@@ -9,10 +9,11 @@
  *   ltensor.lua(chunk, ...)      runs Lua with numbers, strings and capsules as its ..., gives what
  *                                it returns as such;
  *                                a column of Arrow is a tuple of two, as __arrow_c_array__ gives it
- *   ltensor.buffer(versioned)    a capsule of four floats 1, 2, 3, 4 that the program owns, lent by
- *                                lt_tensor_wrap ltensor.buffer_value(i)      one of them
- *                                ltensor.given_back()         how many times that buffer was given
- *                                back ltensor.live()               bytes of tensor memory in use */
+ *   ltensor.buffer(versioned)    a capsule of four floats 1, 2, 3, 4 that the program owns, exported
+ *                                by lt_tensor_wrap
+ *   ltensor.buffer_value(i)      one of them
+ *   ltensor.given_back()         the number of releases of that buffer
+ *   ltensor.live()               bytes of tensor memory in use */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,16 +1,18 @@
-/* forward.h - one op on dual tensors: what the functions of scripts/gen/forward.lua are made of.
- * Included by generated wrappers.
+/* forward.h - one operation on dual tensors, for the functions that scripts/gen/forward.lua
+ * generates.
  *
- *     lt_dual d = {0}; LT_CHECK(lt_dual_open(&d, given, 2));            the highest level of all
- *         arguments comes off ...                                              the op on d.primal,
- *         terms of the result's tangent LT_CHECK(lt_dual_add(&d, &term)); LT_CHECK(lt_dual_give(&d,
- *         result));
+ *       lt_dual d = {0};
+ *       LT_CHECK(lt_dual_open(&d, given, 2));   removes the highest level of all arguments
+ *       ...                                     the operation on d.primal, terms of the tangent
+ *       LT_CHECK(lt_dual_add(&d, &term));
+ *       LT_CHECK(lt_dual_give(&d, result));
  *   done:
- *     lt_dual_close(&d);
+ *       lt_dual_close(&d);
  *
- * An op without a formula of its own is transposed: its derivative is linear in the gradient, and
- * the gradient of that by the gradient, in the direction of the tangents, is the tangent of the
- * result. It takes two passes of the op's backward, of a graph of this op alone. */
+ * An operation without a formula is transposed: its derivative is linear in the gradient, and the
+ * gradient of that derivative by the gradient, in the direction of the tangents, is the tangent of
+ * the result. This takes two passes of the operation's backward, over a graph of this operation
+ * only. */
 #ifndef LT_FORWARD_H
 #define LT_FORWARD_H
 

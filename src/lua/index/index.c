@@ -1,8 +1,9 @@
 /* index.c - x[key] and x[key] = value, in all the forms of the language.
  *
- *   x[i]   x[{i, j}]   x[{ {from, to, step}, {}, torch.newaxis, '...' }]   x[mask]   x[positions]
- *          mixtures x['from:to:step, :, None, ...'] x[{ {{1, 3}, {2, 4}}, {} }]   x[{true, false,
- *          true}]: tensors written out
+ *   x[i]   x[{i, j}]   x[{ {from, to, step}, {}, torch.newaxis, '...' }]
+ *   x[mask]   x[positions]   mixtures of these
+ *   x['from:to:step, :, None, ...']
+ *   x[{ {{1, 3}, {2, 4}}, {} }]   x[{true, false, true}]   tensors as tables
  *
  * The key is first read into a list of subscripts (this part may raise: nothing is held), then
  * applied: numbers and slices make a view, tensors then index that view. Positions count from 1,

@@ -1,19 +1,18 @@
-/* instantiate.h - makes a loop from a scalar formula. The list of a kernel file's ops is generated
- * from the declarations and expanded twice: to define the loops (shapes_loops.h), and to fill in
- * the table (shapes_entries.h):
+/* instantiate.h - instantiates a loop from a scalar formula. The list of operations of a kernel
+ * file is generated from the declarations and expanded twice: to define the loops (shapes_loops.h),
+ * and to fill in the table (shapes_entries.h):
  *
- *   FLOATS(UNARY, exp, EXP)            float and double INTEGERS(BINARY, add, ADD)         the five
- *                                      integer types WIDEST(BINARY, pow, POW)           int64 only:
- *                                      narrower integers are computed in it BOOL(BINARY, add, ADD)
- *                                      bool BFLOAT16(BINARY, mul, MUL)         bfloat16: two
- *                                      elements at a time (bfloat16_words.h), numbers come as float
+ *   FLOATS(UNARY, exp, EXP)      float and double
+ *   INTEGERS(BINARY, add, ADD)   the five integer types
+ *   WIDEST(BINARY, pow, POW)     int64 only; narrower integers are computed in it
+ *   BOOL(BINARY, add, ADD)       bool
+ *   BFLOAT16(BINARY, mul, MUL)   bfloat16, two elements at a time (bfloat16_words.h); numbers are float
  *
- * each giving a static function exp_f32 and its entry in the table. Half types without loops of
- * their own the driver computes in float. The driver also gathers what is strided and spreads
- * numbers: all operands of a loop are contiguous, but inputs that are a single number (stride 0),
- * of two either one, of three the second, the third or both. A single element may have any strides.
- * "omp simd" tells the compiler that iterations are independent: operands are the same memory or do
- * not overlap. */
+ * Each line defines a static function exp_f32 and its entry in the table. The driver computes half
+ * types without their own loops in float. It also gathers strided operands and broadcasts numbers:
+ * all operands of a loop are contiguous, except inputs that are a single number (stride 0): of two
+ * either one, of three the second, the third or both. A single element may have any strides. "omp
+ * simd" declares independent iterations: operands are the same memory or do not overlap. */
 #ifndef LT_CPU_INSTANTIATE_H
 #define LT_CPU_INSTANTIATE_H
 

@@ -104,10 +104,10 @@ static lt_status parse_dtype(const char *path, const char *name, entry *e)
     return BAD_TENSOR(path, e->name, "elements of type '%.20s', which ltensor does not have", name);
 }
 
-static lt_status parse_entry(const char *path, const cJSON *item, entry *e)
+static lt_status parse_entry(const char *path, const char *name, const cJSON *item, entry *e)
 {
     const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL, *field;
-    *e = (entry){.name = item->string};
+    *e = (entry){.name = name};
     if (!cJSON_IsObject(item))
         return BAD_TENSOR(path, e->name, "%s", "its description is no object");
     cJSON_ArrayForEach(field, item)
@@ -153,12 +153,12 @@ static int by_offset(const void *a, const void *b)
 /* Sorts the entries by offset; every one of data_bytes bytes must belong to one of them. */
 static lt_status check_entries(const char *path, entry *entries, int64_t n, int64_t data_bytes)
 {
-    qsort(entries, (size_t)n, sizeof *entries, by_name);
+    if (n > 0) qsort(entries, (size_t)n, sizeof *entries, by_name);
     for (int64_t i = 1; i < n; i++) {
         if (strcmp(entries[i - 1].name, entries[i].name) == 0)
             return BAD_TENSOR(path, entries[i].name, "%s", "there are two of this name");
     }
-    qsort(entries, (size_t)n, sizeof *entries, by_offset);
+    if (n > 0) qsort(entries, (size_t)n, sizeof *entries, by_offset);
     int64_t end = 0;
     for (int64_t i = 0; i < n; i++) {
         if (entries[i].begin != end)
@@ -189,24 +189,95 @@ static lt_status parse_texts(const char *path, const cJSON *object, lt_safetenso
     return LT_OK;
 }
 
-/* Finds *entries (*n of them, sorted by offset; freed by the caller) and the texts in out->json. */
-static lt_status parse_header(const char *path, int64_t data_bytes, lt_safetensors *out,
-                              entry **entries, int64_t *n)
+/* The text of a header, zero-terminated, and the place that is parsed next. */
+typedef struct parser {
+    const char *path, *text, *at, *end;
+} parser;
+
+static lt_status fail_at(const parser *p)
 {
-    const cJSON *root = out->json, *item;
-    *n = 0;
-    *entries = lt_mem_array(cJSON_GetArraySize(root), sizeof **entries);
-    if (*entries == NULL) return LT_ERR_MEMORY;
-    cJSON_ArrayForEach(item, root)
-    {
-        if (strcmp(item->string, METADATA) != 0) {
-            LT_TRY(parse_entry(path, item, &(*entries)[(*n)++]));
-        } else {
-            if (out->texts != NULL) return DAMAGED(path, "%s is given twice", METADATA);
-            LT_TRY(parse_texts(path, item, out));
+    return DAMAGED(p->path, "the header is no JSON object (wrong at byte %lld)",
+                   lt_shown(p->at - p->text));
+}
+
+static char skip_blanks(parser *p)
+{
+    p->at += strspn(p->at, " \t\r\n");
+    return *p->at;
+}
+
+/* Steps over a character of the grammar. */
+static lt_status expect(parser *p, char c)
+{
+    if (skip_blanks(p) != c) return fail_at(p);
+    p->at++;
+    return LT_OK;
+}
+
+/* *out belongs to the caller. */
+static lt_status parse_value(parser *p, cJSON **out)
+{
+    skip_blanks(p);
+    const char *end = p->at;
+    *out = cJSON_ParseWithLengthOpts(p->at, (size_t)(p->end - p->at), &end, false);
+    p->at = end;
+    return *out != NULL ? LT_OK : fail_at(p);
+}
+
+/* The names and texts of a header, in out->json, and its entries. */
+typedef struct header {
+    lt_safetensors *out;
+    entry *v;
+    int64_t n, capacity;
+} header;
+
+static lt_status add_entry(header *h, const char *path, const char *name, const cJSON *item)
+{
+    if (h->n == h->capacity) {
+        const int64_t capacity = h->capacity > 0 ? h->capacity + h->capacity / 2 : 64;
+        entry *v = lt_mem_rearray(h->v, capacity, sizeof *v);
+        if (v == NULL) return LT_ERR_MEMORY;
+        h->v = v, h->capacity = capacity;
+    }
+    return parse_entry(path, name, item, &h->v[h->n++]);
+}
+
+static lt_status parse_member(parser *p, header *h)
+{
+    cJSON *name, *value;
+    if (skip_blanks(p) != '"') return fail_at(p);
+    LT_TRY(parse_value(p, &name));
+    cJSON_AddItemToArray(h->out->json, name);
+    LT_TRY(expect(p, ':'));
+    LT_TRY(parse_value(p, &value));
+    if (strcmp(name->valuestring, METADATA) == 0) {
+        cJSON_AddItemToArray(h->out->json, value);
+        if (h->out->texts != NULL) return DAMAGED(p->path, "%s is given twice", METADATA);
+        return parse_texts(p->path, value, h->out);
+    }
+    const lt_status status = add_entry(h, p->path, name->valuestring, value);
+    cJSON_Delete(value);
+    return status;
+}
+
+/* Member by member: a tree of the whole header takes 900 bytes for each tensor. */
+static lt_status parse_header(parser *p, header *h)
+{
+    h->out->json = cJSON_CreateArray();
+    if (h->out->json == NULL) return lt_error(LT_ERR_MEMORY, "out of memory");
+    if (*p->text != '{' || memchr(p->text, '\0', (size_t)(p->end - p->text)) != NULL)
+        return fail_at(p);
+    p->at++;
+    if (skip_blanks(p) != '}') {
+        LT_TRY(parse_member(p, h));
+        while (skip_blanks(p) == ',') {
+            p->at++;
+            LT_TRY(parse_member(p, h));
         }
     }
-    return check_entries(path, *entries, *n, data_bytes);
+    LT_TRY(expect(p, '}'));
+    skip_blanks(p);
+    return p->at == p->end ? LT_OK : fail_at(p);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -225,9 +296,8 @@ static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
     return LT_OK;
 }
 
-/* Reads the header into out->json; *data_bytes is what follows it. */
-static lt_status read_header(int fd, const char *path, int64_t size, lt_safetensors *out,
-                             int64_t *data_bytes)
+/* *data_bytes is the number of bytes that follow the header. */
+static lt_status read_header(int fd, const char *path, int64_t size, header *h, int64_t *data_bytes)
 {
     unsigned char start[LENGTH_BYTES];
     const int64_t rest = size - LENGTH_BYTES;
@@ -252,13 +322,8 @@ static lt_status read_header(int fd, const char *path, int64_t size, lt_safetens
     if (text == NULL) return LT_ERR_MEMORY;
     LT_CHECK(read_fully(fd, path, text, (int64_t)length));
     text[length] = '\0';
-    const char *end = text;
-    if (text[0] == '{' && memchr(text, '\0', (size_t)length) == NULL)
-        out->json = cJSON_ParseWithLengthOpts(text, (size_t)length, &end, false);
-    if (out->json != NULL) end += strspn(end, " \t\r\n");
-    if (out->json == NULL || end != text + length)
-        status = DAMAGED(path, "the header is no JSON object (wrong at byte %lld)",
-                         lt_shown(end - text));
+    parser p = {path, text, text, text + length};
+    LT_CHECK(parse_header(&p, h));
     *data_bytes = rest - (int64_t)length;
 done:
     lt_mem_free(text);
@@ -317,23 +382,23 @@ lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out
 {
     lt_status status = LT_OK;
     lt_safetensors file = {0};
-    entry *entries = NULL;
-    int64_t n, size, data_bytes;
+    header h = {.out = &file};
+    int64_t size, data_bytes;
     int fd;
     LT_TRY(lt_open_to_read(path, &fd, &size));
-    LT_CHECK(read_header(fd, path, size, &file, &data_bytes));
-    LT_CHECK(parse_header(path, data_bytes, &file, &entries, &n));
-    file.tensors = lt_mem_zarray(n, sizeof *file.tensors);
+    LT_CHECK(read_header(fd, path, size, &h, &data_bytes));
+    LT_CHECK(check_entries(path, h.v, h.n, data_bytes));
+    file.tensors = lt_mem_zarray(h.n, sizeof *file.tensors);
     if (file.tensors == NULL) {
         status = LT_ERR_MEMORY;
         goto done;
     }
-    LT_CHECK(read_tensors(fd, path, mapped, entries, n, data_bytes, &file));
+    LT_CHECK(read_tensors(fd, path, mapped, h.v, h.n, data_bytes, &file));
     *out = file;
     file = (lt_safetensors){0};
 done:
     lt_safetensors_free(&file);
-    lt_mem_free(entries);
+    lt_mem_free(h.v);
     close(fd);
     return status;
 }
@@ -352,35 +417,25 @@ void lt_safetensors_free(lt_safetensors *file)
 /* Takes over item; NULL is a failed allocation, as cJSON has it. */
 static lt_status put(cJSON *parent, const char *name, cJSON *item)
 {
-    bool done = name != NULL ? cJSON_AddItemToObject(parent, name, item)
-                             : cJSON_AddItemToArray(parent, item);
-    if (done) return LT_OK;
+    if (cJSON_AddItemToObject(parent, name, item)) return LT_OK;
     cJSON_Delete(item);
     return lt_error(LT_ERR_MEMORY, "out of memory");
 }
 
-/* cJSON_CreateNumber would print large numbers with an exponent, which other readers refuse. */
-static cJSON *whole_number(int64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    return cJSON_CreateRaw(text);
-}
-
+/* As text, which takes a third of the memory of cJSON's items. It needs no escapes. */
 static lt_status describe(cJSON *root, const lt_named_tensor *named, int64_t begin, int64_t end)
 {
     const lt_tensor *t = named->tensor;
-    cJSON *item, *shape, *offsets;
+    char text[LT_MAX_DIMS * 21 + 120];
+    size_t n;
     if (dtype_names[t->dtype] == NULL)
         return lt_error(LT_ERR_RUNTIME, "tensor '%s': the format has no elements of %s",
                         named->name, lt_dtype_name((lt_dtype)t->dtype));
-    LT_TRY(put(root, named->name, item = cJSON_CreateObject()));
-    LT_TRY(put(item, "dtype", cJSON_CreateString(dtype_names[t->dtype])));
-    LT_TRY(put(item, "shape", shape = cJSON_CreateArray()));
-    for (int d = 0; d < t->ndim; d++) LT_TRY(put(shape, NULL, whole_number(t->sizes[d])));
-    LT_TRY(put(item, "data_offsets", offsets = cJSON_CreateArray()));
-    LT_TRY(put(offsets, NULL, whole_number(begin)));
-    return put(offsets, NULL, whole_number(end));
+    n = (size_t)sprintf(text, "{\"dtype\":\"%s\",\"shape\":[", dtype_names[t->dtype]);
+    for (int d = 0; d < t->ndim; d++)
+        n += (size_t)sprintf(text + n, "%s%lld", d > 0 ? "," : "", (long long)t->sizes[d]);
+    sprintf(text + n, "],\"data_offsets\":[%lld,%lld]}", (long long)begin, (long long)end);
+    return put(root, named->name, cJSON_CreateRaw(text));
 }
 
 static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t n)

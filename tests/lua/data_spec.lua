@@ -309,6 +309,51 @@ describe('workers', function()
     end
   end)
 
+  it('give batches as they are ready with in_order = false, each of them once', function()
+    local Slow = data.Dataset:extend('Slow')
+    function Slow:__len() return 8 end
+    function Slow:__getitem(i)
+      if i == 1 then torch._C.first_worker({}, 1) end -- waits for a second
+      return i
+    end
+    local Stream = data.IterableDataset:extend('Stream')
+    function Stream:iter()
+      local id, i = data.get_worker_info().id, 0
+      return function()
+        i = i + 1
+        if id == 0 and i == 1 then torch._C.first_worker({}, 1) end
+        return i <= 4 and id * 4 + i or nil
+      end
+    end
+    for _, dataset in ipairs { Slow(), Stream() } do
+      local orders = {}
+      for _, in_order in ipairs { true, false } do
+        local order = {}
+        for x in data.DataLoader(dataset, { batch_size = false, num_workers = 2, in_order = in_order }):iter() do
+          order[#order + 1] = torch.is_tensor(x) and x:item() or x
+        end
+        orders[in_order] = order
+      end
+      assert.equal(1, orders[true][1])
+      assert.not_equal(1, orders[false][1])
+      table.sort(orders[true])
+      table.sort(orders[false])
+      assert.same({ 1, 2, 3, 4, 5, 6, 7, 8 }, orders[true])
+      assert.same({ 1, 2, 3, 4, 5, 6, 7, 8 }, orders[false])
+    end
+    local late = data.DataLoader(Slow(), { num_workers = 1, in_order = false, timeout = 0.2 })
+    assert.error_matches(function() for _ in late:iter() do end end, 'DataLoader timed out after 0.2 seconds', 1, true)
+  end)
+
+  it('are forks, and no other multiprocessing_context is accepted', function()
+    local function load(options) return function() return data.DataLoader({ 1, 2 }, options) end end
+    assert.error_matches(load { multiprocessing_context = 'fork' }, 'multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers=0', 1, true)
+    assert.error_matches(load { num_workers = 1, multiprocessing_context = 'spawn' },
+      "multiprocessing_context option should specify a valid start method in ['fork'], but got multiprocessing_context='spawn'", 1, true)
+    assert.error_matches(load { num_workers = 1, multiprocessing_context = 3 }, 'multiprocessing_context option should be a string specifying the start method', 1, true)
+    assert.equal(2, #load { num_workers = 1, multiprocessing_context = 'fork', pin_memory_device = 'cuda' }())
+  end)
+
   it('share a stream and may be left early', function()
     local loader = data.DataLoader(Counter(1, 10), {batch_size = 2, num_workers = 2, persistent_workers = true})
     local expected = {{1, 3}, {2, 4}, {5, 7}, {6, 8}, {9}, {10}}

@@ -5,8 +5,9 @@
 -- batch_size = false gives one sample after the other, as the dataset has them, without a dimension of batches.
 --
 -- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode in the
--- background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order. For the same
--- generator the order is PyTorch's.
+-- background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order unless in_order = false. For the
+-- same generator the order is PyTorch's. Workers are forks: multiprocessing_context = 'fork' is the only one. pin_memory_device is
+-- accepted and means nothing: as in PyTorch, the current accelerator's memory is pinned.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -27,6 +28,14 @@ local function check(options, streams)
     fail 'prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.'
   end
   if options.prefetch_factor and options.prefetch_factor < 1 then fail 'prefetch_factor option should be non-negative' end
+  local context = options.multiprocessing_context
+  if context ~= nil and options.num_workers == 0 then
+    fail 'multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers=0'
+  elseif context ~= nil and type(context) ~= 'string' then
+    fail('multiprocessing_context option should be a string specifying the start method, but got multiprocessing_context=%s', torch.type(context))
+  elseif context ~= nil and context ~= 'fork' then
+    fail("multiprocessing_context option should specify a valid start method in ['fork'], but got multiprocessing_context='%s'", context)
+  end
   if options.persistent_workers and options.num_workers == 0 then fail 'persistent_workers option needs num_workers > 0' end
   if streams then
     if options.shuffle then
@@ -54,7 +63,7 @@ function DataLoader:init(options)
   self.generator = options.generator or nil
   self.num_workers, self.prefetch_factor = options.num_workers, options.prefetch_factor or 2
   self.persistent_workers, self.worker_init_fn = options.persistent_workers, options.worker_init_fn or nil
-  self.timeout = options.timeout
+  self.timeout, self.in_order = options.timeout, options.in_order
   if self._streams then return end
   self.sampler = options.sampler or (options.shuffle
     and samplers.RandomSampler(dataset, { generator = options.generator }) or samplers.SequentialSampler(dataset))

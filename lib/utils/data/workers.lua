@@ -3,7 +3,8 @@
 -- A worker is a fork of this process with one thread, so it can use any dataset and the values that its
 -- functions refer to, but not a GPU. It receives lists of positions and returns batches through pipes: tensors
 -- (on the host), numbers, booleans, strings and tables of these (structure.lua). Batches are requested and
--- received round-robin, so their order does not depend on the speed of the workers. A worker that ends, by an
+-- received round-robin, so their order does not depend on the speed of the workers. With in_order = false the
+-- first batch that is ready is received, and its worker gets the next request. A worker that ends, by an
 -- error or a signal, ends the iteration; the end of the iteration ends the workers.
 
 local torch = require 'torch'
@@ -85,15 +86,29 @@ function Pool:close()
 end
 Pool.__gc, Pool.__close = Pool.close, Pool.close
 
+function Pool:fail_late()
+  self:close()
+  fail('DataLoader timed out after %s seconds', tostring(self.loader.timeout))
+end
+
+-- The first of these workers that has sent a message or has ended, by its number.
+function Pool:first_of(numbers)
+  local workers, timeout = {}, self.loader.timeout
+  for i, number in ipairs(numbers) do workers[i] = self.workers[number] end
+  local first = torch._C.first_worker(workers, timeout > 0 and timeout or nil)
+  if not first then self:fail_late() end
+  return numbers[first]
+end
+
 -- The next message of the worker; raises when there is none.
 function Pool:receive(index)
   local worker, timeout = self.workers[index], self.loader.timeout
   local message, why = worker:receive(timeout > 0 and timeout or nil)
   if message and message:byte() ~= 0x78 then return message end -- 'x'
   local pid = worker:pid()
+  if why == 'timeout' then self:fail_late() end
   self:close()
   if message then fail('%s', message:sub(2)) end
-  if why == 'timeout' then fail('DataLoader timed out after %s seconds', tostring(timeout)) end
   fail('DataLoader worker (pid %d) exited unexpectedly: %s', pid, why)
 end
 
@@ -119,7 +134,9 @@ function M.iter(loader, next_positions, seed)
     loader._pool = loader.persistent_workers and pool or nil
   end
   local count = #pool.workers
-  local asked, taken, ended, more = 0, 0, {}, true
+  local turn, taken, ended, more = 0, 0, {}, true
+  local pending, done = {}, {} -- by worker: requests without an answer; whether its stream has ended
+  for worker = 1, count do pending[worker] = 0 end
 
   local function ask(worker)
     local request = 'n'
@@ -130,32 +147,54 @@ function M.iter(loader, next_positions, seed)
     end
     if request then
       pool.workers[worker]:send(request)
-      asked = asked + 1
+      turn, pending[worker] = worker, pending[worker] + 1
     end
     return request
   end
 
-  local queue = {} -- the workers in the order in which they were asked
+  local queue = {} -- the workers in the order of their requests
+
+  -- The worker that gets the next request: in turn; out of order one that has room. nil: none.
+  local function worker_to_ask()
+    if loader.in_order then return #queue - taken < count * loader.prefetch_factor and turn % count + 1 or nil end
+    for i = turn, turn + count - 1 do
+      local worker = i % count + 1
+      if not done[worker] and pending[worker] < loader.prefetch_factor then return worker end
+    end
+  end
+
   local function fill()
-    while more and #queue - taken < count * loader.prefetch_factor do
-      local worker = asked % count + 1
-      if loader._streams and #ended == count then return end
-      if not ask(worker) then return end
+    while more do
+      local worker = worker_to_ask()
+      if not worker or loader._streams and #ended == count or not ask(worker) then return end
       queue[#queue + 1] = worker
     end
+  end
+
+  -- The worker whose message is taken next.
+  local function worker_to_hear()
+    taken = taken + 1
+    local worker = queue[taken]
+    queue[taken] = false
+    if not loader.in_order then
+      local busy = {}
+      for number = 1, count do
+        if pending[number] > 0 then busy[#busy + 1] = number end
+      end
+      worker = pool:first_of(busy)
+    end
+    pending[worker] = pending[worker] - 1
+    return worker
   end
 
   local function finish()
     if not loader.persistent_workers then pool:close() end
   end
 
-  local done = {}
   local function next_batch()
     fill()
     while taken < #queue do
-      local worker = queue[taken + 1]
-      queue[taken + 1] = false
-      taken = taken + 1
+      local worker = worker_to_hear()
       local message = pool:receive(worker)
       if message ~= 'e' then
         fill()

@@ -32,17 +32,22 @@ typedef struct {
 enum { POLL_MS = 50 }; /* between two looks at the interrupt flag */
 typedef enum { DONE, ENDED, TIMEOUT, INTERRUPTED } outcome;
 
-/* Waits until the descriptor can be used. deadline < 0: without end. */
-static outcome wait_for(lua_State *L, int fd, short events, double deadline)
+/* Waits until one of n descriptors can be used. deadline < 0: without end. */
+static outcome wait_for_any(lua_State *L, struct pollfd *p, int n_descriptors, double deadline)
 {
     for (;;) {
-        struct pollfd p = {fd, events, 0};
         if (LT_INSIDE(L, lt_interrupted())) return INTERRUPTED;
-        int n = poll(&p, 1, POLL_MS);
+        int n = poll(p, (nfds_t)n_descriptors, POLL_MS);
         if (n > 0) return DONE;
         if (n < 0 && errno != EINTR) return ENDED;
         if (deadline >= 0 && lt_clock() > deadline) return TIMEOUT;
     }
+}
+
+static outcome wait_for(lua_State *L, int fd, short events, double deadline)
+{
+    struct pollfd p = {fd, events, 0};
+    return wait_for_any(L, &p, 1, deadline);
 }
 
 /* Reads or writes all n bytes. */
@@ -221,6 +226,31 @@ static int worker_receive(lua_State *L)
     return 0;
 }
 
+/* first_worker(workers, [seconds]) -> the position of the first worker in the list that has sent a
+ * message or has ended; nil: none within the time */
+static int first_worker(lua_State *L)
+{
+    const int n = (int)luaL_len(L, 1);
+    const double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + lt_lua_check_number(L, 2);
+    lua_settop(L, 1);
+    struct pollfd *p = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *p, 0);
+    for (int i = 0; i < n; i++) {
+        lua_rawgeti(L, 1, i + 1);
+        const worker *w = lt_lua_check_udata(L, -1, WORKER_NAME);
+        p[i] = (struct pollfd){w->from, POLLIN, 0};
+        lua_pop(L, 1);
+    }
+    const outcome waited = wait_for_any(L, p, n, deadline);
+    if (waited == INTERRUPTED) lt_lua_do(L, lt_stopped());
+    int first = 0;
+    while (first < n && p[first].revents == 0) first++;
+    if (waited == DONE && first < n)
+        lua_pushinteger(L, first + 1);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
 static int worker_pid(lua_State *L)
 {
     worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
@@ -247,7 +277,8 @@ void lt_lua_open_worker(lua_State *L)
                                        {"pid", worker_pid},
                                        {"close", worker_close},
                                        {NULL, NULL}};
-    static const luaL_Reg functions[] = {{"fork_worker", fork_worker}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"fork_worker", fork_worker}, {"first_worker", first_worker}, {NULL, NULL}};
     luaL_newmetatable(L, WORKER_NAME);
     lua_createtable(L, 0, 5);
     lt_lua_setfuncs(L, methods);

@@ -14,12 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "context/fork.h"
-
 static FILE *plain, *noting; /* stdout as it was; the stream that takes its place */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-LT_HOLD_ACROSS_FORK(lock)
+/* A forked child may record output, too: the forking thread holds the lock meanwhile. */
+static void acquire(void) { pthread_mutex_lock(&lock); }
+static void release(void) { pthread_mutex_unlock(&lock); }
+__attribute__((constructor)) static void hold_across_fork(void)
+{
+    pthread_atfork(acquire, release, release);
+}
 
 static struct {
     unsigned long cell;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "comm.h"
+#include "context/fork.h"
 #include "engine.h"
 #include "error.h"
 #include "tensor.h"
@@ -85,6 +86,7 @@ struct lt_world {
     bool native; /* all_reduce is the engine's own, where it has it */
     pid_t process;
     pthread_t thread;
+    lt_fork_entry fork;
     pthread_mutex_t lock;
     pthread_cond_t given, changed; /* for the thread; for those who wait */
 

@@ -342,7 +342,7 @@ static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&world->lock, NULL);
+    lt_fork_mutex_init(&world->fork, &world->lock, false);
     pthread_cond_init(&world->given, &monotonic);
     pthread_cond_init(&world->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
@@ -471,7 +471,7 @@ void lt_world_free(lt_world *world)
     if (world->inner != NULL) lt_fake_world_free(world->inner);
     for (int r = 0; r < world->size; r++) lt_mem_free(world->peers[r].answer);
     lt_mem_free(world->peers);
-    pthread_mutex_destroy(&world->lock);
+    lt_fork_mutex_destroy(&world->fork);
     pthread_cond_destroy(&world->given);
     pthread_cond_destroy(&world->changed);
     lt_mem_free(world);

@@ -23,6 +23,7 @@
 #include "op/sum.h"
 
 #define LIMIT 60 /* seconds after which a child that hangs is ended by a signal */
+#define FORKS 50 /* with each number of threads */
 
 static void need(lt_status status)
 {
@@ -96,7 +97,7 @@ static void parent_and_child_compute_with_all_threads(void **state)
     const int before = lt_get_num_threads(), counts[] = {1, 2, 4};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(lt_set_num_threads(counts[i]), LT_OK);
-        for (int turn = 0; turn < 10; turn++) {
+        for (int turn = 0; turn < FORKS; turn++) {
             compute();
             assert_int_equal(run_in_child(turn % 5 == 0 ? fork_again : compute_in_child), 0);
             compute();
@@ -124,6 +125,61 @@ static void locks_of_other_threads_are_free_in_the_child(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&others[i], NULL, compute_until_stopped, NULL), 0);
     for (int turn = 0; turn < 20; turn++) assert_int_equal(run_in_child(compute_in_child), 0);
+    atomic_store(&stop, true);
+    for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
+}
+
+static void *draw_until_stopped(void *context)
+{
+    lt_context_enter(context);
+    while (!atomic_load(&stop)) lt_tensor_release(random_of(1, (int64_t[]){100000}));
+    lt_context_enter(NULL);
+    return NULL;
+}
+
+static void draw_in_child(void) { lt_tensor_release(random_of(1, (int64_t[]){1000})); }
+
+/* The other thread holds the generator's lock nearly all the time. */
+static void the_locks_of_every_context_are_free_in_the_child(void **state)
+{
+    (void)state;
+    pthread_t other;
+    lt_context *context = NULL;
+    const lt_context_config config = lt_context_defaults();
+    assert_int_equal(lt_context_new(&config, &context), LT_OK);
+    lt_context *before = lt_context_enter(context);
+    atomic_store(&stop, false);
+    assert_int_equal(pthread_create(&other, NULL, draw_until_stopped, context), 0);
+    for (int turn = 0; turn < 20; turn++) assert_int_equal(run_in_child(draw_in_child), 0);
+    atomic_store(&stop, true);
+    pthread_join(other, NULL);
+    lt_context_enter(before);
+    lt_context_release(context);
+}
+
+static void *make_contexts_until_stopped(void *unused)
+{
+    const lt_context_config config = lt_context_defaults();
+    (void)unused;
+    while (!atomic_load(&stop)) {
+        lt_context *context = NULL;
+        need(lt_context_new(&config, &context));
+        lt_context_enter(context);
+        lt_tensor_release(random_of(1, (int64_t[]){10}));
+        lt_context_enter(NULL);
+        lt_context_release(context);
+    }
+    return NULL;
+}
+
+static void contexts_begin_and_end_while_another_thread_forks(void **state)
+{
+    (void)state;
+    pthread_t others[2];
+    atomic_store(&stop, false);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&others[i], NULL, make_contexts_until_stopped, NULL), 0);
+    for (int turn = 0; turn < 100; turn++) assert_int_equal(run_in_child(draw_in_child), 0);
     atomic_store(&stop, true);
     for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
 }
@@ -187,6 +243,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parent_and_child_compute_with_all_threads),
         cmocka_unit_test(locks_of_other_threads_are_free_in_the_child),
+        cmocka_unit_test(the_locks_of_every_context_are_free_in_the_child),
+        cmocka_unit_test(contexts_begin_and_end_while_another_thread_forks),
         cmocka_unit_test(the_caller_computes_alone_if_no_thread_can_be_started),
         cmocka_unit_test(a_deadline_holds_in_the_child),
     };

@@ -64,7 +64,7 @@ static void end(lt_context *c)
     for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
         if (c->ready[i] != LT_GENERATOR_ABSENT) lt_generator_end(&c->generators[i]);
     lt_mem_free(c->copies);
-    pthread_mutex_destroy(&c->lock);
+    lt_fork_mutex_destroy(&c->fork);
     lt_mem_free(c);
 }
 

@@ -8,6 +8,7 @@
 
 #include "assertion.h"
 #include "autograd/internal.h"
+#include "context/fork.h"
 #include "counting.h"
 #include "devices/backend.h"
 #include "devices/device.h"
@@ -34,20 +35,10 @@ static pthread_mutex_t *lock_of(const lt_tensor *leaf)
     return &locks[(uintptr_t)leaf / sizeof *leaf % LOCKS].lock;
 }
 
-static void lock_all(void)
+__attribute__((constructor)) static void hold_across_fork(void)
 {
-    for (int i = 0; i < LOCKS; i++) pthread_mutex_lock(&locks[i].lock);
-}
-
-static void unlock_all(void)
-{
-    for (int i = 0; i < LOCKS; i++) pthread_mutex_unlock(&locks[i].lock);
-}
-
-/* A forked process has one thread: what others do here must be done before. */
-__attribute__((constructor)) static void keep_fork_apart(void)
-{
-    pthread_atfork(lock_all, unlock_all, unlock_all);
+    static lt_fork_entry entries[LOCKS];
+    for (int i = 0; i < LOCKS; i++) lt_fork_hold(&entries[i], &locks[i].lock);
 }
 
 static void saves_nothing(lt_node *node) { (void)node; }

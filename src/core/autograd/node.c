@@ -9,6 +9,7 @@
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "compile/window.h"
+#include "context/fork.h"
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -17,12 +18,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A forked process has one thread: what others do here must be done before. After the handlers of
- * memory/block.c, so that this lock is taken first, as it is where both are needed. */
-__attribute__((constructor(202))) static void keep_fork_apart(void)
-{
-    pthread_atfork(lt_autograd_lock, lt_autograd_unlock, lt_autograd_unlock);
-}
+LT_HOLD_ACROSS_FORK(lock)
 
 void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
 void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }

@@ -10,6 +10,7 @@
 
 #include "assertion.h"
 #include "autograd/autograd.h"
+#include "context/fork.h"
 #include "error.h"
 #include "memory/alloc.h"
 #include "tensor.h"
@@ -24,6 +25,7 @@ typedef struct entry {
 
 struct lt_saved_copies {
     lt_saved_hooks hooks;
+    lt_fork_entry fork;
     pthread_mutex_t lock;
     entry *first;
 };
@@ -92,7 +94,7 @@ static void free_hooks(lt_saved_hooks *hooks)
 {
     struct lt_saved_copies *c = (struct lt_saved_copies *)hooks;
     LT_ASSERT(c->first == NULL, "a node keeps a copy");
-    pthread_mutex_destroy(&c->lock);
+    lt_fork_mutex_destroy(&c->fork);
     lt_mem_free(c);
 }
 
@@ -152,7 +154,7 @@ lt_status lt_saved_copies_open(void)
                         "allow_mutation_on_saved_tensors contexts cannot be nested");
     struct lt_saved_copies *c = lt_mem_zalloc(sizeof *c);
     if (c == NULL) return LT_ERR_MEMORY;
-    pthread_mutex_init(&c->lock, NULL);
+    lt_fork_mutex_init(&c->fork, &c->lock, false);
     atomic_init(&c->hooks.refs, 1);
     c->hooks.pack = pack, c->hooks.unpack = unpack, c->hooks.drop = drop,
     c->hooks.free = free_hooks;

@@ -36,6 +36,8 @@ _Static_assert(LT_USES == 1 + 4 * 4 * 4, "a limit for each place");
 _Thread_local lt_thread lt_here = {
     .context = &lt_process_context, .grad_mode = true, .process_grad_mode = true};
 
+LT_HOLD_ACROSS_FORK(lt_process_context.lock)
+
 void lt_context_init(lt_context *c)
 {
     atomic_init(&c->refs, 1);
@@ -45,7 +47,7 @@ void lt_context_init(lt_context *c)
     c->print = (lt_print_options)LT_PRINT_DEFAULTS;
     for (int i = 0; i < LT_USES; i++) atomic_init(&c->use[i].limit, INT64_MAX);
     c->deadline = c->next_progress = INFINITY;
-    pthread_mutex_init(&c->lock, NULL);
+    lt_fork_mutex_init(&c->fork, &c->lock, false);
     c->seed = LT_DEFAULT_SEED;
 }
 

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fork.h"
 #include "ltensor.h"
 #include "print/print_options.h"
 #include "random/generator.h"
@@ -88,6 +89,7 @@ struct lt_context {
     lt_context *next_watched;
     bool watched;
 
+    lt_fork_entry fork;
     pthread_mutex_t lock; /* of what follows */
 
     /* copies.c: the ledger */

@@ -20,6 +20,7 @@
 #include "assertion.h"
 #include "clock.h"
 #include "error.h"
+#include "fork.h"
 #include "ltensor.h"
 
 enum { EMPTY, POSTED, RUNNING };
@@ -160,8 +161,7 @@ static void *serve(void *argument)
 #endif
 
 /* Locks are held across fork() so that the child finds them consistent. */
-static void before_fork(void) { pthread_mutex_lock(&pool.mutex); }
-static void in_parent(void) { pthread_mutex_unlock(&pool.mutex); }
+LT_HOLD_ACROSS_FORK(pool.mutex)
 
 /* The child's only thread is the one that called fork(). Borrowed workers belonged to threads that
  * are gone, so their memory is abandoned with them. */
@@ -173,7 +173,6 @@ static void in_child(void)
         free(w);
     }
     pool.workers = 0;
-    pthread_mutex_unlock(&pool.mutex);
 }
 
 /* NULL: the system has no memory or no thread left, or the build has no threads. The pool's mutex
@@ -213,7 +212,7 @@ static worker *borrow(int n)
     pthread_mutex_lock(&pool.mutex);
     if (!pool.prepared) {
         pool.prepared = true;
-        pthread_atfork(before_fork, in_parent, in_child);
+        pthread_atfork(NULL, NULL, in_child);
     }
     for (int i = 0; i < n; i++) {
         worker *w = pool.idle;

@@ -10,6 +10,7 @@
 #include "assertion.h"
 #include "clock.h"
 #include "error.h"
+#include "fork.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -70,8 +71,7 @@ static void make_condition(void)
     pthread_condattr_destroy(&monotonic);
 }
 
-static void before_fork(void) { pthread_mutex_lock(&watch.lock); }
-static void after_fork(void) { pthread_mutex_unlock(&watch.lock); }
+LT_HOLD_ACROSS_FORK(watch.lock)
 static void in_child(void);
 
 /* Once, with the lock held. The thread never ends: its code must stay when the library is
@@ -82,7 +82,7 @@ static void prepare(void)
     if (watch.prepared) return;
     watch.prepared = true;
     make_condition();
-    pthread_atfork(before_fork, after_fork, in_child);
+    pthread_atfork(NULL, NULL, in_child);
     if (dladdr((void *)(uintptr_t)&run, &here) != 0)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
@@ -108,6 +108,7 @@ static lt_status start(void)
 /* If no thread can be started, the first operation that sets a deadline reports it. */
 static void in_child(void)
 {
+    pthread_mutex_lock(&watch.lock);
     watch.running = false;
     watch.call_time = INFINITY; /* memory/block.c starts again with the next block */
     make_condition();

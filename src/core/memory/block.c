@@ -18,6 +18,7 @@
 
 #include "alloc.h"
 #include "assertion.h"
+#include "context/fork.h"
 #include "context/watch.h"
 #include "freelist.h"
 #include "limit.h"
@@ -302,16 +303,12 @@ void lt_block_free(void *p, size_t capacity)
 
 /* ---- fork ------------------------------------------------------------------------------------ */
 
-static void lock_before_fork(void) { pthread_mutex_lock(&cache.lock); }
-static void unlock_in_parent(void) { pthread_mutex_unlock(&cache.lock); }
-static void unlock_in_child(void)
-{
-    cache.timed = false; /* the child has no thread of watch.c */
-    pthread_mutex_unlock(&cache.lock);
-}
+LT_HOLD_ACROSS_FORK(cache.lock)
 
-/* The first of the library's handlers, so that this lock is acquired last (fork.h). */
-__attribute__((constructor(201))) static void register_fork_handlers(void)
+/* The child has no thread of watch.c. */
+static void in_child(void) { cache.timed = false; }
+
+__attribute__((constructor)) static void register_fork_handler(void)
 {
-    pthread_atfork(lock_before_fork, unlock_in_parent, unlock_in_child);
+    pthread_atfork(NULL, NULL, in_child);
 }

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "context/fork.h"
 #include "ltensor.h"
 
 #define LT_MT_N         624
@@ -15,6 +16,7 @@
 
 struct lt_generator {
     pthread_mutex_t lock;
+    lt_fork_entry fork;
     lt_device device;
     uint64_t seed;
     /* mt19937 (CPU) */

@@ -13,59 +13,17 @@
 
 #define MT_M 397
 
-static void init_lock(lt_generator *g)
-{
-    pthread_mutexattr_t recursive;
-    pthread_mutexattr_init(&recursive);
-    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&g->lock, &recursive);
-    pthread_mutexattr_destroy(&recursive);
-}
-
-/* ---- fork: the process's context, which all threads share (context/fork.h) ------------------- */
-
-static void for_each_generator(void (*function)(lt_generator *g))
-{
-    for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
-        if (lt_process_context.ready[i] != LT_GENERATOR_ABSENT)
-            function(&lt_process_context.generators[i]);
-}
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lt_process_context.lock);
-    for_each_generator(lt_generator_lock);
-}
-
-static void in_parent(void)
-{
-    for_each_generator(lt_generator_unlock);
-    pthread_mutex_unlock(&lt_process_context.lock);
-}
-
-/* The owner of a recursive mutex is a thread of the parent: the child cannot unlock it. */
-static void in_child(void)
-{
-    for_each_generator(init_lock);
-    pthread_mutex_unlock(&lt_process_context.lock);
-}
-
-__attribute__((constructor)) static void register_fork_handlers(void)
-{
-    pthread_atfork(before_fork, in_parent, in_child);
-}
-
 /* ---- generators ------------------------------------------------------------------------------ */
 
 void lt_generator_init(lt_generator *g, lt_device device)
 {
     memset(g, 0, sizeof *g);
-    init_lock(g);
+    lt_fork_mutex_init(&g->fork, &g->lock, true);
     g->device = device;
     lt_generator_seed(g, LT_DEFAULT_SEED);
 }
 
-void lt_generator_end(lt_generator *g) { pthread_mutex_destroy(&g->lock); }
+void lt_generator_end(lt_generator *g) { lt_fork_mutex_destroy(&g->fork); }
 
 static void seed_locked(lt_generator *g, uint64_t seed)
 {

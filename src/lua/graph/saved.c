@@ -11,9 +11,11 @@
 
 #include "binding.h"
 #include "call.h"
+#include "context/fork.h"
 #include "memory/alloc.h"
 
 struct lt_saved_values {
+    lt_fork_entry fork;
     pthread_mutex_t lock;
     int *unused; /* numbers */
     int64_t n, capacity;
@@ -59,7 +61,7 @@ static void free_values(struct lt_saved_values *values)
 {
     LT_ASSERT(values->n >= 0 && values->n <= values->capacity, "%lld of %lld", (long long)values->n,
               (long long)values->capacity);
-    pthread_mutex_destroy(&values->lock);
+    lt_fork_mutex_destroy(&values->fork);
     lt_mem_free(values->unused);
     lt_mem_free(values);
 }
@@ -155,7 +157,7 @@ static lt_status make_values(lt_lua_state *s)
     if (s->saved_values != NULL) return LT_OK;
     struct lt_saved_values *values = lt_mem_zalloc(sizeof *values);
     if (values == NULL) return LT_ERR_MEMORY;
-    pthread_mutex_init(&values->lock, NULL);
+    lt_fork_mutex_init(&values->fork, &values->lock, false);
     s->saved_values = values;
     s->saved_free = free_values;
     s->saved_forget = lt_lua_forget_saved;

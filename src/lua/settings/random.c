@@ -19,7 +19,7 @@ static const char default_key = 0; /* the userdata of the CPU's default generato
 
 typedef struct generator {
     lt_device device;
-    bool is_default;
+    bool is_default, ended;
     lt_generator own; /* not there when is_default */
 } generator;
 
@@ -183,10 +183,18 @@ static int generator_new(lua_State *L)
     lt_lua_do(L, lt_device_resolve(&device));
     generator *g = lua_newuserdatauv(L, sizeof *g, 0);
     g->device = device;
-    g->is_default = false;
+    g->is_default = g->ended = false;
     lt_generator_init(&g->own, device);
     luaL_setmetatable(L, GENERATOR_META);
     return 1;
+}
+
+static int generator_gc(lua_State *L)
+{
+    generator *g = lt_lua_check_udata(L, 1, GENERATOR_META);
+    if (!g->ended) lt_generator_end(&g->own);
+    g->ended = true;
+    return 0;
 }
 
 static int generator_manual_seed(lua_State *L)
@@ -243,7 +251,7 @@ void lt_lua_push_default_generator(lua_State *L, lt_device device)
 {
     generator *g = lua_newuserdatauv(L, offsetof(generator, own), 0);
     g->device = device;
-    g->is_default = true;
+    g->is_default = g->ended = true;
     luaL_setmetatable(L, GENERATOR_META);
 }
 
@@ -278,11 +286,15 @@ static int initial_seed(lua_State *L)
 
 void lt_lua_open_random(lua_State *L)
 {
-    static const luaL_Reg meta[] = {
-        {"manual_seed", generator_manual_seed},   {"seed", generator_seed},
-        {"initial_seed", generator_initial_seed}, {"get_state", generator_get_state},
-        {"set_state", generator_set_state},       {"__index", generator_index},
-        {"__tostring", generator_tostring},       {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"manual_seed", generator_manual_seed},
+                                    {"seed", generator_seed},
+                                    {"initial_seed", generator_initial_seed},
+                                    {"get_state", generator_get_state},
+                                    {"set_state", generator_set_state},
+                                    {"__index", generator_index},
+                                    {"__tostring", generator_tostring},
+                                    {"__gc", generator_gc},
+                                    {NULL, NULL}};
     static const luaL_Reg functions[] = {{"Generator", generator_new},
                                          {"manual_seed", manual_seed},
                                          {"seed", seed},

@@ -215,8 +215,9 @@ run_full() {
     not_cpu="--exclude-tags=${EXCLUDE:+rss,speed,plain,}cpu"
     [ "$mode" = asan ] || programs
     c_tests
+    min_tests=0 # a spec of GPUs has no test on the CPU, and all tests of a spec may have the tag cpu
     specs "specs on the CPU" '' LTENSOR_TEST_DEVICE=cpu
-    EXCLUDE=$not_cpu min_tests=0 # all tests of a spec may have the tag
+    EXCLUDE=$not_cpu
     LTENSOR_SIM_CHECK=1 export LTENSOR_SIM_CHECK
     # shellcheck disable=SC2086
     specs "specs on 1 simulated GPU, SEED=$SEED" '' $one
@@ -296,8 +297,9 @@ case $mode in
     quick)
         sample_sweeps
         c_tests
-        EXCLUDE=--exclude-tags=again
+        EXCLUDE=--exclude-tags=again min_tests=0
         specs "specs on the CPU" '' LTENSOR_TEST_DEVICE=cpu
+        min_tests=1
         suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check $use_gpu
         ;;
     ci)

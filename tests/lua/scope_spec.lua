@@ -44,10 +44,12 @@ local scopes = {
 }
 
 local gpu_scopes = {
-  { 'cuda.device', function() return torch.cuda.device(1 - torch.cuda.current_device()) end, torch.cuda.current_device },
   { 'cuda.stream', function() return torch.cuda.stream(torch.cuda.Stream()) end, function() return torch.cuda.current_stream().cuda_stream end },
   { 'cuda.graph', function() return torch.cuda.graph(torch.cuda.CUDAGraph()) end, torch.cuda.is_current_stream_capturing },
 }
+if torch.cuda.device_count() > 1 then -- with one GPU there is no other to change to
+  table.insert(gpu_scopes, { 'cuda.device', function() return torch.cuda.device(1 - torch.cuda.current_device()) end, torch.cuda.current_device })
+end
 
 -- Functions that hold a scope while they call f.
 local threads = torch.get_num_threads() > 1 and 1 or 2

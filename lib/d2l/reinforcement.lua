@@ -25,7 +25,7 @@ M.FrozenLake = tools.HyperParameters:extend 'd2l.FrozenLake'
 function M.FrozenLake:init(...)
   local options = read(...)
   self.rows = type(options.map) == 'table' and options.map or MAPS[options.map]
-  if not self.rows then fail("FrozenLake(): map is '4x4', '8x8' or a list of rows, not %s", tostring(options.map)) end
+  if not self.rows or #self.rows == 0 then fail("FrozenLake(): map is '4x4', '8x8' or a list of rows, not %s", tostring(options.map)) end
   self.height, self.width = #self.rows, #self.rows[1]
   self.num_states, self.num_actions = self.height * self.width, #MOVES
   self.mdp = {}
@@ -89,8 +89,9 @@ end
 --- make_env('FrozenLake-v1', {seed = 0}): the lake, with torch's generator set to the seed.
 function M.make_env(name, options)
   if name ~= 'FrozenLake-v1' and name ~= '' then fail("make_env(): 'FrozenLake-v1' is what there is, not '%s'", tostring(name)) end
-  if options and options.seed then torch.manual_seed(options.seed) end
-  return M.FrozenLake { map = options and options.map, is_slippery = options and options.is_slippery }
+  options = options or {}
+  if options.seed then torch.manual_seed(options.seed) end
+  return M.FrozenLake(options.map, options.is_slippery)
 end
 
 return M

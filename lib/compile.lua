@@ -26,7 +26,7 @@ end
 
 -- Gives the notes of a call to the user's function, or shows those that are new.
 local function report(explain, shown)
-  local notes, all, why_not = C.window_notes()
+  local notes, all, why_not = C.trace_notes()
   if explain ~= true then return explain(notes, all, why_not) end
   local function show(line)
     if shown[line] then return end
@@ -39,7 +39,7 @@ end
 
 -- When a block closes, Lua keeps what the function that was called last in it left in its registers; here these are overwritten.
 local function finish(...)
-  C.window_finish()
+  C.trace_finish()
   return ...
 end
 
@@ -47,13 +47,13 @@ local function compiled(f, options)
   local least, explain = (options.options or {}).min_numel or LEAST, options.explain
   if not explain then
     return function(...)
-      local _ <close> = C.window_open(least)
+      local _ <close> = C.trace_open(least)
       return finish(f(...))
     end
   end
   local shown = {}
   local function call(...)
-    local _ <close> = C.window_open(least)
+    local _ <close> = C.trace_open(least)
     return finish(f(...))
   end
   local function explained(...)

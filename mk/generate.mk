@@ -59,12 +59,12 @@ $(CUDA_OBJ) $(CUDA12_OBJ): $(OBJ)/flags_of_cuda
 FORCE:
 
 # The files that the source of a generated kernel includes, as text in programs.cu's objects.
-CHAIN_SOURCES := $(GEN)/chain_sources.h
+FUSED_SOURCES := $(GEN)/fused_sources.h
 CHAIN_HEADERS := $(wildcard src/core/formulas/*.h src/core/formulas/*.inc $(addprefix src/cuda/,\
   kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/row_passes.cuh kernels/reduce/steps.cuh \
-  kernels/nn/softmax_rows.cuh kernels/nn/norm_rows.cuh kernels/chain/*.cuh kernels/chain/device/* \
-  kernels/chain/device/nvrtc/* sim/include/sim/*.h))
-$(CHAIN_SOURCES): scripts/gen/chain_sources.lua $(CHAIN_HEADERS)
+  kernels/nn/softmax_rows.cuh kernels/nn/norm_rows.cuh kernels/compile/*.cuh kernels/compile/device/* \
+  kernels/compile/device/nvrtc/* sim/include/sim/*.h))
+$(FUSED_SOURCES): scripts/gen/fused_sources.lua $(CHAIN_HEADERS)
 	@mkdir -p $(@D)
-	$(LUA) scripts/gen/chain_sources.lua $@
-$(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/chain/programs.$(kind).o): $(CHAIN_SOURCES)
+	$(LUA) scripts/gen/fused_sources.lua $@
+$(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/compile/programs.$(kind).o): $(FUSED_SOURCES)

@@ -39,7 +39,7 @@ CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu librari
 # Files without a kernel or a device function: C++ with CUDA's headers, in a quarter of the time of nvcc's passes.
 HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,\
                $(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
-               $(addprefix src/cuda/kernels/chain/,source.cu programs.cu cache.cu) \
+               $(addprefix src/cuda/kernels/compile/,source.cu programs.cu cache.cu) \
                $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_algorithms.cu \
                products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)

@@ -198,7 +198,7 @@ fuzz: all $(FUZZ_TOOLS)
 mutants: all test-programs
 	@$(LUA) tests/mutants/run.lua $(BUILD) $(or $(N),20) $(or $(SEED),$(shell date +%s)) $(or $(KIND),both) $(FILES)
 
-check-vendor: $(GEN_STAMP) $(CHAIN_SOURCES)
+check-vendor: $(GEN_STAMP) $(FUSED_SOURCES)
 	@BUILD=$(BUILD) sh tests/vendor/check.sh
 
 soak: all

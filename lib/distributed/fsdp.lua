@@ -8,7 +8,7 @@
 -- it begins (core's exchange.h). As gradients of all parameters of a unit are there, the ranks reduce and scatter them: the pieces' .grad is
 -- the mean over the ranks. The unit that was used after one is gathered while that works, in backward the one before.
 --
--- Whoever keeps a parameter, or a view of one, beyond the use of its module has a tensor without memory (core's hollow.h): reading or
+-- Whoever keeps a parameter, or a view of one, beyond the use of its module has a tensor without memory (core's compile/deferred.h): reading or
 -- writing it is an error that names the parameter.
 
 local torch = require 'torch'

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "assertion.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "inside.h"
 #include "memory/alloc.h"
 
@@ -56,7 +56,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     lt_world *world = g->world;
     const bool message = call->kind == LT_SEND || call->kind == LT_RECV;
     const lt_tensor *t = call->output != NULL ? call->output : call->input;
-    LT_TRY(lt_refuse_hollow_all(call->name, 2, (lt_tensor *const[]){call->input, call->output}));
+    LT_TRY(lt_materialize_all(call->name, 2, (lt_tensor *const[]){call->input, call->output}));
     const bool writes = call->output != NULL && !call->compare_only;
     if (writes) LT_TRY(lt_before_write(call->output));
     if (world->process != getpid())

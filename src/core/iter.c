@@ -8,7 +8,7 @@
 #include "counting.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "tensor.h"
 
 lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_t *sizes)
@@ -36,9 +36,9 @@ lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_
 }
 
 /* Gives memory to what is computed when it is looked at. */
-static inline lt_status meet(lt_tensor *const *operands, int n)
+static inline lt_status materialize(lt_tensor *const *operands, int n)
 {
-    return lt_any_hollow() ? lt_refuse_hollow_all("an op", n, operands) : LT_OK;
+    return lt_any_deferred() ? lt_materialize_all("an op", n, operands) : LT_OK;
 }
 
 static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
@@ -244,7 +244,7 @@ static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
 lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n)
 {
     const lt_tensor *out = operands[0];
-    LT_TRY(meet(operands, n));
+    LT_TRY(materialize(operands, n));
     set_operands(it, operands, n);
     it->numel = out->numel;
     if (flat_case(it, operands, n)) return LT_OK;
@@ -292,7 +292,7 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
                          int *reduced_dims)
 {
     lt_tensor *operands[] = {out, in};
-    LT_TRY(meet(operands, 2));
+    LT_TRY(materialize(operands, 2));
     set_operands(it, operands, 2);
     it->numel = in->numel;
     it->contiguous = false;

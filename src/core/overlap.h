@@ -8,7 +8,7 @@
 #define LT_OVERLAP_H
 
 #include "autograd/saved_copies.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "error.h"
 #include "tensor.h"
 
@@ -29,7 +29,7 @@ lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
  * computed from what is there is computed before, and what is to be kept of it is copied. */
 lt_status lt_read_only_error(const lt_tensor *t);
 lt_status lt_inference_write_error(void);
-static inline lt_status lt_refuse_read_only(const lt_tensor *written)
+static inline lt_status lt_prepare_write(const lt_tensor *written)
 {
     if (__builtin_expect(written->storage->read_only, 0)) return lt_read_only_error(written);
     if (__builtin_expect((written->flags & LT_FLAG_INFERENCE) && !lt_here.inference, 0))

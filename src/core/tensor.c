@@ -64,7 +64,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     s->device = device;
     s->pinned = false;
     s->read_only = false;
-    s->hollow = false;
+    s->deferred = false;
     atomic_init(&s->readers, 0);
     s->home = (uint32_t)size;
     s->nbytes = nbytes;
@@ -88,7 +88,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
 /* Counted data are given back in the context that they count against, whoever's thread this is. */
 static void counted_free(lt_storage *s)
 {
-    LT_ASSERT(!s->hollow && s->release == NULL, "bytes %zu", s->nbytes);
+    LT_ASSERT(!s->deferred && s->release == NULL, "bytes %zu", s->nbytes);
     LT_ASSERT(s->context->refs > 0, "context's refs %d", s->context->refs);
     lt_context *here = lt_here.context;
     lt_here.context = s->context;
@@ -293,7 +293,7 @@ lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+lt_status lt_tensor_deferred(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                              const int64_t *strides, lt_tensor **out)
 {
     int64_t numel;
@@ -301,7 +301,7 @@ lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const i
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, false, &h));
     h->storage.data = NULL;
-    h->storage.hollow = true;
+    h->storage.deferred = true;
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     if (strides != NULL) lt_set_strides(*out, strides);
     return LT_OK;
@@ -314,13 +314,13 @@ lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capac
 
 void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *block)
 {
-    LT_ASSERT(s->hollow && s->context == NULL, "bytes %zu", s->nbytes);
+    LT_ASSERT(s->deferred && s->context == NULL, "bytes %zu", s->nbytes);
     LT_ASSERT(capacity >= s->nbytes, "capacity %zu, bytes %zu", capacity, s->nbytes);
     s->data = data;
     s->capacity = capacity;
     s->ctx = block;
     s->release = NULL;
-    s->hollow = false;
+    s->deferred = false;
     s->context = lt_here.context;
     lt_context_hold(s->context);
 }
@@ -576,7 +576,7 @@ lt_status lt_storage_exchange(lt_tensor *x, lt_tensor *y)
     EXCHANGE(void *, ctx);
     EXCHANGE(struct lt_context *, context);
     EXCHANGE(bool, pinned);
-    EXCHANGE(bool, hollow);
+    EXCHANGE(bool, deferred);
     void (*release)(void *) = a->release;
     a->release = b->release;
     b->release = release;

@@ -20,10 +20,10 @@ typedef struct lt_storage {
     _Atomic int32_t holders;
     lt_device device;
     bool pinned; /* host memory locked for transfers */
-    /* foreign memory that its owner forbids to write: overlap.h's lt_refuse_read_only */
+    /* foreign memory that its owner forbids to write: overlap.h's lt_prepare_write */
     bool read_only;
-    bool hollow; /* without memory: hollow.h */
-    /* inputs of values yet to be computed that lie in it: compile/window.h */
+    bool deferred; /* without memory: compile/deferred.h */
+    /* inputs of values yet to be computed that lie in it: compile/trace.h */
     _Atomic int32_t readers;
     _Atomic uint32_t version;
     void *data;
@@ -183,9 +183,9 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
 /* New uninitialized tensor shaped like t and dense in the order of its dimensions. */
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out);
 
-/* New tensor whose memory comes later (hollow.h): the caller sets its storage's release and ctx;
+/* New tensor whose memory comes later (compile/deferred.h): the caller sets its storage's release and ctx;
  * strides NULL: row-major. device must be resolved. */
-lt_status lt_tensor_promised(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
+lt_status lt_tensor_deferred(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                              const int64_t *strides, lt_tensor **out);
 /* Memory for a storage that was promised some; it counts against this thread's context. */
 lt_status lt_storage_find_memory(const lt_storage *s, void **data, size_t *capacity, void **block);

@@ -178,14 +178,14 @@ lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 lt_status lt_cuda_check_values(const lt_value_check *c);
 /* pointwise.cu */
 lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
-/* kernels/chain/chain.cu */
-const char *lt_cuda_chains_nothing(void);
-bool lt_cuda_chains(int op, lt_dtype compute);
-lt_status lt_cuda_chain(const lt_chain *c, bool *done);
+/* kernels/compile/fusion.cu */
+const char *lt_cuda_fusion_unavailable(void);
+bool lt_cuda_fuses(int op, lt_dtype compute);
+lt_status lt_cuda_run_fusion(const lt_fusion *c, bool *done);
 bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length);
-bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims);
-lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
-                               double parameter);
+bool lt_cuda_reduces_fusion(int op, const lt_iter *it, int reduced_dims);
+lt_status lt_cuda_reduce_fusion(const lt_fused_producer *producer, int op, const lt_iter *it,
+                                int reduced_dims, double parameter);
 /* reduce.cu, extreme.cu, scan.cu */
 lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
 lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *indices,

@@ -61,7 +61,7 @@ static inline lt_status lt_call_positions_from(lt_tensor **slot)
     lt_tensor *one = NULL, *positions = NULL;
     bool saved = atomic_load_explicit(&(*slot)->refs, memory_order_relaxed) > 1 ||
                  atomic_load_explicit(&(*slot)->storage->refs, memory_order_relaxed) > 1;
-    if (!saved && !(*slot)->storage->hollow && (*slot)->device.type == LT_CPU &&
+    if (!saved && !(*slot)->storage->deferred && (*slot)->device.type == LT_CPU &&
         (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_FEW && lt_is_contiguous(*slot)) {
         int64_t *indices = (int64_t *)lt_data(*slot);
         for (int64_t i = 0; i < (*slot)->numel; i++) indices[i]++;

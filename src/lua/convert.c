@@ -16,7 +16,7 @@
 #include "dtypes/fits.h"
 #include "dtypes/half.h"
 #include "sparse.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "op/_to_copy.h"
 
 /* ---- tables to tensors ----------------------------------------------------------------------- */
@@ -343,7 +343,7 @@ static int tolist(lua_State *L)
         return lt_lua_error(L, "vmap: tolist() of a batched tensor is not possible: its numbers "
                                "differ from sample to sample");
     lt_lua_check(L, lt_require_strided("tolist", t));
-    lt_lua_do(L, lt_refuse_hollow("tolist", t));
+    lt_lua_do(L, lt_materialize("tolist", t));
     if (t->device.type != LT_CPU) {
         lt_tensor **host = lt_lua_new(L);
         lt_entry entry = lt_enter(L);

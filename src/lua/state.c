@@ -16,7 +16,7 @@
 #include "assertion.h"
 #include "autograd/autograd.h"
 #include "binding.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "devices/copies.h"
 #include "memory/alloc.h"
 #include "memory/limit.h"
@@ -430,12 +430,12 @@ static void collect_young(void *ctx)
     minor_collection(ctx, lt_lua_state_of(ctx)); /* the running function may have no upvalues */
 }
 
-/* Postpones a minor collection once while a window is open, since the window runs one itself before
+/* Postpones a minor collection once while a trace is open, since the window runs one itself before
  * it computes. With both, the result of the last call, which the caller still holds, would be old.
- * A window that recorded nothing runs none; hence once. */
+ * A trace that recorded nothing runs none; hence once. */
 static bool postpone_minor(lt_lua_state *s)
 {
-    if (lt_here.open_window == NULL || s->postponed) return false;
+    if (lt_here.open_trace == NULL || s->postponed) return false;
     s->postponed = true;
     begin_period(s);
     return true;
@@ -468,7 +468,7 @@ lt_tensor *lt_lua_tensor(lua_State *L, int index)
     if (box == NULL) return NULL;
     /* A host may do with it what it wants, in other threads too. Where that fails, who looks at the
      * elements is told. */
-    if (lt_any_window()) (void)lt_window_settle();
+    if (lt_any_trace()) (void)lt_trace_flush();
     return box->tensor;
 }
 

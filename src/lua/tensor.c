@@ -8,7 +8,7 @@
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
 #include "fields.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory_format.h"
 #include "print/print.h"
 #include "sparse.h"
@@ -116,7 +116,7 @@ static int tensor_data_ptr(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     lt_lua_check(L, lt_require_strided("data_ptr", self));
-    lt_lua_do(L, lt_refuse_hollow("data_ptr", self));
+    lt_lua_do(L, lt_materialize("data_ptr", self));
     lua_pushinteger(L, self->numel == 0 ? 0 : (lua_Integer)(intptr_t)lt_data(self));
     return 1;
 }

@@ -21,12 +21,12 @@ libraries=$(find "$LTENSOR_VENDOR" -type d -name lib | tr '\n' ':')
 "${CXX-c++}" -std=c++17 -w $includes -Iinclude -I"${BUILD-build}/gen" -Isrc/cuda tests/vendor/signatures.cpp -o "$out/signatures" -ldl
 LD_LIBRARY_PATH=$libraries "$out/signatures"
 
-chain=src/cuda/kernels/chain
-"${CXX-c++}" -std=c++17 -O1 -Iinclude -I"${BUILD-build}/gen" -Isrc/core -Isrc/cuda/sim/include -Isrc/cuda tests/vendor/chains.cpp \
-    -x c++ $chain/plan.cu $chain/source.cu -o "$out/chains" -ldl
+fusion=src/cuda/kernels/compile
+"${CXX-c++}" -std=c++17 -O1 -Iinclude -I"${BUILD-build}/gen" -Isrc/core -Isrc/cuda/sim/include -Isrc/cuda tests/vendor/fused.cpp \
+    -x c++ $fusion/plan.cu $fusion/source.cu -o "$out/fusions" -ldl
 mkdir "$out/images"
 # shellcheck disable=SC2086
-LD_LIBRARY_PATH=$libraries "$out/chains" "$out/images" ${LTENSOR_VENDOR_ARCHS-75 90 100}
+LD_LIBRARY_PATH=$libraries "$out/fusions" "$out/images" ${LTENSOR_VENDOR_ARCHS-75 90 100}
 # Registers and stack of each, where the toolkit's tool is here: what sin and cos of doubles have is 40 bytes.
 if command -v cuobjdump >/dev/null; then
     for image in "$out"/images/*; do cuobjdump -res-usage "$image" | grep REG: | sed "s|^|$(basename "$image")|"; done |

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "context/context.h"
 #include "devices/backend.h"
 #include "devices/device.h"
@@ -68,7 +68,7 @@ lt_status lt_device_memory(lt_device device, size_t *free_bytes, size_t *total_b
 lt_status lt_device_synchronize(lt_device device)
 {
     LT_TRY(lt_device_resolve(&device));
-    LT_TRY(lt_window_settle());
+    LT_TRY(lt_trace_flush());
     return device.type == LT_CPU ? LT_OK : lt_backends[device.type]->synchronize(device.index);
 }
 

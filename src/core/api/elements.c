@@ -3,7 +3,7 @@
 #include "autograd/autograd.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory/alloc.h"
 #include "tensor.h"
 #include "op/copy_.h"
@@ -11,7 +11,7 @@
 
 void *lt_tensor_data(const lt_tensor *t)
 {
-    return t != NULL && !lt_is_sparse(t) && lt_refuse_hollow("lt_tensor_data", t) == LT_OK
+    return t != NULL && !lt_is_sparse(t) && lt_materialize("lt_tensor_data", t) == LT_OK
                ? lt_data(t)
                : NULL;
 }

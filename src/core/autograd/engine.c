@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "context/interrupt.h"
 #include "context/profile.h"
 #include "counting.h"
@@ -35,7 +35,7 @@ typedef struct run {
     capture *captures;
     bool retain_graph;
     bool leaf_hooks; /* hooks of leaves see their gradients */
-    bool window;     /* one is open: a node was met whose forward op was recorded */
+    bool trace;      /* one is open: a node was met whose forward op was recorded */
 } run;
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static lt_status enter_stream(const lt_node *node, stream_scope *scope)
     LT_ASSERT(backend != NULL, "device type %d", scope->device.type);
     scope->previous = scope->own = backend->current_stream(scope->device.index);
     if (node->stream == scope->previous) return LT_OK;
-    LT_TRY(lt_window_settle());
+    LT_TRY(lt_trace_flush());
     scope->own = node->stream;
     backend->set_stream(scope->device.index, scope->own);
     return LT_OK;
@@ -64,7 +64,7 @@ static lt_status enter_stream(const lt_node *node, stream_scope *scope)
 static lt_status leave_stream(const stream_scope *scope, lt_status status)
 {
     if (scope->own == scope->previous) return status;
-    if (status == LT_OK) status = lt_window_settle();
+    if (status == LT_OK) status = lt_trace_flush();
     lt_backends[scope->device.type]->set_stream(scope->device.index, scope->previous);
     return status;
 }
@@ -84,7 +84,7 @@ static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
     if (from == to) return LT_OK;
     const lt_backend *backend = lt_backend_of(t);
     uint64_t event;
-    LT_TRY(lt_window_settle());
+    LT_TRY(lt_trace_flush());
     LT_TRY(backend->event_new(t->device.index, false, &event));
     lt_status status = backend->event_record(event, t->device.index, from);
     if (status == LT_OK) status = backend->stream_wait_event(t->device.index, to, event);
@@ -113,7 +113,7 @@ static lt_status hand_out(lt_tensor *t, const stream_scope *scope)
 /* Whether there is nobody else who could see that t is written. */
 static bool may_write(const lt_tensor *t)
 {
-    return !lt_grad_mode_on() && lt_is_unshared(t) && !t->storage->hollow;
+    return !lt_grad_mode_on() && lt_is_unshared(t) && !t->storage->deferred;
 }
 
 /* Whether a result may be where t was: there is nothing of t but its elements, and forward mode,
@@ -208,9 +208,9 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
 static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tensor **results,
                          const bool *needs)
 {
-    if (node->recorded != 0 && !r->window) {
-        LT_TRY(lt_window_open(node->recorded));
-        r->window = true;
+    if (node->recorded != 0 && !r->trace) {
+        LT_TRY(lt_trace_open(node->recorded));
+        r->trace = true;
     }
     int32_t event = lt_profiling ? lt_profile_begin(lt_node_name(node), LT_PROFILE_BACKWARD) : -1;
     const bool donates =
@@ -445,7 +445,7 @@ static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, 
     r.retain_graph = retain_graph;
     r.leaf_hooks = leaf_hooks;
     r.captures = NULL;
-    r.window = false;
+    r.trace = false;
     if (inputs == NULL) n_inputs = 0;
     if (inputs != NULL && n_inputs == 0)
         return lt_error(LT_ERR_RUNTIME, "`inputs` argument to `%s()` cannot be empty.",
@@ -457,8 +457,8 @@ static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, 
     LT_CHECK(run_all(&r));
     LT_CHECK(give_captures(&r, inputs, n_inputs, allow_unused, results));
 done:
-    if (r.window) {
-        lt_status closed = lt_window_close();
+    if (r.trace) {
+        lt_status closed = lt_trace_close();
         if (status == LT_OK) status = closed;
     }
     for (int i = 0; r.captures != NULL && i < n_inputs; i++) lt_tensor_release(r.captures[i].grad);

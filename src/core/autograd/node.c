@@ -8,7 +8,7 @@
 
 #include "assertion.h"
 #include "autograd/internal.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "context/fork.h"
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
@@ -209,7 +209,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     node->outputs = outputs;
     node->sequence = ++lt_here.last_node;
     node->class = c;
-    if (lt_any_window()) node->recorded = lt_window_least();
+    if (lt_any_trace()) node->recorded = lt_trace_min_numel();
     node->edges = (lt_edge *)((char *)node + edges_at);
     node->meta = (lt_like *)((char *)node + meta_at);
     for (int i = 0; i < inputs; i++) node->meta[i].ndim = 0, node->meta[i].device = lt_host;

@@ -17,7 +17,7 @@
 #include "counting.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory/alloc.h"
 
 static uint32_t version_of(const lt_tensor *t)
@@ -268,7 +268,7 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
     } else {
         LT_ASSERT(s->tensor->refs > 0, "refs %d", s->tensor->refs);
         if (version_of(s->tensor) != s->version) {
-            LT_TRY(lt_refuse_hollow("backward", s->tensor));
+            LT_TRY(lt_materialize("backward", s->tensor));
             return changed(s, node);
         }
         t = lt_tensor_retain(s->tensor);

@@ -1,35 +1,35 @@
-/* evaluate.h - computes pending values in as few passes over memory as can be.
+/* evaluate.h - evaluates deferred values in few passes over memory.
  *
- * Values of one geometry become one chain (devices/chain.h), in which what nobody holds needs no
- * memory, equal ops are done once, and what is read several times is gathered once. Each op is
- * computed by the kernel and in the dtype that it would have had: the results are the same to the
- * bit. */
+ * Values of one geometry become a fusion group (fusion.h). In a group, values without other
+ * references need no memory, equal ops are executed once (CSE), and an input that several ops read
+ * is gathered once. Each op is computed by the formula and in the dtype of the eager op, so results
+ * have the same bits. */
 #ifndef LT_EVALUATE_H
 #define LT_EVALUATE_H
 
-#include "pending.h"
+#include "deferred_value.h"
 
-/* What was done: ops that had been recorded; steps that were left when equal ones were merged;
- * passes over memory, as many as ops where a device did them one by one; values written; elements
- * of the largest. */
+/* Counts: recorded ops; steps after equal ones were merged; passes over memory, one per op where a
+ * device executed them one by one; values written; elements of the largest. */
 typedef struct lt_evaluated {
     int ops, steps, passes, written;
     int64_t elements;
 } lt_evaluated;
 
-/* A value that is given to `take` as it is computed; keep: and is written. */
-typedef struct lt_fed_value {
-    const lt_pending *value;
+/* A value whose elements `take` consumes as they are computed; keep: it is written, too. */
+typedef struct lt_consumed_value {
+    const lt_deferred *value;
     bool keep;
-    lt_status (*take)(const void *context, const lt_fed *fed); /* window.h's lt_feed_to */
+    lt_status (*take)(const void *context,
+                      const lt_fused_producer *producer); /* trace.h's lt_fused_consumer */
     const void *context;
-} lt_fed_value;
+} lt_consumed_value;
 
-/* Whether t is the whole of what p is to be, element by element. */
-bool lt_is_whole(const lt_tensor *t, const lt_pending *p);
+/* Whether t has all elements of p, in its geometry. */
+bool lt_is_whole(const lt_tensor *t, const lt_deferred *p);
 
-/* Computes those of the window's values that are `wanted`, and what they are made of. Until all
- * went well nothing changes. fed: NULL, or what becomes of the one value that is wanted. */
-lt_status lt_evaluate(struct lt_window *w, const lt_fed_value *fed, lt_evaluated *done);
+/* Evaluates the values of the trace that are `wanted`, and the values that they are made of. On
+ * failure the values stay deferred. consumed: NULL, or the consumer of the one wanted value. */
+lt_status lt_evaluate(struct lt_trace *w, const lt_consumed_value *consumed, lt_evaluated *done);
 
 #endif

@@ -136,11 +136,11 @@ typedef struct lt_thread {
     struct lt_saved_copies *saved_copies;
     uint64_t last_node;        /* sequence of the last node that was made (autograd/autograd.h) */
     struct lt_graph *backward; /* of the backward that runs; NULL: none does (autograd/graph.h) */
-    /* what elementwise ops are recorded in; NULL: they are done at once (compile/window.h) */
-    struct lt_window *window;
-    struct lt_window *open_window; /* the same while it is suspended */
-    struct lt_budget *budget;      /* of the file that this thread loads; NULL: it loads none */
-    lt_guest guest;                /* of the innermost entry */
+    /* what elementwise ops are recorded in; NULL: they are done at once (compile/trace.h) */
+    struct lt_trace *trace;
+    struct lt_trace *open_trace; /* the same while it is suspended */
+    struct lt_budget *budget;    /* of the file that this thread loads; NULL: it loads none */
+    lt_guest guest;              /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_here;
 

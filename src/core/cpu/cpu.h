@@ -9,20 +9,20 @@
 /* pointwise.c */
 lt_status lt_cpu_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
 
-/* chain.c */
-const char *lt_cpu_chains_nothing(void);
-bool lt_cpu_chains(int op, lt_dtype compute);
-lt_status lt_cpu_chain(const lt_chain *c, bool *done);
+/* fusion.c */
+const char *lt_cpu_fusion_unavailable(void);
+bool lt_cpu_fuses(int op, lt_dtype compute);
+lt_status lt_cpu_run_fusion(const lt_fusion *c, bool *done);
 /* copy.c */
 lt_status lt_cpu_copy(const lt_iter *it);
 lt_status lt_cpu_fill(const lt_iter *it, lt_scalar value);
 lt_status lt_cpu_check_values(const lt_value_check *c);
 /* reduce.c */
 lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double parameter);
-lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
-                              double parameter);
-/* reduce_chain.c */
-bool lt_cpu_reduces_chain(int op, const lt_iter *it, int reduced_dims);
+lt_status lt_cpu_reduce_fusion(const lt_fused_producer *producer, int op, const lt_iter *it,
+                               int reduced_dims, double parameter);
+/* reduce_fusion.c */
+bool lt_cpu_reduces_fusion(int op, const lt_iter *it, int reduced_dims);
 /* extreme.c */
 lt_status lt_cpu_extreme(bool maximum, const lt_array *values, const lt_array *indices,
                          const lt_array *in, int dim);

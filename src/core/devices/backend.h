@@ -10,7 +10,7 @@
 #define LT_BACKEND_H
 
 #include "cell.h"
-#include "chain.h"
+#include "compile/fusion.h"
 #include "ltensor.h"
 #include "network.h"
 #include "optim_rules.h"
@@ -36,7 +36,7 @@ typedef struct lt_array {
     int base; /* of indices: what they count from, 0 or 1 */
     /* what computes its elements, which are dense; NULL: they are in memory. Where a function says
      * that it takes such */
-    const lt_fed *fed;
+    const lt_fused_producer *producer;
 } lt_array;
 
 /* C[b] = alpha * A[b] B[b] + beta * C[b], all matrices of one dtype (bool excluded; integers
@@ -175,7 +175,7 @@ typedef struct lt_pooling {
     bool count_padding; /* averages count elements of the padding, which are 0 */
     int64_t divisor;    /* of averages; 0: the number of elements */
     /* what computes the planes that are read forward; NULL: they are in memory. The host's alone */
-    const lt_fed *fed;
+    const lt_fused_producer *producer;
 } lt_pooling;
 /* Up to three last dimensions with elements of their own (padding.h) at both ends: x, dense as
  * [outer, in...], to y, [outer, out...], of elements of `size` bytes. The first sizes of fewer
@@ -246,7 +246,7 @@ typedef struct lt_norm_args {
     void *grad_in, *grad_weight, *grad_bias;
     /* what computes `in`, or `grad` of backward, of any floating dtype; NULL: it is in memory.
      * Backward and channels: the host's alone */
-    const lt_fed *fed;
+    const lt_fused_producer *producer;
 } lt_norm_args;
 
 /* Rows of length elements have their own statistics. Those of row r have the parameters of group r
@@ -405,25 +405,25 @@ typedef struct lt_backend {
     lt_status (*band)(const lt_band *b, void *y, const void *x); /* y may be x */
     /* operands of any dtypes: the kernel converts as it reads and writes */
     lt_status (*pointwise)(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
-    /* Optional, with the next four. NULL; or why there are no chains here now. */
-    const char *(*chains_nothing)(void);
-    /* Whether it may be a step of a chain: it is there, and fails for no values. LT_CHAIN_COPY:
+    /* Optional, with the next four. NULL; or why there are no fusions here now. */
+    const char *(*fusion_unavailable)(void);
+    /* Whether it may be a step of a fusion: it is there, and fails for no values. LT_FUSED_COPY:
      * whether such elements may be converted, and the results of conversions be such. */
-    bool (*chains)(int op, lt_dtype compute);
+    bool (*fuses)(int op, lt_dtype compute);
     /* *done is false where its steps are to be done one by one; nothing is written then */
-    lt_status (*chain)(const lt_chain *c, bool *done);
+    lt_status (*run_fusion)(const lt_fusion *c, bool *done);
 
     /* -- reductions ---------------------------------------------------------------------------- */
     /* op: an lt_reduction (reduction.h). compute: dtype in which elements are read; accumulate in
      * float (half types, float), double, or int64; out dtype is it->dtype[0]. numel 0 gives the
      * identity (core rejects max and min). */
     lt_status (*reduce)(int op, const lt_iter *it, int reduced_dims, double parameter);
-    /* Whether it is there where operand 1 is a value of a chain, whose elements come in the order
+    /* Whether it is there where operand 1 is a value of a fusion, whose elements come in the order
      * of the iterator's strides; and the reduction of that value, which need not be written: NULL
      * where the first says no to all. */
-    bool (*reduces_chain)(int op, const lt_iter *it, int reduced_dims);
-    lt_status (*reduce_chain)(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
-                              double parameter);
+    bool (*reduces_fusion)(int op, const lt_iter *it, int reduced_dims);
+    lt_status (*reduce_fusion)(const lt_fused_producer *producer, int op, const lt_iter *it,
+                               int reduced_dims, double parameter);
     /* Extreme and its index (first one; nan counts as extreme) along dim; values or indices (int64)
      * may be NULL; their views have size 1 in dim. */
     lt_status (*extreme)(bool maximum, const lt_array *values, const lt_array *indices,
@@ -447,11 +447,11 @@ typedef struct lt_backend {
     lt_status (*search)(bool right, lt_dtype dtype, const void *sorted, int64_t n,
                         const void *values, int64_t count, int64_t lines, int64_t *out);
 
-    /* Whether softmax, its derivative and row_norm take rows of `length` elements as a chain
+    /* Whether softmax, its derivative and row_norm take rows of `length` elements as a fusion
      * computes them, numel in all. The host's do; NULL there. */
     bool (*takes_rows)(lt_dtype dtype, int64_t numel, int64_t length);
     /* -- softmax over dim: out, in same shape and dtype (accumulate in float at least). Takes in,
-     * or grad, fed, where dim is the
+     * or grad, producer, where dim is the
      * last one ------------- */
     lt_status (*softmax)(bool log, const lt_array *out, const lt_array *in, int dim);
     /* grad_in from grad and the forward's result. */

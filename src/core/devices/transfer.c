@@ -7,7 +7,7 @@
 #include "copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "iter.h"
 #include "memory/alloc.h"
 #include "memory/limit.h"
@@ -29,7 +29,7 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
     if (t->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar",
                         (long long)t->numel);
-    LT_TRY(lt_refuse_hollow("item", t));
+    LT_TRY(lt_materialize("item", t));
     if (t->device.type == LT_CPU) {
         *out = lt_load_scalar(lt_data(t), (lt_dtype)t->dtype);
         return LT_OK;

@@ -5,7 +5,7 @@
 #include "devices/copies.h"
 #include "error.h"
 #include "sparse.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
 #include "op/contiguous.h"
@@ -15,7 +15,7 @@ lt_status lt_saved_form(lt_tensor *t, lt_tensor **out)
     lt_status status = LT_OK;
     lt_tensor *host = NULL;
     LT_TRY(lt_require_strided("save", t));
-    LT_TRY(lt_refuse_hollow("save", t));
+    LT_TRY(lt_materialize("save", t));
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"save", false});
     bool grad = lt_set_grad_enabled(false);
     if (t->device.type == LT_CPU)

@@ -8,7 +8,7 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory/alloc.h"
 #include "sparse.h"
 #include "tensor.h"
@@ -60,7 +60,7 @@ static lt_status check_column(const lt_tensor *t)
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
-    return lt_refuse_hollow("to_arrow", t);
+    return lt_materialize("to_arrow", t);
 }
 
 /* New tensor of the bytes that hold a bit for each of t's bools; the last byte's other bits are

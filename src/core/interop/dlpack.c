@@ -5,12 +5,12 @@
 
 #include "assertion.h"
 #include "autograd/autograd.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "devices/backend.h"
 #include "devices/device_type.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory/alloc.h"
 #include "sparse.h"
 #include "tensor.h"
@@ -85,7 +85,7 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
             LT_ERR_RUNTIME,
             "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
             "before 1.0, which cannot say so");
-    LT_TRY(lt_refuse_hollow("to_dlpack", t));
+    LT_TRY(lt_materialize("to_dlpack", t));
     loan *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = lt_tensor_alias(t, &l->alias);
@@ -298,7 +298,7 @@ lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream)
     const lt_backend *gpus = lt_backend_of(t);
     const int device = t->device.index;
     uint64_t event;
-    LT_TRY(lt_window_settle());
+    LT_TRY(lt_trace_flush());
     LT_TRY(gpus->event_new(device, false, &event));
     lt_status status = gpus->event_record(event, device, gpus->current_stream(device));
     if (status == LT_OK) status = gpus->stream_wait_event(device, stream, event);

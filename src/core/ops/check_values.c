@@ -3,7 +3,7 @@
 
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "op/_to_copy.h"
 
 lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
@@ -23,7 +23,7 @@ lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
         LT_TRY(lt__to_copy_impl(t, rule.dtype, NULL, false,
                                 &row)); /* dense: in which order does not matter */
     }
-    lt_status status = lt_refuse_hollow("check_values", row); /* computes a deferred value */
+    lt_status status = lt_materialize("check_values", row); /* computes a deferred value */
     if (status == LT_OK) {
         rule.data = lt_data(row);
         status = lt_backend_of(row)->check_values(&rule);

@@ -3,7 +3,7 @@
 #include "batch/batch.h"
 #include "op/sum.h"
 #include "op/to.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "cpu_info.h"
 
 void lt_scope_open(lt_scope *s, bool records)
@@ -20,8 +20,8 @@ void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
     /* elements that with the other operands no longer stay in L2 between two steps */
     const int64_t least = lt_processor.l2 / 16;
     lt_scope_open(s, records);
-    if (like->device.type != LT_CPU || like->numel < least || lt_here.open_window != NULL) return;
-    s->status = lt_window_open_within(least);
+    if (like->device.type != LT_CPU || like->numel < least || lt_here.open_trace != NULL) return;
+    s->status = lt_trace_open_within(least);
     s->together = s->status == LT_OK;
 }
 
@@ -30,7 +30,7 @@ lt_status lt_scope_close(lt_scope *s)
     if (!s->records) lt_set_grad_enabled(s->recorded_before);
     while (s->n > 0) lt_tensor_release(s->held[--s->n]);
     if (s->together) {
-        const lt_status status = lt_window_close();
+        const lt_status status = lt_trace_close();
         if (s->status == LT_OK) s->status = status;
     }
     return s->status;

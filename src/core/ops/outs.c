@@ -23,7 +23,7 @@ static lt_status check(const char *op, const lt_tensor *result, const lt_tensor 
     if (lt_grad_mode_on() && (lt_requires_grad(result) || lt_requires_grad(out)))
         return lt_refuse_out(op);
     LT_TRY(lt_check_output(out, (lt_dtype)result->dtype, result->device));
-    LT_TRY(lt_refuse_read_only(out));
+    LT_TRY(lt_prepare_write(out));
     return lt_is_sparse(out) ? LT_OK : lt_refuse_overlap(out);
 }
 

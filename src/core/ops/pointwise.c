@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
@@ -130,7 +130,7 @@ done:
 static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
                               int n_params, lt_dtype compute, lt_tensor **out)
 {
-    LT_AT_ONCE();
+    LT_EAGERLY();
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     const bool by_bits = lt_dtype_is_float8(compute)
                              ? facts->rule == LT_RULE_SELECT
@@ -195,7 +195,7 @@ static lt_tensor *donated_input(lt_tensor *const *inputs, int n, lt_dtype dtype)
     lt_tensor *donated = NULL;
     for (int i = 0; i < n; i++)
         if (inputs[i]->role & LT_ROLE_DONATED) donated = inputs[i];
-    if (donated == NULL || donated->dtype != (int8_t)dtype || donated->storage->hollow ||
+    if (donated == NULL || donated->dtype != (int8_t)dtype || donated->storage->deferred ||
         atomic_load_explicit(&donated->storage->readers, memory_order_relaxed) != 0)
         return NULL;
     for (int i = 0; i < n; i++) {
@@ -285,13 +285,13 @@ lt_status lt_pointwise_run(int op, lt_tensor *const *inputs, int n, const lt_sca
     const lt_dtype result = facts->rule == LT_RULE_COMPARE ? LT_BOOL
                             : facts->gives_real            ? lt_real_of(compute)
                                                            : compute;
-    if (given == NULL && !converts && lt_any_window()) {
-        LT_TRY(lt_window_record(
-            &(lt_recorded){op, compute, result, inputs, n, params, n_params, ndim, sizes, NULL},
+    if (given == NULL && !converts && lt_any_trace()) {
+        LT_TRY(lt_trace_record(
+            &(lt_traced_op){op, compute, result, inputs, n, params, n_params, ndim, sizes, NULL},
             out));
         if (*out != NULL) return LT_OK;
     }
-    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow_all(facts->name, n, inputs));
+    if (lt_any_deferred()) LT_TRY(lt_materialize_all(facts->name, n, inputs));
     if (converts) return run_unsigned(op, inputs, n, params, n_params, compute, out);
     if (given != NULL) {
         LT_TRY(lt_output(&given, result, device, ndim, sizes));

@@ -19,7 +19,7 @@ typedef struct lt_scope {
 void lt_scope_open(lt_scope *s, bool records);
 #define LT_COMPOSITE(name) LT_COMPOSITE_##name
 /* The same, of a formula whose elementwise steps are computed together when the scope is closed
- * (compile/window.h) if `like`, as large as they are, is so large on the host that memory is what
+ * (compile/trace.h) if `like`, as large as they are, is so large on the host that memory is what
  * they would wait for. */
 void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like);
 /* Releases the temporaries; the status of the formula. */

@@ -20,7 +20,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "counting.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory/alloc.h"
 #include "sparse.h"
 #include "tensor.h"
@@ -168,7 +168,7 @@ static lt_status find_elements(elements *e, lt_tensor *t, const lt_print_options
         any = any && e->shown[d] > 0;
     }
     if (!any) return LT_OK;
-    LT_TRY(lt_refuse_hollow("print", t));
+    LT_TRY(lt_materialize("print", t));
     if (t->device.type != LT_CPU) return fetch(e, t);
     e->owner = lt_tensor_retain(t);
     e->data = lt_data(t);

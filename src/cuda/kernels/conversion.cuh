@@ -1,5 +1,5 @@
 /* conversion.cuh - a value of one C type as another, and as an element. Also a part of generated
- * kernels (kernels/chain/), whose compiler finds stand-ins for the headers that are included
+ * kernels (kernels/compile/), whose compiler finds stand-ins for the headers that are included
  * here. */
 #ifndef LT_CUDA_CONVERSION_CUH
 #define LT_CUDA_CONVERSION_CUH

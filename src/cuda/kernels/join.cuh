@@ -40,7 +40,7 @@ static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned ca
     return last;
 }
 
-#ifndef LT_CHAIN_ON_HOST
+#ifndef LT_FUSED_ON_HOST
 
 /* What a lane of the warp has whose number differs in these bits; a struct has an overload beside
  * it. */

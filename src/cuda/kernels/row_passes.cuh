@@ -1,7 +1,7 @@
 /* row_passes.cuh - a row of elements that lie together, gone over by a team of threads 16 bytes at
  * a time, once or several times. What a team can hold of a row stays in its registers from one pass
  * to the next, so that it is read once; longer rows are read again. Also a part of the source of
- * generated kernels, whose rows are what a chain computes. */
+ * generated kernels, whose rows are what a fusion computes. */
 #ifndef LT_CUDA_ROW_PASSES_CUH
 #define LT_CUDA_ROW_PASSES_CUH
 

@@ -10,7 +10,7 @@
 
 #define LT_NVRTC_LIBRARY                                                                           \
     {                                                                                              \
-        "NVRTC", "a kernel of its own for a chain of operations", "libnvrtc.so.13",                \
+        "NVRTC", "a kernel of its own for a fusion of operations", "libnvrtc.so.13",               \
             "libnvrtc.so.12", "libnvrtc.so", "nvidia-cuda-nvrtc"                                   \
     }
 

@@ -21,11 +21,11 @@ static void add_kernels(lt_backend &t)
     t.fill = lt_cuda_fill;
     t.check_values = lt_cuda_check_values;
     t.pointwise = lt_cuda_pointwise;
-    t.chains_nothing = lt_cuda_chains_nothing;
-    t.chains = lt_cuda_chains;
-    t.chain = lt_cuda_chain;
-    t.reduces_chain = lt_cuda_reduces_chain;
-    t.reduce_chain = lt_cuda_reduce_chain;
+    t.fusion_unavailable = lt_cuda_fusion_unavailable;
+    t.fuses = lt_cuda_fuses;
+    t.run_fusion = lt_cuda_run_fusion;
+    t.reduces_fusion = lt_cuda_reduces_fusion;
+    t.reduce_fusion = lt_cuda_reduce_fusion;
     t.takes_rows = lt_cuda_takes_rows;
     t.reduce = lt_cuda_reduce;
     t.extreme = lt_cuda_extreme;

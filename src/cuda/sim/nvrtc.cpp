@@ -113,7 +113,7 @@ std::string object_of(const _nvrtcProgram &program)
 {
     std::string folder = temporary_folder() + "/ltensor-XXXXXX";
     if (mkdtemp(&folder[0]) == nullptr) return "";
-    const std::string source = folder + "/chain.cpp", object = folder + "/chain.so";
+    const std::string source = folder + "/fusion.cpp", object = folder + "/fusion.so";
     bool good = write_file(source, program.source);
     for (size_t i = 0; i < program.names.size() && good; i++)
         good = write_file(folder + "/" + program.names[i], program.texts[i]);

@@ -8,7 +8,7 @@
 #include "buckets.h"
 #include "gpus.h"
 #include "devices/copies.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 
 #define WORLD_NAME "ltensor.World"
 #define GROUP_NAME "ltensor.Ranks"
@@ -385,7 +385,7 @@ static int storage_drop(lua_State *L)
     const int n = (int)lua_rawlen(L, 2);
     lua_settop(L, 3);
     luaL_checkstack(L, n + 4, NULL); /* the names stay on it */
-    lt_hollow_part *parts = lua_newuserdatauv(L, (size_t)n * sizeof *parts, 0);
+    lt_freed_part *parts = lua_newuserdatauv(L, (size_t)n * sizeof *parts, 0);
     for (int i = 0; i < n; i++) {
         lua_rawgeti(L, 2, i + 1);
         lua_getfield(L, -1, "at");
@@ -395,11 +395,11 @@ static int storage_drop(lua_State *L)
         parts[i].name = lt_lua_check_string(L, -1);
         lua_remove(L, -2);
     }
-    lt_tensor **hollow = lt_lua_new(L);
-    lt_lua_do(L, lt_storage_hollow(self, parts, n, reason, hollow));
-    lt_lua_do(L, lt_storage_exchange(self, *hollow));
-    lt_tensor_release(*hollow);
-    *hollow = NULL;
+    lt_tensor **freed = lt_lua_new(L);
+    lt_lua_do(L, lt_storage_freed(self, parts, n, reason, freed));
+    lt_lua_do(L, lt_storage_exchange(self, *freed));
+    lt_tensor_release(*freed);
+    *freed = NULL;
     return 0;
 }
 

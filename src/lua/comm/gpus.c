@@ -8,7 +8,7 @@
 #include "binding.h"
 #include "comm/comm.h"
 #include "comm/device.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "tensor.h"
 
 #define GROUP_NAME "ltensor.DeviceGroup"
@@ -203,8 +203,8 @@ static int group_begin(lua_State *L)
         read_counts(L, 7, box->size, each, scratch);
         read_counts(L, 8, box->size, each, scratch + box->size);
     }
-    lt_lua_do(
-        L, lt_refuse_hollow_all("torch.distributed", 2, (lt_tensor *const[]){c.input, c.output}));
+    lt_lua_do(L,
+              lt_materialize_all("torch.distributed", 2, (lt_tensor *const[]){c.input, c.output}));
     if (c.output != NULL) lt_bump_version(c.output);
     lt_lua_do(L, carry_out(kind, &c, scratch));
     return 0;

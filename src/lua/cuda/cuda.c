@@ -6,7 +6,7 @@
  * count from 0. */
 #include <stdio.h>
 
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "gpu.h"
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static int set_device(lua_State *L)
 static int synchronize(lua_State *L)
 {
     int device = lt_lua_gpu_device(L, 1);
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     lt_lua_gpu_do(L, synchronize(device));
     return 0;
 }

@@ -3,7 +3,7 @@
  * A graph that is collected gives its memory back; one that is collected while it is being
  * captured, after an error, ends the capture. torch.cuda.graph, the usual way to capture, is in
  * lib/cuda.lua. */
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "devices/device_type.h"
 #include "gpu.h"
 
@@ -71,7 +71,7 @@ static int capture_begin(lua_State *L)
         lua_replace(L, 2);
     }
     const uint64_t pool = pool_argument(L, 2);
-    lt_lua_do(L, lt_window_settle()); /* what was recorded before runs before */
+    lt_lua_do(L, lt_trace_flush()); /* what was recorded before runs before */
     lt_lua_gpu_do(L, graph_begin(handle, pool));
     return 0;
 }
@@ -79,7 +79,7 @@ static int capture_begin(lua_State *L)
 static int capture_end(lua_State *L)
 {
     const uint64_t handle = check_graph(L);
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     lt_lua_gpu_do(L, graph_end(handle, true));
     return 0;
 }
@@ -87,7 +87,7 @@ static int capture_end(lua_State *L)
 static int replay(lua_State *L)
 {
     const uint64_t handle = check_graph(L);
-    lt_lua_do(L, lt_window_settle()); /* it writes memory that pending values may read */
+    lt_lua_do(L, lt_trace_flush()); /* it writes memory that pending values may read */
     lt_lua_gpu_do(L, graph_replay(handle));
     return 0;
 }

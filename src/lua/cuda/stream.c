@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "gpu.h"
 #include "sparse.h"
 
@@ -127,7 +127,7 @@ static int stream_eq(lua_State *L)
 static int stream_synchronize(lua_State *L)
 {
     stream *s = check_stream(L, 1);
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     lt_lua_gpu_do(L, stream_synchronize(s->device, s->handle));
     return 0;
 }
@@ -136,7 +136,7 @@ static int stream_query(lua_State *L)
 {
     stream *s = check_stream(L, 1);
     bool done;
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     lt_lua_gpu_do(L, stream_query(s->device, s->handle, &done));
     lua_pushboolean(L, done);
     return 1;
@@ -148,7 +148,7 @@ static int stream_wait_stream(lua_State *L)
     stream *s = check_stream(L, 1), *other = check_stream(L, 2);
     const lt_backend *backend = lt_lua_gpu(L);
     uint64_t mark;
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     lt_lua_do(L, backend->event_new(other->device, false, &mark));
     lt_status status = backend->event_record(mark, other->device, other->handle);
     if (status == LT_OK) status = backend->stream_wait_event(s->device, s->handle, mark);
@@ -190,7 +190,7 @@ static int set_stream(lua_State *L)
     if (lua_isnoneornil(L, 1)) return 0;
     stream *s = check_stream(L, 1);
     const lt_backend *backend = lt_lua_gpu(L);
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     lt_lua_do(L, backend->set_device(s->device));
     lua_rawgetp(L, LUA_REGISTRYINDEX, &current_key);
     lua_pushvalue(L, 1);
@@ -222,7 +222,7 @@ static int record_stream(lua_State *L)
         return raise(L, "record_stream() expects a tensor on a cuda device, got cpu");
     if (t->device.index != s->device)
         return raise(L, "record_stream(): the stream and the tensor are on different devices");
-    lt_lua_do(L, lt_refuse_hollow("record_stream", t));
+    lt_lua_do(L, lt_materialize("record_stream", t));
     if (t->storage->release == NULL) lt_lua_gpu(L)->record_stream(t->storage->ctx, s->handle);
     return 0;
 }
@@ -288,7 +288,7 @@ static int event_gc(lua_State *L)
 static void record(lua_State *L, event *e, const stream *s)
 {
     const lt_backend *backend = lt_lua_gpu(L);
-    lt_lua_do(L, lt_window_settle());
+    lt_lua_do(L, lt_trace_flush());
     if (e->handle == 0) {
         lt_lua_do(L, backend->event_new(s->device, e->timing, &e->handle));
         e->device = s->device;

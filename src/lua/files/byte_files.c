@@ -13,7 +13,7 @@
 #include "binding.h"
 #include "files/byte_source.h"
 #include "files/saved_form.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "memory/budget.h"
 
 static const char SOURCE_META[] = "ltensor.ByteSource";
@@ -132,7 +132,7 @@ static const void *check_bytes(lua_State *L, int arg, size_t *n)
     if (lua_type(L, arg) == LUA_TSTRING) return lua_tolstring(L, arg, n);
     const lt_tensor *t = lt_lua_check_tensor(L, arg);
     if (t->device.type != LT_CPU || !lt_is_contiguous(t)) lt_lua_refuse(L, arg, "in saved form");
-    lt_lua_do(L, lt_refuse_hollow("save", t));
+    lt_lua_do(L, lt_materialize("save", t));
     *n = (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype);
     return *n > 0 ? lt_data(t) : "";
 }

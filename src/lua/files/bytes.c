@@ -5,7 +5,7 @@
 
 #include "binding.h"
 #include "error.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "op/contiguous.h"
 
 /* tensor_bytes(tensor on the host) -> its elements in order, as they lie in memory */
@@ -13,7 +13,7 @@ static int bytes_of_tensor(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1), *dense;
     if (lt_tensor_device(t).type != LT_CPU) lt_lua_refuse(L, 1, "a Tensor on the CPU");
-    lt_lua_do(L, lt_refuse_hollow("tensor_bytes", t));
+    lt_lua_do(L, lt_materialize("tensor_bytes", t));
     lt_lua_do(L, lt_contiguous(t, &dense));
     *lt_lua_new(L) = dense;
     lua_pushlstring(L, lt_tensor_data(dense),

@@ -10,7 +10,7 @@
 #include "binding.h"
 #include "devices/backend.h"
 #include "devices/device.h"
-#include "hollow.h"
+#include "compile/deferred.h"
 #include "random/random.h"
 
 #define GENERATOR_META "ltensor.Generator"
@@ -143,7 +143,7 @@ static void take_state(lua_State *L, lt_generator *g, int arg)
         lt_error_set(LT_ERR_TYPE, "RNG state must be a torch.ByteTensor");
         lt_lua_raise(L);
     }
-    lt_lua_do(L, lt_refuse_hollow("set_rng_state", t));
+    lt_lua_do(L, lt_materialize("set_rng_state", t));
     const char *p = t->numel > 0 ? lt_data(t) : NULL;
     for (int64_t i = 0; i < t->numel && i < (int64_t)sizeof bytes; i++)
         bytes[i] = p[i * t->strides[0]];

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "cpu/pointwise/chain_lines.h"
+#include "cpu/compile/fused_lines.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
@@ -23,7 +23,7 @@ static const lt_norm_loops *loops_of(const lt_norm_args *n)
 typedef struct row_job {
     const lt_row_norm_args *n;
     /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
-    const lt_chain_lines *fed;
+    const lt_fused_lines *producer;
     char *rooms;     /* per share: for that */
     int shares;      /* jobs */
     int64_t entries; /* of each parameter */
@@ -70,13 +70,13 @@ static void take_rows(const void *context, int64_t first, int64_t last, const ch
 static void run_fed_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    lt_chain_lines_part(j->fed, j->n->rows, t, j->shares,
-                        j->rooms + (size_t)t * lt_chain_lines_room(j->fed), take_rows, j->n);
+    lt_fused_lines_part(j->producer, j->n->rows, t, j->shares,
+                        j->rooms + (size_t)t * lt_fused_lines_room(j->producer), take_rows, j->n);
 }
 
-static void prepare_fed(const lt_row_norm_args *n, lt_chain_lines *lines)
+static void prepare_fused(const lt_row_norm_args *n, lt_fused_lines *lines)
 {
-    lt_chain_lines_of(lines, n->norm.fed, n->length, n->groups > 1 ? 1 : 0, n->norm.dtype);
+    lt_fused_lines_of(lines, n->norm.producer, n->length, n->groups > 1 ? 1 : 0, n->norm.dtype);
 }
 
 lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
@@ -84,12 +84,12 @@ lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
     int threads = lt_cpu_threads_for(n->rows * n->length);
     if (threads > n->rows) threads = (int)n->rows;
     row_job j = {.n = n, .shares = threads};
-    if (n->norm.fed == NULL) return lt_cpu_share(threads, threads, run_rows, &j);
-    lt_chain_lines lines; /* not zeroed */
+    if (n->norm.producer == NULL) return lt_cpu_share(threads, threads, run_rows, &j);
+    lt_fused_lines lines; /* not zeroed */
     size_t capacity = 0;
-    prepare_fed(n, &lines);
-    j.fed = &lines;
-    j.rooms = lt_block_array(threads, lt_chain_lines_room(&lines), &capacity);
+    prepare_fused(n, &lines);
+    j.producer = &lines;
+    j.rooms = lt_block_array(threads, lt_fused_lines_room(&lines), &capacity);
     if (j.rooms == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_cpu_share(threads, threads, run_fed_rows, &j);
     lt_block_free(j.rooms, capacity);
@@ -102,7 +102,7 @@ static void add_chunk(double *totals, const void *chunk, int64_t n, lt_dtype dty
         totals[i] += dtype == LT_FLOAT64 ? ((const double *)chunk)[i] : ((const float *)chunk)[i];
 }
 
-/* Of rows whose gradient is fed: what they add to the parameters' gradients. */
+/* Of rows whose gradient is producer: what they add to the parameters' gradients. */
 typedef struct fed_backward {
     const lt_row_norm_args *n;
     char *sums, *products;
@@ -124,13 +124,14 @@ static void take_rows_backward(const void *context, int64_t first, int64_t last,
 static void rows_backward(const row_job *j, int64_t t, int64_t first, int64_t last, char *sums,
                           char *products)
 {
-    if (j->fed == NULL) {
+    if (j->producer == NULL) {
         loops_of(&j->n->norm)->rows_backward(j->n, first, last, sums, products);
         return;
     }
     const fed_backward f = {j->n, sums, products};
-    lt_chain_lines_read(j->fed, first, last, j->rooms + (size_t)t * lt_chain_lines_room(j->fed),
-                        take_rows_backward, &f);
+    lt_fused_lines_read(j->producer, first, last,
+                        j->rooms + (size_t)t * lt_fused_lines_room(j->producer), take_rows_backward,
+                        &f);
 }
 
 static void run_rows_backward(const void *context, int64_t t)
@@ -177,19 +178,19 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
     row_job j = {.n = n, .shares = shares, .entries = n->groups * (n->length / n->run)};
     const size_t chunk = 2 * (size_t)j.entries * lt_dtype_size(n->norm.dtype),
                  total = 2 * (size_t)j.entries * sizeof(double);
-    lt_chain_lines lines; /* not zeroed */
+    lt_fused_lines lines; /* not zeroed */
     size_t capacity = 0, room = 0;
     char *block = NULL;
     int at_once = threads;
-    if (n->norm.fed != NULL) {
-        prepare_fed(n, &lines);
-        j.fed = &lines;
-        room = lt_chain_lines_room(&lines);
+    if (n->norm.producer != NULL) {
+        prepare_fused(n, &lines);
+        j.producer = &lines;
+        room = lt_fused_lines_room(&lines);
         /* The shares are those of rows in memory, since sums depend on them. */
         for (int t = 1; t < shares; t++)
-            if (!lt_chain_divides(&lines.program, t * n->rows / shares * n->length)) at_once = 1;
+            if (!lt_fused_divides(&lines.program, t * n->rows / shares * n->length)) at_once = 1;
     }
-    if (parameters || j.fed != NULL) {
+    if (parameters || j.producer != NULL) {
         block = lt_block_array(shares, room + (parameters ? chunk + total : 0), &capacity);
         if (block == NULL) return LT_ERR_MEMORY;
         j.rooms = block;

@@ -9,7 +9,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu/cpu.h"
-#include "cpu/pointwise/chain_lines.h"
+#include "cpu/compile/fused_lines.h"
 #include "memory/block.h"
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -192,43 +192,43 @@ static lt_pooling plain_windows(const lt_pooling *p)
     return plain;
 }
 
-/* ---- planes that a chain computes ------------------------------------------------------------ */
+/* ---- planes that a fusion computes ------------------------------------------------------------ */
 
-typedef struct fed_job {
+typedef struct fused_job {
     const job *job;
     lt_job plane;
-    const lt_chain_lines *in;
+    const lt_fused_lines *in;
     int threads;
     char *rooms;
     size_t room; /* of a thread */
-} fed_job;
+} fused_job;
 
 static void take_planes(const void *context, int64_t first, int64_t last, const char *in)
 {
-    const fed_job *f = context;
+    const fused_job *f = context;
     job j = *f->job;
     j.in = in;
     j.first = first;
     for (int64_t plane = first; plane < last; plane++) f->plane(&j, plane);
 }
 
-static void run_fed(const void *context, int64_t t)
+static void run_fused(const void *context, int64_t t)
 {
-    const fed_job *f = context;
-    lt_chain_lines_part(f->in, f->job->pool->planes, t, f->threads, f->rooms + (size_t)t * f->room,
+    const fused_job *f = context;
+    lt_fused_lines_part(f->in, f->job->pool->planes, t, f->threads, f->rooms + (size_t)t * f->room,
                         take_planes, f);
 }
 
-static lt_status share_fed(const job *j, int threads, lt_job plane)
+static lt_status share_fused(const job *j, int threads, lt_job plane)
 {
-    lt_chain_lines in; /* not zeroed */
+    lt_fused_lines in; /* not zeroed */
     size_t capacity;
-    lt_chain_lines_of(&in, j->pool->fed, lt_volume(j->pool->in), 0, j->pool->dtype);
-    fed_job f = {
-        .job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_chain_lines_room(&in)};
+    lt_fused_lines_of(&in, j->pool->producer, lt_volume(j->pool->in), 0, j->pool->dtype);
+    fused_job f = {
+        .job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_fused_lines_room(&in)};
     f.rooms = lt_block_array(threads, f.room, &capacity);
     if (f.rooms == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(threads, threads, run_fed, &f);
+    lt_status status = lt_cpu_share(threads, threads, run_fused, &f);
     lt_block_free(f.rooms, capacity);
     return status;
 }
@@ -250,13 +250,13 @@ static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
                                       lt_volume(p->out) * (p->adaptive ? 1 : lt_volume(p->kernel)));
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
-    const lt_status status =
-        p->fed != NULL ? share_fed(j, threads, plane) : lt_cpu_share(p->planes, threads, plane, j);
+    const lt_status status = p->producer != NULL ? share_fused(j, threads, plane)
+                                                 : lt_cpu_share(p->planes, threads, plane, j);
     lt_block_free(columns, capacity);
     return status;
 }
 
-/* Half types: `in` (n_in elements; fed or in memory) in float, the result back to out. */
+/* Half types: `in` (n_in elements; producer or in memory) in float, the result back to out. */
 static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out,
                             lt_job of_float, lt_job of_double)
 {
@@ -266,7 +266,7 @@ static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int
     lt_pooling f = *p;
     job wide = *j;
     f.dtype = LT_FLOAT32;
-    lt_status status = p->fed == NULL ? lt_widen(&in, p->dtype, j->in, n_in) : LT_OK;
+    lt_status status = p->producer == NULL ? lt_widen(&in, p->dtype, j->in, n_in) : LT_OK;
     if (status == LT_OK) status = lt_widen(&out, p->dtype, NULL, n_out);
     wide.pool = &f;
     wide.in = (const char *)in.data;

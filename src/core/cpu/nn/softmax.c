@@ -1,10 +1,10 @@
 /* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one
  * dense line and over lines that lie side by side, as short dense ones do once they are turned,
  * stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass through a
- * buffer of float, a tile of neighbouring lines at a time. Lines of view 0 may come from a chain, a
+ * buffer of float, a tile of neighbouring lines at a time. Lines of view 0 may come from a fusion, a
  * few at a time. */
 #include "cpu/cpu.h"
-#include "cpu/pointwise/chain_lines.h"
+#include "cpu/compile/fused_lines.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/fetch.h"
@@ -182,32 +182,32 @@ static void run_turned(const void *context, int64_t tile)
     turn_lines(j, tile * LT_SHORT_LINES, last < j->lines.count ? last : j->lines.count, NULL);
 }
 
-/* ---- lines of view 0 that a chain computes --------------------------------------------------- */
+/* ---- lines of view 0 that a fusion computes --------------------------------------------------- */
 
-typedef struct fed_job {
+typedef struct fused_job {
     const job *job;
-    const lt_chain_lines *in;
+    const lt_fused_lines *in;
     bool turned;
     int threads;
     /* per thread: room for lines of `in`; and where lines are not dense, for one of the result and
      * one of view 2 */
     char *buffers;
     size_t room, bytes;
-} fed_job;
+} fused_job;
 
 /* A thread's. */
 typedef struct fed_lines {
-    const fed_job *fed;
+    const fused_job *producer;
     char *line; /* room for two */
 } fed_lines;
 
 static void take_lines(const void *context, int64_t first, int64_t last, const char *in)
 {
     const fed_lines *f = context;
-    const job *j = f->fed->job;
+    const job *j = f->producer->job;
     const lt_lines *lines = &j->lines;
     const int64_t n = lines->length;
-    if (f->fed->turned) {
+    if (f->producer->turned) {
         turn_lines(j, first, last, in);
         return;
     }
@@ -226,24 +226,25 @@ static void take_lines(const void *context, int64_t first, int64_t last, const c
 
 static void run_fed(const void *context, int64_t t)
 {
-    const fed_job *f = context;
+    const fused_job *f = context;
     char *const room = f->buffers + (size_t)t * f->bytes;
     const fed_lines lines = {f, room + f->room};
-    lt_chain_lines_part(f->in, f->job->lines.count, t, f->threads, room, take_lines, &lines);
+    lt_fused_lines_part(f->in, f->job->lines.count, t, f->threads, room, take_lines, &lines);
 }
 
 /* turned: the lines are short, and so many together are those that are taken together from memory,
  * too. */
-static lt_status share_fed(const job *j, const lt_fed *fed, bool turned, int threads)
+static lt_status share_fused(const job *j, const lt_fused_producer *producer, bool turned,
+                             int threads)
 {
-    lt_chain_lines in; /* not zeroed */
+    lt_fused_lines in; /* not zeroed */
     size_t capacity = 0;
-    lt_chain_lines_of(&in, fed, j->lines.length, turned ? LT_SHORT_LINES : 0, j->type);
-    fed_job f = {.job = j,
-                 .in = &in,
-                 .turned = turned,
-                 .threads = threads,
-                 .room = lt_chain_lines_room(&in)};
+    lt_fused_lines_of(&in, producer, j->lines.length, turned ? LT_SHORT_LINES : 0, j->type);
+    fused_job f = {.job = j,
+                   .in = &in,
+                   .turned = turned,
+                   .threads = threads,
+                   .room = lt_fused_lines_room(&in)};
     f.bytes = f.room + (j->dense ? 0 : (size_t)(2 * j->lines.length * j->size + 63) / 64 * 64);
     f.buffers = lt_block_array(threads, f.bytes, &capacity);
     if (f.buffers == NULL) return LT_ERR_MEMORY;
@@ -284,7 +285,7 @@ static lt_status run(job *j, const lt_array *const *views, int n, int dim)
     }
     const bool turned = j->dense && j->lines.length <= LT_SHORT_LINE && j->lines.ndim > 0 &&
                         j->lines.sizes[0] >= LT_SHORT_LINES / 4;
-    if (views[0]->fed != NULL) return share_fed(j, views[0]->fed, turned, threads);
+    if (views[0]->producer != NULL) return share_fused(j, views[0]->producer, turned, threads);
     if (turned)
         return lt_cpu_share((count + LT_SHORT_LINES - 1) / LT_SHORT_LINES, threads, run_turned, j);
     size_t capacity = 0;

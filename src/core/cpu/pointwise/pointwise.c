@@ -213,12 +213,12 @@ static lt_dtype number_dtype(lt_dtype elements)
     return elements == LT_BFLOAT16 ? LT_FLOAT32 : elements;
 }
 
-const char *lt_cpu_chains_nothing(void) { return NULL; }
+const char *lt_cpu_fusion_unavailable(void) { return NULL; }
 
-bool lt_cpu_chains(int op, lt_dtype compute)
+bool lt_cpu_fuses(int op, lt_dtype compute)
 {
     lt_dtype computed;
-    if (op == LT_CHAIN_COPY) return true;
+    if (op == LT_FUSED_COPY) return true;
     return loop_of(op, compute, &computed) != NULL &&
            !(computed == LT_INT64 && lt_pointwise_table[op].divides);
 }

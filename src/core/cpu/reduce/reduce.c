@@ -88,7 +88,7 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
     p->parameter = parameter;
     p->it = it;
     p->reduced_dims = reduced_dims;
-    p->chain = NULL;
+    p->fusion = NULL;
     p->read = read_dtype(op, in, out);
     p->size = (int64_t)lt_dtype_size(p->read);
     p->in_size = (int64_t)lt_dtype_size(in);
@@ -202,7 +202,7 @@ void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char *
 
 static int threads_of(const lt_reduce_plan *p)
 {
-    return lt_cpu_threads_for(p->it->numel * (p->chain != NULL ? p->chain->chain->n_steps : 1));
+    return lt_cpu_threads_for(p->it->numel * (p->fusion != NULL ? p->fusion->fusion->n_steps : 1));
 }
 
 /* ---- along the lines ------------------------------------------------------------------------- */
@@ -323,8 +323,8 @@ static void reduce_lines_job(const void *context, int64_t job)
         int64_t n = row - r % row;
         if (n > end - r) n = end - r;
         lt_reduce_result_at(p->it, p->reduced_dims, r, ptrs);
-        if (p->chain != NULL)
-            lt_reduce_chain_lines(p, ptrs[0], r, n);
+        if (p->fusion != NULL)
+            lt_reduce_fused_lines(p, ptrs[0], r, n);
         else
             lt_reduce_batch(p, ptrs, n);
         r += n;
@@ -349,8 +349,8 @@ static void reduce_chunk_job(const void *context, int64_t job)
     lt_reduce_result_at(p->it, p->reduced_dims, result, ptrs);
     const int64_t end = to < p->count ? to : p->count;
     lt_reduce_begin(p, l->pass, l->parts + job, 1);
-    if (p->chain != NULL)
-        lt_reduce_chain_part(p, result * p->count + from, result * p->count + end, l->parts + job);
+    if (p->fusion != NULL)
+        lt_reduce_fused_part(p, result * p->count + from, result * p->count + end, l->parts + job);
     else
         reduce_part(p, l->pass, l->parameters != NULL ? l->parameters[result].d : p->parameter,
                     ptrs, from, end, l->parts + job);
@@ -405,7 +405,7 @@ static lt_status reduce_lines(const lt_reduce_plan *p)
 {
     if (p->count >= LT_REDUCE_LONG) return reduce_long_lines(p);
     int64_t batch = 1 + LT_CPU_GRAIN / (p->count + 1);
-    if (batch > LT_REDUCE_LINES || p->chain != NULL)
+    if (batch > LT_REDUCE_LINES || p->fusion != NULL)
         batch = (batch + LT_REDUCE_LINES - 1) / LT_REDUCE_LINES * LT_REDUCE_LINES;
     const int threads = p->results > 1 ? threads_of(p) : 1;
     const short_lines s = {p, batch};
@@ -430,13 +430,13 @@ lt_status lt_cpu_reduce(int op, const lt_iter *it, int reduced_dims, double para
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }
 
-lt_status lt_cpu_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
-                              double parameter)
+lt_status lt_cpu_reduce_fusion(const lt_fused_producer *producer, int op, const lt_iter *it,
+                               int reduced_dims, double parameter)
 {
     lt_reduce_plan p;
-    lt_chain_program program; /* not zeroed as a whole */
+    lt_fused_program program; /* not zeroed as a whole */
     LT_TRY(make_plan(&p, (lt_reduction)op, it, reduced_dims, parameter));
-    lt_chain_prepare(&program, fed->chain, fed->value);
-    p.chain = &program;
+    lt_fused_prepare(&program, producer->fusion, producer->value);
+    p.fusion = &program;
     return by_columns(&p) ? lt_reduce_columns(&p) : reduce_lines(&p);
 }

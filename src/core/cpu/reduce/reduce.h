@@ -4,7 +4,7 @@
 #define LT_CPU_REDUCE_H
 
 #include "cpu/common/loops.h"
-#include "cpu/pointwise/chain_program.h"
+#include "cpu/compile/fused.h"
 #include "devices/reduction.h"
 #include "dtypes/dtype.h"
 #include "iter.h"
@@ -46,7 +46,7 @@ typedef struct lt_reduce_plan {
     int reduced_dims;
     /* what computes the elements, in lines, or rows, one after the other; NULL: they are in
      * memory */
-    const lt_chain_program *chain;
+    const lt_fused_program *fusion;
 } lt_reduce_plan;
 
 /* The parameters of the first pass over n results, `step` bytes from one's elements to the next's.
@@ -71,13 +71,13 @@ void lt_reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n);
  * and 1. */
 void lt_reduce_result_at(const lt_iter *it, int first_dim, int64_t index, char **ptrs);
 
-/* reduce_chain.c: elements [from, to) of the chain joined into a total, where there is one pass; n
+/* reduce_fusion.c: elements [from, to) of the fusion joined into a total, where there is one pass; n
  * results from number `first` on, of which the first is stored at out. */
-void lt_reduce_chain_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total);
-void lt_reduce_chain_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n);
-/* Rows [from, to) of the chain, at_once of them at a time, given to `take` as operand 1, a row a
+void lt_reduce_fused_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total);
+void lt_reduce_fused_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n);
+/* Rows [from, to) of the fusion, at_once of them at a time, given to `take` as operand 1, a row a
  * step. */
-void lt_reduce_chain_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once,
+void lt_reduce_fused_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once,
                           lt_loop take, const void *context);
 
 /* Down the columns: the dimension after the reduced ones is dense in the input. */

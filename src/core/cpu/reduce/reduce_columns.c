@@ -90,7 +90,7 @@ static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, v
     return buffer;
 }
 
-/* So many rows of a chain are computed at a time: a few thousand elements, in fours of groups, as
+/* So many rows of a fusion are computed at a time: a few thousand elements, in fours of groups, as
  * they are added. */
 static int64_t rows_at_once(const columns *c)
 {
@@ -110,8 +110,8 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
     c.parameters = spread(p, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
-    if (p->chain != NULL)
-        lt_reduce_chain_rows(p, from, to, rows_at_once(&c), reduce_rows, &c);
+    if (p->fusion != NULL)
+        lt_reduce_fused_rows(p, from, to, rows_at_once(&c), reduce_rows, &c);
     else
         lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_rows, &c);
     flush_lanes(&c);
@@ -210,7 +210,7 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
     if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
     t.rows = (p->count + chunks - 1) / chunks;
-    if (p->chain != NULL && !lt_chain_divides(p->chain, t.rows * across)) threads = 1;
+    if (p->fusion != NULL && !lt_fused_divides(p->fusion, t.rows * across)) threads = 1;
     t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 2), width), sizeof *t.parts);
     if (t.parts == NULL) return LT_ERR_MEMORY;
     t.parameters = t.parts + tiles * chunks * width;

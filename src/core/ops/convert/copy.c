@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "ops/common.h"
 #include "devices/copies.h"
 #include "memory_format.h"
@@ -120,17 +120,17 @@ lt_status lt__to_copy_impl(lt_tensor *self, lt_dtype dtype, const lt_device *dev
     lt_device target = device != NULL ? *device : self->device;
     LT_TRY(lt_device_resolve(&target));
     lt_tensor *result = NULL;
-    if (lt_any_window() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype &&
+    if (lt_any_trace() && dtype != LT_DTYPE_NONE && dtype != (lt_dtype)self->dtype &&
         lt_device_equal(target, self->device)) {
-        LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0,
+        LT_TRY(lt_trace_record(&(lt_traced_op){LT_FUSED_COPY, dtype, dtype, &self, 1, NULL, 0,
                                                self->ndim, self->sizes, NULL},
-                                &result));
+                               &result));
         if (result != NULL) {
             *out = result;
             return LT_OK;
         }
     }
-    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("_to_copy", self));
+    if (lt_any_deferred()) LT_TRY(lt_materialize("_to_copy", self));
     LT_TRY(lt_tensor_like(self, dtype == LT_DTYPE_NONE ? (lt_dtype)self->dtype : dtype, target,
                           &result));
     lt_status status = lt_copy(result, self, non_blocking);

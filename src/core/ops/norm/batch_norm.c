@@ -50,8 +50,8 @@ static lt_status store_back(lt_scope *s, lt_tensor *running, lt_tensor *used)
 /* Running statistics that training is about to change. */
 static lt_status refuse_running(lt_tensor *mean, lt_tensor *var)
 {
-    if (mean != NULL) LT_TRY(lt_refuse_read_only(mean));
-    return var != NULL ? lt_refuse_read_only(var) : LT_OK;
+    if (mean != NULL) LT_TRY(lt_prepare_write(mean));
+    return var != NULL ? lt_prepare_write(var) : LT_OK;
 }
 
 static lt_tensor *do_typed(lt_scope *s, lt_tensor *t, lt_dtype type)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "autograd/dual.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "memory_format.h"
 #include "norm.h"
 #include "ops/pointwise.h"
@@ -78,10 +78,10 @@ lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weig
     return LT_OK;
 }
 
-static lt_status take_rows(const void *context, const lt_fed *fed)
+static lt_status take_rows(const void *context, const lt_fused_producer *producer)
 {
     lt_row_norm_args n = *(const lt_row_norm_args *)context;
-    n.norm.fed = fed;
+    n.norm.producer = producer;
     return lt_backends[n.norm.device.type]->row_norm(&n);
 }
 
@@ -99,14 +99,14 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     LT_TRY(lt_check_same_device("layer_norm", (lt_tensor *[]){input, weight, bias}, 3, false,
                                 &device));
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
-    const bool fed = lt_window_feeds_rows(input, shape->length);
-    if (!fed) LT_TRY(lt_refuse_hollow("layer_norm", input));
+    const bool fused = lt_trace_fuses_rows(input, shape->length);
+    if (!fused) LT_TRY(lt_materialize("layer_norm", input));
     /* What is saved for backward is read again. */
     const bool saved =
         lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
     lt_scope_open(&s, false);
     const lt_dims sizes = lt_dims_of(input);
-    lt_tensor *x = fed ? NULL : lt_norm_dense(&s, input, type, false),
+    lt_tensor *x = fused ? NULL : lt_norm_dense(&s, input, type, false),
               *w = lt_norm_dense(&s, weight, type, false),
               *b = lt_norm_dense(&s, bias, type, false);
     const lt_dtype dtype = x != NULL               ? (lt_dtype)x->dtype
@@ -132,8 +132,8 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
                                 .out = lt_norm_data(result),
                                 .mean = lt_norm_data(mean),
                                 .rstd = lt_norm_data(rstd)};
-        s.status =
-            fed ? lt_window_feed("layer_norm", input, saved, take_rows, &n) : take_rows(&n, NULL);
+        s.status = fused ? lt_trace_consume("layer_norm", input, saved, take_rows, &n)
+                         : take_rows(&n, NULL);
     }
     lt_tensor *given[] = {do_narrow_to(&s, result, input), rstd, mean};
     return lt_norm_give(&s, results.mean != NULL ? 3 : 2, given,
@@ -159,8 +159,8 @@ lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tenso
     const lt_dims sizes = lt_dims_of(input);
     const bool empty = input->numel == 0, last = g->channels_last;
     lt_tensor *x = lt_norm_dense(s, input, type, last);
-    /* One without memory is fed to the kernel. */
-    lt_tensor *grad = x != NULL && !g->grad->storage->hollow
+    /* One without memory is fused to the kernel. */
+    lt_tensor *grad = x != NULL && !g->grad->storage->deferred
                           ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last)
                           : NULL;
     if (s->status == LT_OK)
@@ -182,10 +182,10 @@ lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tenso
                           .grad_bias = lt_norm_data(results[2])};
 }
 
-static lt_status take_row_gradients(const void *context, const lt_fed *fed)
+static lt_status take_row_gradients(const void *context, const lt_fused_producer *producer)
 {
     lt_row_norm_args n = *(const lt_row_norm_args *)context;
-    n.norm.fed = fed;
+    n.norm.producer = producer;
     return lt_backends[n.norm.device.type]->row_norm_backward(&n);
 }
 
@@ -197,8 +197,8 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
     lt_tensor *input = g->input;
     LT_TRY(lt_check_same_device("layer_norm_backward", (lt_tensor *[]){input, g->grad, g->weight},
                                 3, false, &device));
-    const bool fed = lt_window_feeds_lines(g->grad, shape->length);
-    if (!fed) LT_TRY(lt_refuse_hollow("layer_norm_backward", g->grad));
+    const bool fused = lt_trace_fuses_lines(g->grad, shape->length);
+    if (!fused) LT_TRY(lt_materialize("layer_norm_backward", g->grad));
     lt_scope_open(&s, false);
     const lt_dims line = {1, {shape->groups * (shape->length / shape->run)}};
     lt_tensor *results[3] = {NULL, NULL, NULL};
@@ -208,8 +208,8 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
                                    &line, results);
     if (s.status == LT_OK && input->numel > 0)
         s.status =
-            fed ? lt_window_feed("layer_norm_backward", g->grad, false, take_row_gradients, &n)
-                : take_row_gradients(&n, NULL);
+            fused ? lt_trace_consume("layer_norm_backward", g->grad, false, take_row_gradients, &n)
+                  : take_row_gradients(&n, NULL);
     return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 

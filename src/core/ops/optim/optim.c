@@ -69,7 +69,7 @@ static lt_status check_row(const step *s, int64_t row)
                         lt_dtype_scalar_name((lt_dtype)w->dtype));
     for (int k = 1; k < s->arrays; k++) {
         const lt_tensor *t = s->lists[k]->v[row];
-        if (k > 1) LT_TRY(lt_refuse_read_only(t));
+        if (k > 1) LT_TRY(lt_prepare_write(t));
         if (!lt_device_equal(t->device, w->device))
             return lt_error(LT_ERR_RUNTIME,
                             "Expected all tensors to be on the same device, but found at least two "

@@ -2,7 +2,7 @@
  * (backend.h). The number of windows follows from the input's sizes, so that a derivative finds
  * them again from these. */
 #include "autograd/dual.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "ops/steps.h"
 #include "ops/windows.h"
 #include "op/_adaptive_avg_pool_backward.h"
@@ -169,14 +169,14 @@ typedef struct kernel {
     const lt_pooling *pool;
     const lt_backend *backend;
     bool extremes;
-    lt_tensor *out, *indices, *in; /* in NULL: it is fed */
+    lt_tensor *out, *indices, *in; /* in NULL: it is fused */
 } kernel;
 
-static lt_status take(const void *context, const lt_fed *fed)
+static lt_status take(const void *context, const lt_fused_producer *producer)
 {
     const kernel *k = context;
     lt_pooling p = *k->pool;
-    p.fed = fed;
+    p.producer = producer;
     const void *const in = k->in != NULL ? lt_data(k->in) : NULL;
     if (!k->extremes) return k->backend->avg_pool(&p, lt_data(k->out), in);
     return k->backend->max_pool(&p, lt_data(k->out),
@@ -197,9 +197,9 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
     p->device = self->device;
     const bool last = keep_channels_last(p, spatial, self,
                                          *out != NULL || out_indices == NULL ? *out : *out_indices);
-    const bool fed = !last && lt_window_feeds_lines(self, p->in[0] * p->in[1] * p->in[2]);
-    if (!fed) {
-        LT_CHECK(lt_refuse_hollow(name, self));
+    const bool fused = !last && lt_trace_fuses_lines(self, p->in[0] * p->in[1] * p->in[2]);
+    if (!fused) {
+        LT_CHECK(lt_materialize(name, self));
         LT_CHECK(lt_make_ordered(self, last, &from));
     }
     LT_CHECK(begin(out, p->dtype, p->device, &sizes, last, &work));
@@ -208,8 +208,8 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
     if (work->numel > 0) {
         const kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
         /* What is saved for backward is read again. */
-        LT_CHECK(fed ? lt_window_feed(name, self, lt_is_differentiated(self), take, &k)
-                     : take(&k, NULL));
+        LT_CHECK(fused ? lt_trace_consume(name, self, lt_is_differentiated(self), take, &k)
+                       : take(&k, NULL));
     }
     if (indices != NULL) {
         status = lt_finish_output(out_indices, indices);

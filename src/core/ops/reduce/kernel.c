@@ -2,7 +2,7 @@
  * read. */
 #include "kernel.h"
 
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "iter.h"
 
 int lt_reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64_t *sizes)
@@ -29,28 +29,28 @@ typedef struct kernel {
     double parameter;
 } kernel;
 
-static lt_status take(const void *context, const lt_fed *fed)
+static lt_status take(const void *context, const lt_fused_producer *producer)
 {
     const kernel *k = context;
-    if (fed != NULL)
-        return k->backend->reduce_chain(fed, k->op, &k->it, k->reduced_dims, k->parameter);
+    if (producer != NULL)
+        return k->backend->reduce_fusion(producer, k->op, &k->it, k->reduced_dims, k->parameter);
     return k->backend->reduce(k->op, &k->it, k->reduced_dims, k->parameter);
 }
 
 /* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its
  * memory now. */
-static lt_status is_fed(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out, bool *fed)
+static lt_status is_fused(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out, bool *fused)
 {
     static lt_storage nowhere;
-    *fed = false;
-    if (!in->storage->hollow) return LT_OK;
-    if (lt_window_feeds(in)) {
+    *fused = false;
+    if (!in->storage->deferred) return LT_OK;
+    if (lt_trace_fuses(in)) {
         lt_tensor promised = *in;
         promised.storage = &nowhere;
         LT_TRY(lt_iter_reduce(&k->it, out, &promised, mask, &k->reduced_dims));
-        *fed = k->backend->reduces_chain(k->op, &k->it, k->reduced_dims);
+        *fused = k->backend->reduces_fusion(k->op, &k->it, k->reduced_dims);
     }
-    return *fed ? LT_OK : lt_refuse_hollow(names[k->op], in);
+    return *fused ? LT_OK : lt_materialize(names[k->op], in);
 }
 
 lt_status lt_reduce_real(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim,
@@ -60,12 +60,12 @@ lt_status lt_reduce_real(lt_reduction op, lt_tensor *in, uint32_t mask, bool kee
     int ndim = lt_reduced_shape(in, mask, keepdim, sizes);
     kernel k = {.backend = lt_backend_of(in), .op = op, .parameter = parameter};
     lt_tensor *work = NULL;
-    bool fed = false;
+    bool fused = false;
     LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
-    lt_status status = is_fed(&k, in, mask, work, &fed);
-    if (status == LT_OK && !fed) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);
+    lt_status status = is_fused(&k, in, mask, work, &fused);
+    if (status == LT_OK && !fused) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);
     if (status == LT_OK)
-        status = fed ? lt_window_feed(names[op], in, false, take, &k) : take(&k, NULL);
+        status = fused ? lt_trace_consume(names[op], in, false, take, &k) : take(&k, NULL);
     if (status != LT_OK) {
         lt_tensor_release(work);
         return status;

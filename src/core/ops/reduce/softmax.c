@@ -1,6 +1,6 @@
 /* softmax.c - softmax, log_softmax and their derivatives: a kernel each way, and formulas for the
  * derivatives of the derivatives. */
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
 #include "op/_log_softmax_backward.h"
@@ -21,11 +21,11 @@ typedef struct kernel {
     lt_array result;  /* of forward; data NULL: this is it */
 } kernel;
 
-static lt_status take(const void *context, const lt_fed *fed)
+static lt_status take(const void *context, const lt_fused_producer *producer)
 {
     const kernel *k = context;
     lt_array in = k->in;
-    in.fed = fed;
+    in.producer = producer;
     if (k->result.data == NULL) return k->backend->softmax(k->log, &k->out, &in, k->dim);
     return k->backend->softmax_backward(k->log, &k->out, &in, &k->result, k->dim);
 }
@@ -37,15 +37,15 @@ static lt_status run(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result,
                                             {"softmax_backward", "log_softmax_backward"}};
     const char *const name = names[result != NULL][log];
     if (out->numel == 0) return LT_OK;
-    const bool fed = d == in->ndim - 1 && lt_window_feeds_rows(in, in->sizes[d]);
-    if (!fed) LT_TRY(lt_refuse_hollow(name, in));
+    const bool fused = d == in->ndim - 1 && lt_trace_fuses_rows(in, in->sizes[d]);
+    if (!fused) LT_TRY(lt_materialize(name, in));
     kernel k = {.backend = lt_backend_of(out),
                 .log = log,
                 .dim = d,
                 .out = lt_line_array_of(out),
                 .in = lt_line_array_of(in)};
     if (result != NULL) k.result = lt_line_array_of(result);
-    return fed ? lt_window_feed(name, in, false, take, &k) : take(&k, NULL);
+    return fused ? lt_trace_consume(name, in, false, take, &k) : take(&k, NULL);
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "checked.h"
-#include "compile/window.h"
+#include "compile/trace.h"
 #include "counting.h"
 #include "devices/backend.h"
 #include "memory_format.h"
@@ -144,7 +144,7 @@ static bool find_gather(const lt_tensor *self, const int64_t *by, lt_fused_gathe
 static lt_status gather_now(lt_tensor *self, const lt_fused_gather *gather, lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
-    lt_chain c; /* not zeroed as a whole */
+    lt_fusion c; /* not zeroed as a whole */
     bool done = true;
     LT_TRY(lt_tensor_like(self, dtype, self->device, out));
     c.device = self->device;
@@ -152,10 +152,10 @@ static lt_status gather_now(lt_tensor *self, const lt_fused_gather *gather, lt_t
     c.n_steps = 1;
     c.n_values = 2;
     c.steps[0] =
-        (lt_chain_step){.op = LT_CHAIN_COPY, .compute = dtype, .n = 1, .in = {0}, .out = 1};
-    c.values[0] = (lt_chain_value){.dtype = dtype, .data = lt_data(self), .gather = gather};
-    c.values[1] = (lt_chain_value){.dtype = dtype, .data = lt_data(*out)};
-    const lt_status status = lt_backend_of(self)->chain(&c, &done);
+        (lt_fused_step){.op = LT_FUSED_COPY, .compute = dtype, .n = 1, .in = {0}, .out = 1};
+    c.values[0] = (lt_fused_value){.dtype = dtype, .data = lt_data(self), .gather = gather};
+    c.values[1] = (lt_fused_value){.dtype = dtype, .data = lt_data(*out)};
+    const lt_status status = lt_backend_of(self)->run_fusion(&c, &done);
     if (status != LT_OK) {
         lt_tensor_release(*out);
         *out = NULL;
@@ -171,14 +171,14 @@ lt_status lt__roll_impl(lt_tensor *self, const lt_dims *shifts, const lt_dims *d
     lt_fused_gather gather;
     LT_TRY(add_up(self, shifts, dims, by));
     const bool gathers = find_gather(self, by, &gather);
-    if (gathers && lt_any_window()) {
-        LT_TRY(lt_window_record(&(lt_recorded){LT_CHAIN_COPY, dtype, dtype, &self, 1, NULL, 0,
+    if (gathers && lt_any_trace()) {
+        LT_TRY(lt_trace_record(&(lt_traced_op){LT_FUSED_COPY, dtype, dtype, &self, 1, NULL, 0,
                                                self->ndim, self->sizes, &gather},
-                                out));
+                               out));
         if (*out != NULL) return LT_OK;
     }
-    LT_AT_ONCE();
-    if (lt_any_hollow()) LT_TRY(lt_refuse_hollow("roll", self));
+    LT_EAGERLY();
+    if (lt_any_deferred()) LT_TRY(lt_materialize("roll", self));
     return gathers ? gather_now(self, &gather, out) : move_all(self, by, out);
 }
 

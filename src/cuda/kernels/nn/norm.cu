@@ -4,7 +4,7 @@
  * double. */
 #include "norm.cuh"
 
-#include "kernels/chain/chain.cuh"
+#include "kernels/compile/fused.cuh"
 
 template <class C> struct rows {
     lt_dtype dtype, parameter_dtype;
@@ -228,14 +228,14 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
     return LT_OK;
 }
 
-/* Of rows that a chain computes, with a parameter for each element. */
-static lt_status run_fed(const lt_row_norm_args *n, cudaStream_t stream)
+/* Of rows that a fusion computes, with a parameter for each element. */
+static lt_status run_fused(const lt_row_norm_args *n, cudaStream_t stream)
 {
     const lt_norm_args &m = n->norm;
     const int64_t size = lt_element_size(m.parameter_dtype);
-    lt_chain_rows rows = {};
-    *m.fed->done = n->run == 1 && n->groups == 1;
-    if (!*m.fed->done) return LT_OK;
+    lt_fused_rows rows = {};
+    *m.producer->done = n->run == 1 && n->groups == 1;
+    if (!*m.producer->done) return LT_OK;
     rows.count = n->rows, rows.length = n->length;
     rows.out = m.out, rows.weight = m.weight, rows.bias = m.bias, rows.mean = m.mean,
     rows.rstd = m.rstd;
@@ -246,18 +246,18 @@ static lt_status run_fed(const lt_row_norm_args *n, cudaStream_t stream)
     rows.aligned = lt_is_aligned(m.out);
     rows.parameters_aligned =
         n->length * size % 16 == 0 && lt_is_aligned(m.weight) && lt_is_aligned(m.bias);
-    return lt_chain_take_rows(m.fed, "lt_norm_rows", m.dtype, lt_chain_element(m.parameter_dtype),
-                              rows, stream);
+    return lt_fused_take_rows(m.producer, "lt_norm_rows", m.dtype,
+                              lt_fused_element(m.parameter_dtype), rows, stream);
 }
 
 lt_status lt_cuda_row_norm(const lt_row_norm_args *n)
 {
-    const lt_fed *const fed = n->norm.fed;
+    const lt_fused_producer *const producer = n->norm.producer;
     lt_row_norm_args written = *n;
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
-    if (fed != nullptr && fed->chain->n_steps > 0) return run_fed(n, stream);
-    if (fed != nullptr) written.norm.in = fed->chain->values[fed->value].data;
+    if (producer != nullptr && producer->fusion->n_steps > 0) return run_fused(n, stream);
+    if (producer != nullptr) written.norm.in = producer->fusion->values[producer->value].data;
     if (n->norm.dtype == LT_FLOAT64)
         launch_forward<double>(&written, stream);
     else

@@ -5,7 +5,7 @@
  * side or apart, a block has some neighbouring lines. */
 #include "cuda.h"
 #include "formulas/formulas.h"
-#include "kernels/chain/chain.cuh"
+#include "kernels/compile/fused.cuh"
 #include "kernels/block.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
@@ -231,36 +231,38 @@ template <class C> static void launch(const softmax &a, bool backward, cudaStrea
     }
 }
 
-/* Of rows that a chain computes, where the other arrays lie as they would. */
-static lt_status run_fed(const softmax &a, bool backward, const lt_fed *fed, cudaStream_t stream)
+/* Of rows that a fusion computes, where the other arrays lie as they would. */
+static lt_status run_fused(const softmax &a, bool backward, const lt_fused_producer *producer,
+                           cudaStream_t stream)
 {
     const lt_lines<3> &lines = a.lines;
     bool aligned;
-    *fed->done = are_rows(lines, &aligned);
+    *producer->done = are_rows(lines, &aligned);
     for (int k = 1; k < 3; k++)
         if (lines.data[k] != nullptr && lines.lines.ndim > 0 &&
             (lines.lines.ndim > 1 ||
              lines.lines.strides[0][k] != lines.length * lt_element_size(lines.dtype[k])))
-            *fed->done = false;
-    if (!*fed->done) return LT_OK;
-    lt_chain_rows rows = {};
+            *producer->done = false;
+    if (!*producer->done) return LT_OK;
+    lt_fused_rows rows = {};
     rows.count = lines.count, rows.length = lines.length;
     rows.out = lines.data[1], rows.result = lines.data[2];
     rows.log = a.log, rows.aligned = aligned;
-    return lt_chain_take_rows(fed, backward ? "lt_softmax_rows_backward" : "lt_softmax_rows",
+    return lt_fused_take_rows(producer, backward ? "lt_softmax_rows_backward" : "lt_softmax_rows",
                               lines.dtype[0], nullptr, rows, stream);
 }
 
 static lt_status run(bool log, bool backward, const lt_array *const *arrays, int dim)
 {
     const int device = arrays[0]->device.index;
-    const lt_fed *const fed = arrays[0]->fed;
+    const lt_fused_producer *const producer = arrays[0]->producer;
     softmax a = {lt_lines<3>(arrays, dim), log};
     cudaStream_t stream;
     if (a.lines.count == 0 || a.lines.length == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(device, &stream));
-    if (fed != nullptr && fed->chain->n_steps > 0) return run_fed(a, backward, fed, stream);
-    if (fed != nullptr) a.lines.data[0] = fed->chain->values[fed->value].data;
+    if (producer != nullptr && producer->fusion->n_steps > 0)
+        return run_fused(a, backward, producer, stream);
+    if (producer != nullptr) a.lines.data[0] = producer->fusion->values[producer->value].data;
     if (arrays[0]->dtype == LT_FLOAT64)
         launch<double>(a, backward, stream);
     else

@@ -20,8 +20,8 @@
 #include "devices/reduction.h"
 #include "formulas/formulas.h"
 #include "kernels/block.cuh"
-#include "kernels/chain/chain.cuh"
-#include "kernels/chain/programs.cuh"
+#include "kernels/compile/fused.cuh"
+#include "kernels/compile/programs.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/pieces.cuh"
@@ -244,7 +244,7 @@ template <class Step, class C> static void launch_join(const reduction<C> &a, cu
 /* ---- planning -------------------------------------------------------------------------------- */
 
 struct call {
-    const lt_fed *fed; /* the input, unless it is in memory: then null */
+    const lt_fused_producer *producer; /* the input, unless it is in memory: then null */
     lt_reduction op;
     const lt_iter *it;
     int reduced_dims;
@@ -282,13 +282,13 @@ template <class C> static bool lies_together(const call &c, const reduction<C> &
            (a.reduced.ndim == 1 && c.it->strides[1][0] == lt_element_size(a.in_dtype));
 }
 
-static void set(lt_chain_number *number, float value) { number->f = value; }
-static void set(lt_chain_number *number, double value) { number->d = value; }
+static void set(lt_fused_number *number, float value) { number->f = value; }
+static void set(lt_fused_number *number, double value) { number->d = value; }
 
-/* What a chain's kernel is told. */
-template <class C> static lt_chain_lines lines_of(const reduction<C> &a, int64_t team)
+/* What a fusion's kernel is told. */
+template <class C> static lt_fused_lines lines_of(const reduction<C> &a, int64_t team)
 {
-    lt_chain_lines lines = {};
+    lt_fused_lines lines = {};
     lines.count = a.count, lines.share = a.share;
     lines.lines = a.results, lines.shares = a.shares;
     lines.team = team;
@@ -303,13 +303,13 @@ template <class C> static lt_chain_lines lines_of(const reduction<C> &a, int64_t
     return lines;
 }
 
-/* Of what a chain computes. */
+/* Of what a fusion computes. */
 template <class Step, class C>
-static lt_status run_fed(const call &c, const reduction<C> &a, int64_t team)
+static lt_status run_fused(const call &c, const reduction<C> &a, int64_t team)
 {
     if constexpr (std::is_floating_point_v<C>)
-        return lt_chain_reduce(c.fed, Step::name, sizeof(C) == sizeof(double),
-                               a.first != nullptr ? "void" : lt_chain_element(a.out_dtype),
+        return lt_fused_reduce(c.producer, Step::name, sizeof(C) == sizeof(double),
+                               a.first != nullptr ? "void" : lt_fused_element(a.out_dtype),
                                lines_of(a, team), c.stream);
     return LT_OK;
 }
@@ -391,7 +391,7 @@ static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
         if (team > 1)
             LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
     }
-    if (c.fed != nullptr) return run_fed<Step>(c, a, team);
+    if (c.producer != nullptr) return run_fused<Step>(c, a, team);
     const dim3 block = block_of(team);
     if (team > 1) {
         LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid_of(a, block), block, 0, c.stream, a);
@@ -409,12 +409,12 @@ static lt_status run_held(const call &c, reduction<C> *a, int64_t team)
     const lt_two_steps<C> steps = {begin<C>(First::identity), a->identity,
                                    first_divisor<C>(c, a->count), a->logarithm};
     const dim3 block = block_of(team);
-    if (c.fed != nullptr) {
-        lt_chain_lines lines = lines_of(*a, team);
+    if (c.producer != nullptr) {
+        lt_fused_lines lines = lines_of(*a, team);
         set(&lines.first, steps.first);
         set(&lines.first_divisor, steps.divisor);
-        return lt_chain_reduce_held(c.fed, First::name, Second::name, RUNS,
-                                    sizeof(C) == sizeof(double), lt_chain_element(a->out_dtype),
+        return lt_fused_reduce_held(c.producer, First::name, Second::name, RUNS,
+                                    sizeof(C) == sizeof(double), lt_fused_element(a->out_dtype),
                                     lines, c.stream);
     }
     LT_LAUNCH_MEET((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream,
@@ -447,7 +447,7 @@ template <class First, class Second, class C> static lt_status run_two(const cal
     }
     LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(a.results) * sizeof(C)));
     LT_TRY((run<First, C>(c, scratch.as<C>())));
-    if (c.fed != nullptr && !*c.fed->done) return LT_OK;
+    if (c.producer != nullptr && !*c.producer->done) return LT_OK;
     return run<Second, C>(c, nullptr, scratch.as<C>());
 }
 
@@ -504,9 +504,9 @@ lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double par
 
 /* Lines of floats one after the other that teams reduce, in the dtype that they are accumulated in
  * or a half type. Rows of a line begin at whole runs. */
-bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims)
+bool lt_cuda_reduces_fusion(int op, const lt_iter *it, int reduced_dims)
 {
-    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || lt_chain_no_compiler() != nullptr)
+    if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || lt_fused_no_compiler() != nullptr)
         return false;
     if (reduced_dims != 1 || it->ndim > 2 || !lt_is_floating(it->dtype[1])) return false;
     const lt_dtype decides = decisive(static_cast<lt_reduction>(op), it);
@@ -518,12 +518,13 @@ bool lt_cuda_reduces_chain(int op, const lt_iter *it, int reduced_dims)
     return count > LT_WARP && (lines == 1 || count % ROW == 0) && count * lines < lt_piece_limit();
 }
 
-lt_status lt_cuda_reduce_chain(const lt_fed *fed, int op, const lt_iter *it, int reduced_dims,
-                               double parameter)
+lt_status lt_cuda_reduce_fusion(const lt_fused_producer *producer, int op, const lt_iter *it,
+                                int reduced_dims, double parameter)
 {
-    if (fed->chain->n_steps > 0)
-        return reduce({fed, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
+    if (producer->fusion->n_steps > 0)
+        return reduce(
+            {producer, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
     lt_iter written = *it;
-    written.data[1] = fed->chain->values[fed->value].data;
+    written.data[1] = producer->fusion->values[producer->value].data;
     return lt_cuda_reduce(op, &written, reduced_dims, parameter);
 }

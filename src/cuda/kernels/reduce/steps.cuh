@@ -1,6 +1,6 @@
 /* steps.cuh - what reductions accumulate, and the loop over elements that lie together: of the
- * eager kernels (reduce.cu), and a part of the source of generated ones, which reduce what a chain
- * computes (chain/device/lines.cuh). */
+ * eager kernels (reduce.cu), and a part of the source of generated ones, which reduce what a fusion
+ * computes (fusion/device/lines.cuh). */
 #ifndef LT_REDUCE_STEPS_CUH
 #define LT_REDUCE_STEPS_CUH
 

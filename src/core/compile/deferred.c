@@ -1,0 +1,113 @@
+/* deferred.c - see deferred.h. On the host a freed storage has addresses: pages that are never
+ * written. Code that wrongly reads it, such as a thread that races with the one that frees, reads
+ * zeros and does not end the process. */
+#include "deferred.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dtypes/dtype.h"
+#include "error.h"
+#include "memory/alloc.h"
+
+enum { FREED_VERSION = 1 << 30 };
+
+_Atomic int32_t lt_deferred_storages;
+
+/* The ctx of a deferred storage. */
+typedef struct freed {
+    lt_deferral deferral;
+    void *pages; /* NULL on devices */
+    size_t bytes;
+    const char *reason; /* behind the parts; the names follow it */
+    int n;
+    lt_freed_part parts[];
+} freed;
+
+static void release(void *given)
+{
+    freed *h = given;
+    if (h->pages != NULL) munmap(h->pages, h->bytes);
+    lt_mem_free(h);
+    atomic_fetch_sub_explicit(&lt_deferred_storages, 1, memory_order_relaxed);
+}
+
+/* Puts a text at *place, which goes on behind it. */
+static const char *keep(char **place, const char *text)
+{
+    const size_t n = strlen(text) + 1;
+    char *kept = memcpy(*place, text, n);
+    *place += n;
+    return kept;
+}
+
+static lt_status freed_error(const char *op, const lt_tensor *t)
+{
+    const freed *h = t->storage->ctx;
+    const int64_t at = t->offset * (int64_t)lt_dtype_size((lt_dtype)t->dtype);
+    const char *name = NULL;
+    char sizes[256];
+    for (int i = 0; i < h->n && h->parts[i].from <= at; i++) name = h->parts[i].name;
+    return lt_error(LT_ERR_RUNTIME, "%s(): the memory of the %s Tensor %s%s%s%s is not there: %s",
+                    op, lt_dtype_scalar_name((lt_dtype)t->dtype),
+                    lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes),
+                    name != NULL ? ", of parameter '" : "", name != NULL ? name : "",
+                    name != NULL ? "'," : "", h->reason);
+}
+
+static lt_status describe(const lt_freed_part *parts, int n, const char *reason, freed **out)
+{
+    const size_t fixed = sizeof(freed) + (size_t)n * sizeof *parts;
+    size_t texts = strlen(reason) + 1;
+    for (int i = 0; i < n; i++) texts += strlen(parts[i].name) + 1;
+    freed *h = lt_mem_zalloc(fixed + texts);
+    if (h == NULL) return LT_ERR_MEMORY;
+    char *place = (char *)h + fixed;
+    h->deferral.materialize = freed_error;
+    h->n = n;
+    h->reason = keep(&place, reason);
+    for (int i = 0; i < n; i++)
+        h->parts[i] = (lt_freed_part){parts[i].from, keep(&place, parts[i].name)};
+    *out = h;
+    return LT_OK;
+}
+
+static lt_status find_pages(freed *h, size_t bytes)
+{
+    h->bytes = bytes > 0 ? bytes : 1;
+    void *pages = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return lt_error(LT_ERR_MEMORY, "no addresses are left for %zu bytes", h->bytes);
+    h->pages = pages;
+    return LT_OK;
+}
+
+lt_status lt_storage_freed(const lt_tensor *t, const lt_freed_part *parts, int n,
+                           const char *reason, lt_tensor **out)
+{
+    const lt_device device = t->storage->device;
+    const int64_t bytes = (int64_t)t->storage->nbytes;
+    freed *h;
+    LT_TRY(describe(parts, n, reason, &h));
+    atomic_fetch_add_explicit(&lt_deferred_storages, 1, memory_order_relaxed);
+    lt_status status = device.type == LT_CPU ? find_pages(h, (size_t)bytes) : LT_OK;
+    if (status == LT_OK)
+        status = lt_tensor_over(
+            &(lt_foreign){.data = h->pages, .device = device, .release = release, .ctx = h},
+            LT_UINT8, 1, &bytes, NULL, out);
+    if (status != LT_OK) {
+        release(h);
+        return status;
+    }
+    (*out)->storage->deferred = true;
+    atomic_store_explicit(&(*out)->storage->version, FREED_VERSION, memory_order_relaxed);
+    return LT_OK;
+}
+
+lt_status lt_materialize_all(const char *op, int64_t n, lt_tensor *const *v)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (v[i] != NULL) LT_TRY(lt_materialize(op, v[i]));
+    return LT_OK;
+}

@@ -1,0 +1,65 @@
+/* deferred_value.h - recorded values that are not evaluated yet: trace.c keeps them, evaluate.c
+ * evaluates them. No other file includes it. */
+#ifndef LT_DEFERRED_VALUE_H
+#define LT_DEFERRED_VALUE_H
+
+#include "deferred.h"
+#include "fusion.h"
+#include "tensor.h"
+
+enum { LT_TRACE_MAX = 256 }; /* deferred values of a trace: more are evaluated first */
+
+/* Owned by its storage, for as long as that is deferred. Its inputs are aliases (lt_tensor_alias),
+ * since the program may change its own tensors. Invariant: a storage's `readers` is the number of
+ * inputs of deferred values in it; more references than readers are held by other code. */
+typedef struct lt_deferred {
+    lt_deferral deferral;
+    struct lt_trace *trace;             /* NULL: it was abandoned */
+    struct lt_deferred *before, *after; /* in the trace, in the order of recording */
+    lt_storage *storage;                /* borrowed */
+    int op, n, n_params;
+    lt_dtype compute, dtype;
+    lt_tensor *inputs[LT_FUSED_INPUTS];
+    lt_scalar params[LT_FUSED_PARAMS];
+    lt_fused_gather gather; /* of the input; read NULL: none */
+    int ndim;               /* of the result: dense, from the start of the storage */
+    int64_t numel, sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
+    bool passed; /* evaluated once for other values; the next time it is written */
+
+    /* scratch of evaluate.c */
+    bool wanted;      /* requested */
+    bool needed;      /* the same, or an input of a needed value */
+    bool written;     /* to memory */
+    int group, value; /* index of the fusion group, and of its value */
+} lt_deferred;
+
+struct lt_trace {
+    lt_context *context; /* held */
+    lt_deferred *first, *last;
+    int n, depth;
+    int64_t least;
+    bool within; /* opened by an op: no garbage of an interpreter refers to values */
+};
+
+/* The deferred value of a storage; NULL: none. */
+lt_deferred *lt_deferred_of(const lt_storage *s);
+
+/* Appends a value to the trace, for a result without memory, whose storage owns it then. Aliases the
+ * inputs. */
+lt_status lt_deferred_new(struct lt_trace *w, lt_tensor *result, const lt_deferred *facts,
+                          lt_tensor *const *inputs);
+
+/* Whether other code than deferred values holds a reference. */
+static inline bool lt_is_held(const lt_storage *s)
+{
+    return atomic_load_explicit(&s->refs, memory_order_relaxed) >
+           atomic_load_explicit(&s->readers, memory_order_relaxed);
+}
+
+/* Frees p, whose storage has memory now, and releases its inputs. */
+void lt_deferred_done(lt_deferred *p);
+
+/* Abandons p, which will not be evaluated: releases its inputs. */
+void lt_deferred_give_up(lt_deferred *p);
+
+#endif

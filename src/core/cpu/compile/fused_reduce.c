@@ -1,0 +1,106 @@
+/* fused_reduce.c - reductions of what a fusion of elementwise ops computes (compile/fusion.h), which
+ * goes from the one to the other by a near cache. The elements come in pieces that the loops put
+ * together as one line, and blocks of the fusion begin where they would without a reduction: results
+ * are those of the fusion and the reduction one after the other, to the bit. */
+#include "cpu/cpu.h"
+#include "cpu/common/for_each.h"
+#include "cpu/reduce/reduce.h"
+
+enum {
+    /* elements that go to a reduction together: the first-level cache has room for what comes
+     * next, too */
+    PIECE = 2 * LT_LINE_BLOCK,
+    LINE = 8192 /* elements of the longest line that is taken whole */
+};
+_Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE,
+               "there is room for batches of short lines");
+_Static_assert(LT_REDUCE_LINES % LT_FUSED_UNIT == 0,
+               "jobs begin where blocks do, so that no two of them write an element");
+
+/* A thread's memory for a piece, or a line. */
+typedef struct workspace {
+    lt_fused_run run;
+    _Alignas(64) char piece[(LINE + LT_FUSED_AROUND) * 8];
+} workspace;
+
+/* Elements [from, from + n) of what is reduced. */
+static char *elements(workspace *w, int64_t from, int64_t n)
+{
+    return lt_fused_elements(&w->run, from, n, w->piece);
+}
+
+/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_LINE_BLOCK, join its
+ * total, or part. */
+static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t n,
+                        lt_line_part *part, lt_total *total)
+{
+    for (int64_t end = at + n; at < end; at += PIECE) {
+        const int64_t m = end - at < PIECE ? end - at : PIECE;
+        char *here = elements(w, at, m);
+        if (p->convert == NULL && p->passes[0]->piece != NULL)
+            p->passes[0]->piece(part, here, m, p->parameter, at + m == end ? total : NULL);
+        else
+            lt_reduce_line(p, 0, p->parameter, here, m, total);
+    }
+}
+
+void lt_reduce_fused_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
+{
+    workspace w;
+    lt_line_part part = {0};
+    lt_fused_begin(&w.run, p->fusion);
+    take_pieces(p, &w, from, to - from, &part, total);
+}
+
+void lt_reduce_fused_lines(const lt_reduce_plan *p, char *out, int64_t first, int64_t n)
+{
+    const int64_t step = p->it->ndim > p->reduced_dims ? p->it->strides[0][p->reduced_dims] : 0;
+    if (p->count > LINE || (p->npasses == 1 && p->count > PIECE)) {
+        for (int64_t j = 0; j < n; j++) {
+            lt_total total;
+            lt_reduce_begin(p, 0, &total, 1);
+            lt_reduce_fused_part(p, (first + j) * p->count, (first + j + 1) * p->count, &total);
+            lt_reduce_store(p, out + j * step, 0, &total, NULL, 1);
+        }
+        return;
+    }
+    workspace w;
+    lt_fused_begin(&w.run, p->fusion);
+    int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
+    if (at_once >= LT_REDUCE_LINES)
+        at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
+    for (int64_t j = 0; j < n; j += at_once) {
+        const int64_t m = n - j < at_once ? n - j : at_once;
+        char *const ptrs[] = {out + j * step, elements(&w, (first + j) * p->count, m * p->count)};
+        lt_reduce_batch(p, ptrs, m);
+    }
+}
+
+void lt_reduce_fused_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int64_t at_once,
+                          lt_loop take, const void *context)
+{
+    const int64_t width = p->it->sizes[1];
+    workspace w;
+    lt_fused_begin(&w.run, p->fusion);
+    for (int64_t at = from; at < to; at += at_once) {
+        const int64_t n = to - at < at_once ? to - at : at_once;
+        take((char *[]){NULL, elements(&w, at * width, n * width)},
+             (int64_t[]){0, width * p->in_size}, n, context);
+    }
+}
+
+/* Lines, or rows, that lie one after the other in the order of the fusion. Pieces of long lines are
+ * jobs, which begin where blocks do as well. */
+bool lt_cpu_reduces_fusion(int op, const lt_iter *it, int reduced_dims)
+{
+    const int64_t size = it->ndim > 0 ? (int64_t)lt_dtype_size(it->dtype[1]) : 0;
+    const bool two = op == LT_REDUCE_VAR || op == LT_REDUCE_STD || op == LT_REDUCE_LOGSUMEXP;
+    if (reduced_dims != 1 || it->ndim > 2 || it->sizes[0] == 0) return false;
+    const int64_t count = it->sizes[0], width = it->ndim == 2 ? it->sizes[1] : 1;
+    if (it->strides[1][0] != size) /* down the columns */
+        return !two && width >= 4 && width <= LT_REDUCE_TILE && it->strides[1][1] == size &&
+               it->strides[1][0] == width * size;
+    if (it->ndim == 2 && it->strides[1][1] != count * size) return false;
+    return count <= LINE ||
+           (!two && (count % LT_FUSED_UNIT == 0 || it->ndim == 1 || count < LT_REDUCE_LONG));
+}

@@ -1,0 +1,95 @@
+/* lines.cuh - a generated kernel that reduces what its fusion computes, without writing it. Elements
+ * are accumulated by the loops of the eager kernels (steps.cuh), and joined in their order. The
+ * source has
+ *
+ *   lt_fused_row(arguments, first, n, x)   n elements of the fusion's result from number `first` on,
+ *                                          n at most LT_REDUCE_ROW
+ *
+ * No lambda is generic: NVRTC 13.0 takes one for a function of the host. */
+#include "join.cuh"
+#include "steps.cuh"
+
+/* take(line, share, team) for the share of a line that this thread's team has. */
+template <class C, class A, class Take>
+LT_FUSED_FN void lt_take_line(const A &a, uint32_t thread, Take take)
+{
+    const lt_fused_lines &l = a.taker;
+    const uint32_t number = thread / static_cast<uint32_t>(l.team);
+    const int lane = static_cast<int>(thread % static_cast<uint32_t>(l.team));
+    if (number >= l.lines * l.shares) return;
+    const int64_t share = number / l.lines, line = number % l.lines;
+#ifdef LT_FUSED_ON_HOST
+    if (lane == 0) take(line, share, lt_team<C>{static_cast<int>(l.team)});
+#else
+    __shared__ C shared[lt_shared_for(LT_FUSED_BLOCK)];
+    take(line, share, lt_team<C>{shared, lane, static_cast<int>(l.team)});
+#endif
+}
+
+/* What a line comes to: an S, of memory; void: what the second of two steps takes as its
+ * parameter. */
+template <class Step, class S, class C>
+LT_FUSED_FN void lt_end_line(const lt_fused_lines &l, int64_t line, C total, C parameter)
+{
+    const C divisor = lt_number_in<C>(l.divisor);
+    if constexpr (std::is_same_v<S, void>)
+        reinterpret_cast<C *>(l.out)[line] = lt_second_parameter(total, divisor, l.logarithm != 0);
+    else
+        *reinterpret_cast<S *>(l.out + line * l.step) =
+            lt_stored<S, C>::of(Step::end(total / divisor, parameter, lt_number_in<C>(l.root)));
+}
+
+template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_lines &l, int64_t line)
+{
+    return l.parameters != nullptr ? static_cast<const C *>(l.parameters)[line]
+                                   : lt_number_in<C>(l.parameter);
+}
+
+template <class Step, class C, class S, class A>
+LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
+{
+    const lt_fused_lines &l = a.taker;
+    lt_take_line<C>(a, thread, [&](int64_t line, int64_t share, const lt_team<C> &team) {
+        const uint32_t begin = static_cast<uint32_t>(line * l.count),
+                       from = static_cast<uint32_t>(share * l.share);
+        const uint32_t to = share + 1 < l.shares ? from + static_cast<uint32_t>(l.share)
+                                                 : static_cast<uint32_t>(l.count);
+        const C parameter = lt_parameter_of<C>(l, line);
+        const auto load = [&](uint32_t i, int n, C *x) { lt_fused_row(a.fusion, begin + i, n, x); };
+        const C total = team.joined([](C x, C y) { return Step::join(x, y); },
+                                    [&](int first) {
+                                        return lt_accumulate_rows<Step, uint32_t>(
+                                            from, to, static_cast<uint32_t>(first),
+                                            static_cast<uint32_t>(l.team),
+                                            lt_number_in<C>(l.identity), parameter, load);
+                                    });
+        if (l.shares == 1) {
+            if (team.leads()) lt_end_line<Step, S>(l, line, total, parameter);
+            return;
+        }
+        C *const parts = static_cast<C *>(l.parts);
+        if (team.leads()) lt_leave(parts + share * l.lines + line, total);
+        if (!team.last(l.counter, static_cast<unsigned>(l.lines * l.shares))) return;
+        lt_join_shares<Step>(team, parts, l.lines, l.shares, [&](int64_t i, C joined) {
+            lt_end_line<Step, S>(l, i, joined, lt_parameter_of<C>(l, i));
+        });
+    });
+}
+
+/* Two steps, of lines that teams hold. */
+template <class First, class Second, int RUNS, class C, class S, class A>
+LT_FUSED_FN void lt_reduce_held_lines(const A &a, uint32_t thread)
+{
+    const lt_fused_lines &l = a.taker;
+    lt_take_line<C>(a, thread, [&](int64_t line, int64_t, const lt_team<C> &team) {
+        const lt_two_steps<C> steps = {lt_number_in<C>(l.first), lt_number_in<C>(l.identity),
+                                       lt_number_in<C>(l.first_divisor), l.logarithm != 0};
+        const auto load = [&](int64_t i, int n, C *x) {
+            lt_fused_row(a.fusion, static_cast<uint32_t>(line * l.count + i), n, x);
+        };
+        C parameter;
+        const C total = lt_reduce_held<First, Second, RUNS>(team, static_cast<int>(l.count), steps,
+                                                            &parameter, load);
+        if (team.leads()) lt_end_line<Second, S>(l, line, total, parameter);
+    });
+}

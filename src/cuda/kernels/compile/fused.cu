@@ -1,0 +1,158 @@
+/* fused.cu - a fusion of elementwise ops (compile/fusion.h) as one kernel, which is generated for it
+ * (plan.cuh, source.cu, programs.cuh). The counterpart of cpu/compile/fused.c. */
+#include <string.h>
+
+#include "fused.cuh"
+#include "cuda.h"
+#include "kernels/offsets.cuh"
+#include "kernels/pieces.cuh"
+#include "kernels/rows.cuh"
+#include "programs.cuh"
+
+const char *lt_cuda_fusion_unavailable(void) { return lt_fused_no_compiler(); }
+
+bool lt_cuda_fuses(int op, lt_dtype compute)
+{
+    return op == LT_FUSED_COPY ? compute <= LT_FLOAT64
+                               : lt_fused_formula_of(op, compute) != nullptr;
+}
+
+/* The plan's lists as an lt_fused_arguments. */
+static std::string arguments_of(const lt_fused_plan &plan)
+{
+    const uint32_t head[] = {static_cast<uint32_t>(plan.numel), plan.aligned, 0, 0};
+    const auto put = [](std::string *to, const auto &list) {
+        using T = typename std::decay_t<decltype(list)>::value_type;
+        to->append(reinterpret_cast<const char *>(list.data()), list.size() * sizeof(T));
+        if (list.empty()) to->append(sizeof(T), '\0');
+    };
+    std::string arguments(reinterpret_cast<const char *>(head), sizeof head);
+    put(&arguments, plan.data);
+    put(&arguments, plan.numbers);
+    put(&arguments, plan.walks);
+    arguments.append(8, '\0'); /* what a struct ends with */
+    return arguments;
+}
+
+/* As many elements as places count, those of dense values; others begin where they began. */
+static lt_status launch(const lt_fused_plan &whole, const void *kernel, cudaStream_t stream)
+{
+    const uint64_t limit = static_cast<uint64_t>(lt_piece_limit());
+    const uint64_t most = limit > 4096 ? (limit - 1) / 4096 * 4096 : 1024;
+    lt_fused_plan plan = whole;
+    for (uint64_t first = 0; first < whole.numel; first += most) {
+        plan.numel = whole.numel - first < most ? whole.numel - first : most;
+        for (size_t i = 0; i < plan.data.size(); i++)
+            plan.data[i] = whole.data[i] + static_cast<int64_t>(first) * plan.step[i];
+        std::string arguments = arguments_of(plan);
+        void *places[] = {&arguments[0], nullptr};
+        lt_note_launch(cudaLaunchKernel(
+            kernel, dim3(lt_blocks(static_cast<int64_t>(plan.numel), LT_FUSED_BLOCK * plan.run)),
+            dim3(LT_FUSED_BLOCK), places, 0, stream));
+    }
+    return LT_OK;
+}
+
+static lt_status run(const lt_fusion *c, bool *done)
+{
+    lt_fused_plan plan;
+    const void *kernel = nullptr;
+    cudaStream_t stream;
+    if (!plan.make(c)) return LT_OK;
+    LT_TRY(lt_cuda_enter(c->device.index, &stream));
+    LT_TRY(lt_fused_program(plan, c->device.index, &kernel));
+    if (kernel == nullptr) return LT_OK;
+    *done = true;
+    LT_TRY(launch(plan, kernel, stream));
+    return lt_cuda_launched(c->device.index, stream, "fusion");
+}
+
+/* The kernel in which `end` takes the producer value, by so many threads in all. head: the taker's
+ * arguments. */
+static lt_status take(const lt_fused_producer *producer, const lt_fused_end &end, const void *head,
+                      int64_t threads, int64_t block, cudaStream_t stream)
+{
+    const lt_fusion *c = producer->fusion;
+    lt_fused_plan plan;
+    const void *kernel = nullptr;
+    if (!plan.make(c, end)) return LT_OK;
+    LT_TRY(lt_fused_program(plan, c->device.index, &kernel));
+    if (kernel == nullptr) return LT_OK;
+    *producer->done = true;
+    std::string arguments(static_cast<const char *>(head), end.bytes());
+    arguments += arguments_of(plan);
+    void *places[] = {&arguments[0], nullptr};
+    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))),
+                                    dim3(static_cast<unsigned>(block)), places, 0, stream));
+    return lt_cuda_launched(c->device.index, stream, "fusion");
+}
+
+/* Threads of a block of teams: several do not wait for each other. */
+static int64_t block_of(int64_t team) { return team == LT_WARP ? int64_t{LT_FUSED_BLOCK} : team; }
+
+template <class F> static lt_status in_room(F f)
+{
+    try {
+        return f();
+    } catch (const std::bad_alloc &) {
+        return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a fusion of elementwise ops");
+    }
+}
+
+lt_status lt_cuda_run_fusion(const lt_fusion *c, bool *done)
+{
+    *done = false;
+    return in_room([&] { return run(c, done); });
+}
+
+static lt_status take_lines(const lt_fused_producer *producer, const lt_fused_end &end,
+                            const lt_fused_lines &lines, cudaStream_t stream)
+{
+    return take(producer, end, &lines, lines.lines * lines.shares * lines.team,
+                block_of(lines.team), stream);
+}
+
+lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
+                          const char *out, const lt_fused_lines &lines, cudaStream_t stream)
+{
+    *producer->done = false;
+    return in_room([&] {
+        return take_lines(producer, lt_fused_end_lines(producer->value, step, wide, out), lines,
+                          stream);
+    });
+}
+
+lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
+                               const char *second, int runs, bool wide, const char *out,
+                               const lt_fused_lines &lines, cudaStream_t stream)
+{
+    *producer->done = false;
+    return in_room([&] {
+        return take_lines(producer,
+                          lt_fused_end_held_lines(producer->value, first, second, runs, wide, out),
+                          lines, stream);
+    });
+}
+
+bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)
+{
+    if (!lt_is_floating(dtype) || lt_fused_no_compiler() != nullptr) return false;
+    return length > LT_WARP && length * lt_element_size(dtype) % 16 == 0 &&
+           numel < lt_piece_limit();
+}
+
+lt_status lt_fused_take_rows(const lt_fused_producer *producer, const char *function,
+                             lt_dtype dtype, const char *more, lt_fused_rows rows,
+                             cudaStream_t stream)
+{
+    const int64_t size = lt_element_size(dtype);
+    const dim3 team = lt_row_team(rows.length, size);
+    rows.team = team.x;
+    *producer->done = false;
+    return in_room([&] {
+        const lt_fused_end end =
+            lt_fused_end_rows(producer->value, function, dtype,
+                              lt_row_held(rows.length, size, team), rows.team, more);
+        return take(producer, end, &rows, rows.count * rows.team, block_of(rows.team), stream);
+    });
+}
